@@ -1,0 +1,107 @@
+"""Scales: the values a rating may take, and how ratings on them are compared."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+"""Level of measurement, which decides how far apart two values are."""
+
+TOLERANCE = 1e-9
+"""Float noise between a value and the step of a scale that it is."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values a rating may take, as declared: never guessed from ratings that exist.
+
+    Args:
+        low: Lowest value.
+        high: Highest value.
+        values: All allowed values, lowest first; None where every value in [low, high] is allowed.
+
+    Raises:
+        ValueError: If the scale has fewer than two values, or they do not ascend.
+
+    Examples:
+        >>> Scale.from_steps(low=1, high=4).values
+        (1.0, 2.0, 3.0, 4.0)
+        >>> BINARY.holds(0.5), Scale(low=0, high=1).holds(0.5)
+        (False, True)
+    """
+
+    low: float
+    high: float
+    values: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ValueError(f"min must lie below max, got min {self.low:g} and max {self.high:g}")
+        if (
+            self.values is not None
+            and (
+                len(self.values) < 2  # noqa: PLR2004 - one value cannot tell responses apart
+                or any(b <= a for a, b in zip(self.values, self.values[1:], strict=False))
+            )
+        ):
+            raise ValueError(f"values must ascend without repeats, got {self.described()}")
+
+    @classmethod
+    def from_steps(cls, *, low: float, high: float, step: float = 1) -> "Scale":
+        """Scale of equal steps from `low` up to `high`.
+
+        Raises:
+            ValueError: If `step` does not lead from `low` to `high` exactly.
+        """
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(f"min must lie below max, got min {low:g} and max {high:g}")
+        if not (math.isfinite(step) and step > 0):
+            raise ValueError(f"step must be above 0, got {step:g}")
+        n_steps = round((high - low) / step)
+        if n_steps < 1 or abs(low + n_steps * step - high) > TOLERANCE * max(1.0, abs(high)):
+            raise ValueError(f"step {step:g} does not lead from {low:g} to {high:g}")
+        inner = (float(round(low + k * step, 12)) for k in range(n_steps))
+        return cls(low=float(low), high=float(high), values=(*inner, float(high)))
+
+    @property
+    def step(self) -> float | None:
+        """Distance between neighbouring values; None where it varies or the scale is continuous."""
+        if self.values is None:
+            return None
+        gaps = [b - a for a, b in zip(self.values, self.values[1:], strict=False)]
+        return gaps[0] if max(gaps) - min(gaps) <= TOLERANCE else None
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the scale has the two values 0 and 1."""
+        return self.values == (0.0, 1.0)
+
+    def holds(self, value: float) -> bool:
+        """Whether `value` may be given as a rating."""
+        if self.values is None:
+            return self.low - TOLERANCE <= value <= self.high + TOLERANCE
+        return any(abs(value - allowed) <= TOLERANCE for allowed in self.values)
+
+    def spans(self, value: float) -> bool:
+        """Whether `value` lies within the ends; a judge's score may lie between the steps."""
+        return self.low - TOLERANCE <= value <= self.high + TOLERANCE
+
+    def default_level(self) -> Level:
+        """Level of measurement where the rubric declares none."""
+        if self.values is None:
+            return "interval"
+        if self.is_binary:
+            return "nominal"
+        return "ordinal" if all(value.is_integer() for value in self.values) else "interval"
+
+    def described(self) -> str:
+        """The allowed values as a person would write them."""
+        if self.values is None:
+            return f"any number from {self.low:g} to {self.high:g}"
+        if len(self.values) > 12:  # noqa: PLR2004 - a longer list is no help in a message
+            return f"{self.low:g}, {self.values[1]:g}, ... {self.high:g}"
+        return ", ".join(f"{value:g}" for value in self.values)
+
+
+BINARY = Scale(low=0.0, high=1.0, values=(0.0, 1.0))
+LIKERT5 = Scale.from_steps(low=1, high=5)
