@@ -1,0 +1,118 @@
+"""The database file: opened late, closed early, waited for while another process holds it."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+
+import duckdb
+
+logger = logging.getLogger(__name__)
+
+SCHEMA_VERSION = 1
+"""Raised with every change of schema.sql that an older program cannot read."""
+
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 1.0
+_SECONDS_BETWEEN_MESSAGES = 10.0
+
+
+class StoreError(RuntimeError):
+    """The database cannot be used; the message is one line that says why and what to do."""
+
+
+@contextmanager
+def connect(path: Path, *, wait_seconds: float = 600.0) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the database, wait while another process holds it, and close it whatever happens.
+
+    Args:
+        path: The DuckDB file; made, with its folder and tables, where it does not exist.
+        wait_seconds: How long to wait for another process, which is said in the log meanwhile.
+
+    Raises:
+        StoreError: If the file stays locked, cannot be written, is no database or is of a newer
+            schema.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = _connect_patiently(path, wait_seconds=wait_seconds)
+    except (OSError, duckdb.Error) as error:
+        raise StoreError(_one_line(path, error)) from error
+    try:
+        _prepare(connection, path)
+        yield connection
+    except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
+        raise StoreError(_one_line(path, error)) from error
+    finally:
+        connection.close()
+
+
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit everything done inside at once, or nothing of it."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+    """Retry while another process holds the lock: no pool of workers can replace that."""
+    started = time.monotonic()
+    said_at = -_SECONDS_BETWEEN_MESSAGES
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            return duckdb.connect(str(path), config={"autoinstall_known_extensions": "false"})
+        except duckdb.IOException as error:
+            waited = time.monotonic() - started
+            if "lock" not in str(error) or waited >= wait_seconds:
+                raise
+            if waited - said_at >= _SECONDS_BETWEEN_MESSAGES:
+                logger.warning(
+                    "%s is in use by another process; waiting for it to be closed (%.0f s so far)",
+                    path,
+                    waited,
+                )
+                said_at = waited
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+
+def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Make the tables of a new file; refuse a file of a newer schema."""
+    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
+    known = connection.execute(
+        "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'schema_version'"
+    ).fetchall()[0][0]
+    if known:
+        version = connection.execute("SELECT max(version) FROM schema_version").fetchall()[0][0]
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                f"{path}: written by a newer eval-assets (schema {version}, this one reads "
+                f"{SCHEMA_VERSION}). Upgrade eval-assets, or set EVAL_DATABASE to another file."
+            )
+        if version == SCHEMA_VERSION:
+            return
+    schema = resources.files("eval_assets.store").joinpath("schema.sql").read_text("utf-8")
+    with transaction(connection):
+        connection.execute(schema)
+        connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+        connection.execute("DELETE FROM schema_version")
+        connection.execute("INSERT INTO schema_version VALUES (?)", [SCHEMA_VERSION])
+
+
+def _one_line(path: Path, error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if "lock" in text:
+        return f"{path}: still in use by another process. Close it and run again. ({text})"
+    if "No space left" in text or "disk" in text.lower():
+        return f"{path}: the disk is full; what was stored before is kept. Free space. ({text})"
+    if isinstance(error, PermissionError) or "Permission denied" in text or "read-only" in text:
+        return f"{path}: cannot be written. Give write access or set EVAL_DATABASE. ({text})"
+    return f"{path}: {text}"

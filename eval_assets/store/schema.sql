@@ -1,0 +1,233 @@
+-- The database of one evaluation folder. CONTRACT: names are relied upon, columns are only added.
+-- Undefined is NULL: never NaN, which DuckDB ranks above every number.
+-- No primary keys: readers refuse duplicates with the line they stand on, and an index on
+-- millions of ratings would cost more than everything else done to them.
+
+CREATE TABLE IF NOT EXISTS imports (
+    table_name VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,          -- of the files and the settings that the rows came from
+    n_rows BIGINT NOT NULL,
+    imported_at TIMESTAMPTZ NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS rubric_questions (
+    question_id VARCHAR NOT NULL,
+    question VARCHAR NOT NULL,
+    scale_min DOUBLE NOT NULL,
+    scale_max DOUBLE NOT NULL,
+    scale_values DOUBLE[],                 -- NULL: every value in [scale_min, scale_max]
+    level VARCHAR NOT NULL,
+    guidelines VARCHAR NOT NULL,
+    scale_guessed BOOLEAN NOT NULL,
+    position INTEGER NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS responses (
+    response_id VARCHAR NOT NULL,
+    prompt_text VARCHAR,
+    response_text VARCHAR,
+    model_name VARCHAR,
+    group_id VARCHAR,
+    indicator_id VARCHAR,
+    convo_id VARCHAR,
+    turn_index BIGINT,
+    seed VARCHAR,
+    difficulty VARCHAR,
+    role VARCHAR,
+    timestamp VARCHAR,
+    attributes JSON
+);
+
+CREATE TABLE IF NOT EXISTS human_labels (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    rater_id VARCHAR NOT NULL,
+    value DOUBLE NOT NULL,
+    labelled_at VARCHAR,
+    confidence VARCHAR,
+    notes VARCHAR,
+    source VARCHAR NOT NULL                -- file:line
+);
+
+CREATE TABLE IF NOT EXISTS skipped_labels (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    rater_id VARCHAR NOT NULL,
+    skip_reason VARCHAR,
+    labelled_at VARCHAR,
+    source VARCHAR NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS rejected_rows (
+    file VARCHAR NOT NULL,
+    line BIGINT,
+    "column" VARCHAR,
+    what VARCHAR NOT NULL,
+    remedy VARCHAR NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS label_disagreements (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    n_ratings BIGINT NOT NULL,
+    range DOUBLE NOT NULL,                 -- in scale points
+    standard_deviation DOUBLE NOT NULL,    -- of these ratings (population), in scale points
+    ratings JSON NOT NULL,                 -- {rater_id: value}
+    reason VARCHAR NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS judge_scores (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    judge_id VARCHAR NOT NULL,
+    score DOUBLE,                          -- NULL unless status = 'ok'
+    status VARCHAR NOT NULL,
+    raw_score DOUBLE,                      -- what was read, even where it is off the scale
+    raw_output VARCHAR
+);
+
+CREATE TABLE IF NOT EXISTS judges (
+    judge_id VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL,
+    model VARCHAR,
+    n_units BIGINT NOT NULL,
+    n_ok BIGINT NOT NULL,
+    fingerprint VARCHAR NOT NULL           -- of provider, model, prompt and settings
+);
+
+CREATE TABLE IF NOT EXISTS human_agreement (
+    scope VARCHAR NOT NULL,                -- 'question' or 'overall'
+    question_id VARCHAR,                   -- NULL overall
+    n_responses BIGINT NOT NULL,           -- with at least two ratings
+    n_raters BIGINT NOT NULL,
+    n_ratings BIGINT NOT NULL,
+    n_pairs BIGINT NOT NULL,
+    n_skipped BIGINT NOT NULL,
+    a_hh DOUBLE, a_hh_low DOUBLE, a_hh_high DOUBLE,
+    a_hh_by_chance DOUBLE,
+    exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
+    adjacent_agreement DOUBLE, adjacent_agreement_low DOUBLE, adjacent_agreement_high DOUBLE,
+    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE, alpha_level VARCHAR NOT NULL,
+    kappa DOUBLE, kappa_low DOUBLE, kappa_high DOUBLE, kappa_kind VARCHAR,
+    gwet_ac DOUBLE, gwet_ac_low DOUBLE, gwet_ac_high DOUBLE, gwet_ac_kind VARCHAR,
+    most_frequent_share DOUBLE,            -- share of the most frequent value: high means skewed
+    interval_method VARCHAR,
+    interpretation VARCHAR NOT NULL,
+    data_version VARCHAR NOT NULL          -- of the labels that were measured
+);
+
+CREATE TABLE IF NOT EXISTS label_findings (
+    question_id VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,                 -- 'pattern' or 'suggestion'
+    finding VARCHAR NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS judge_agreement (
+    scope VARCHAR NOT NULL,                -- 'question', 'overall' or 'response'
+    question_id VARCHAR,
+    response_id VARCHAR,
+    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE, alpha_level VARCHAR NOT NULL,
+    n_units BIGINT NOT NULL,               -- with scores of at least two judges
+    n_judges BIGINT NOT NULL,
+    n_comparisons BIGINT NOT NULL,
+    kappa_macro DOUBLE,                    -- scores above the middle of the scale against the rest
+    kappa_micro DOUBLE,
+    interval_method VARCHAR,
+    interpretation VARCHAR NOT NULL,
+    judge_set_fingerprint VARCHAR NOT NULL,
+    data_version VARCHAR NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS judge_human_agreement (
+    judge_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    n_units BIGINT NOT NULL,
+    a_ha DOUBLE, a_ha_low DOUBLE, a_ha_high DOUBLE,
+    a_ha_constant DOUBLE,                  -- control: the best judge that never reads the response
+    a_ha_shuffled DOUBLE,                  -- control: this judge's scores dealt out at random
+    exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
+    adjacent_agreement DOUBLE, adjacent_agreement_low DOUBLE, adjacent_agreement_high DOUBLE,
+    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE,
+    kappa DOUBLE, kappa_low DOUBLE, kappa_high DOUBLE,
+    weighted_kappa DOUBLE, weighted_kappa_low DOUBLE, weighted_kappa_high DOUBLE,
+    spearman DOUBLE, spearman_low DOUBLE, spearman_high DOUBLE,
+    kendall DOUBLE, kendall_low DOUBLE, kendall_high DOUBLE,
+    pearson DOUBLE, pearson_low DOUBLE, pearson_high DOUBLE,
+    mae DOUBLE, mae_low DOUBLE, mae_high DOUBLE,
+    bias DOUBLE, bias_low DOUBLE, bias_high DOUBLE,
+    wilcoxon_p DOUBLE,
+    data_version VARCHAR NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS judge_confusion (
+    judge_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    human_value DOUBLE NOT NULL,           -- lower median of the response's human ratings
+    judge_value DOUBLE NOT NULL,           -- score at the nearest value of the scale
+    n_units BIGINT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS gate_verdicts (
+    gate VARCHAR NOT NULL,
+    question_id VARCHAR,                   -- NULL overall
+    value DOUBLE, low DOUBLE, high DOUBLE,
+    minimum DOUBLE NOT NULL,
+    verdict VARCHAR NOT NULL,              -- 'pass', 'fail' or 'not_evaluable'
+    reason VARCHAR NOT NULL,
+    severity VARCHAR NOT NULL,
+    evaluated_at TIMESTAMPTZ NOT NULL,
+    data_version VARCHAR NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS combined_scores (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    indicator_id VARCHAR,
+    convo_id VARCHAR,
+    model_name VARCHAR,
+    seed VARCHAR,
+    turn_index BIGINT,
+    difficulty VARCHAR,
+    hij_rater_id VARCHAR,
+    hij_score DOUBLE,
+    llm_aiescore DOUBLE,                   -- mean of the judges' scores with status ok
+    n_judges BIGINT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS combined_scores_long (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    indicator_id VARCHAR,
+    convo_id VARCHAR,
+    model_name VARCHAR,
+    seed VARCHAR,
+    turn_index BIGINT,
+    difficulty VARCHAR,
+    hij_rater_id VARCHAR,
+    hij_score DOUBLE,
+    judge_id VARCHAR,
+    judge_score DOUBLE,
+    judge_status VARCHAR
+);
+
+CREATE TABLE IF NOT EXISTS score_summary (
+    slice VARCHAR NOT NULL,                -- 'all', 'model_name', 'difficulty', 'indicator_id' or an attribute
+    slice_value VARCHAR,
+    question_id VARCHAR NOT NULL,
+    model_name VARCHAR,                    -- NULL: over all models
+    rater_kind VARCHAR NOT NULL,           -- 'human' or 'judge'
+    rater_id VARCHAR,                      -- judge id; NULL: all human raters
+    n BIGINT NOT NULL,                     -- responses
+    mean DOUBLE,
+    standard_deviation DOUBLE,             -- sample standard deviation between responses
+    n_paired BIGINT,                       -- of a judge: responses that humans rated too
+    bias DOUBLE                            -- of a judge on those: above 0 is more lenient than humans
+);
+
+CREATE TABLE IF NOT EXISTS judge_splits (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    split VARCHAR NOT NULL,                -- 'train' or 'test'
+    group_id VARCHAR NOT NULL,             -- responses of one group are never parted
+    data_version VARCHAR NOT NULL
+);

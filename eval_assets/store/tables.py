@@ -1,0 +1,105 @@
+"""Whole tables: replaced at once, and what they were made from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pandas as pd
+
+from eval_assets.records import InputProblem
+from eval_assets.rubric import RubricQuestion
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.DataFrame) -> None:
+    """Put `rows` in place of all that `table` holds; columns are matched by name, NaN is NULL.
+
+    Call it within a transaction: until that commits, the previous rows stand.
+    """
+    connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - names of our own schema
+    if rows.empty:
+        return
+    columns = ", ".join(f'"{column}"' for column in rows.columns)
+    connection.register("_rows", rows)
+    try:
+        connection.execute(f'INSERT INTO "{table}" ({columns}) SELECT {columns} FROM _rows')  # noqa: S608
+    finally:
+        connection.unregister("_rows")
+
+
+def replace_records(
+    connection: duckdb.DuckDBPyConnection, table: str, records: Sequence["DataclassInstance"]
+) -> None:
+    """Put dataclass instances, whose fields are the table's columns, in place of all rows."""
+    replace_rows(connection, table, pd.DataFrame([asdict(record) for record in records]))
+
+
+def read_table(
+    connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str | None = None
+) -> pd.DataFrame:
+    """All rows of `table`; NULL numbers come as NaN."""
+    order = f"ORDER BY {order_by}" if order_by else ""
+    return connection.execute(f'SELECT * FROM "{table}" {order}').df()  # noqa: S608
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    """Number of rows of `table`."""
+    return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
+
+
+def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:
+    """Whether `table` holds just what files and settings of this `fingerprint` give."""
+    found = connection.execute(
+        "SELECT count(*) FROM imports WHERE table_name = ? AND fingerprint = ?",
+        [table, fingerprint],
+    ).fetchall()
+    return bool(found[0][0])
+
+
+def record_import(
+    connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str, n_rows: int
+) -> None:
+    """Remember what `table` was made from."""
+    connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
+    connection.execute(
+        "INSERT INTO imports VALUES (?, ?, ?, ?)",
+        [table, fingerprint, n_rows, datetime.now(tz=UTC)],
+    )
+
+
+def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
+    """Replace the rubric questions."""
+    rows: list[dict[str, Any]] = [
+        {
+            "question_id": question.id,
+            "question": question.question,
+            "scale_min": question.scale.low,
+            "scale_max": question.scale.high,
+            "scale_values": question.scale.values and list(question.scale.values),  # noqa: PD011
+            "level": question.level,
+            "guidelines": question.guidelines,
+            "scale_guessed": question.scale_guessed,
+            "position": position,
+        }
+        for position, question in enumerate(rubric)
+    ]
+    replace_rows(connection, "rubric_questions", pd.DataFrame(rows))
+
+
+def write_labels(
+    connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame, rejected: Iterable[InputProblem]
+) -> None:
+    """Replace the human labels, what raters skipped, and the rows that were rejected."""
+    skipped = labels["skipped"].astype(bool)
+    kept = ["response_id", "question_id", "rater_id", "labelled_at", "source"]
+    replace_rows(
+        connection,
+        "human_labels",
+        labels.loc[~skipped, [*kept, "value", "confidence", "notes"]],
+    )
+    replace_rows(connection, "skipped_labels", labels.loc[skipped, [*kept, "skip_reason"]])
+    replace_records(connection, "rejected_rows", list(rejected))
