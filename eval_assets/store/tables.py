@@ -51,13 +51,28 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
 
 
+def response_keys(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """What labels and scores find a response by; what is not given is None, turns are Int64."""
+    keys = connection.execute(
+        """SELECT response_id, indicator_id, convo_id, turn_index, model_name, seed
+           FROM responses ORDER BY response_id"""
+    ).df()
+    turns = keys["turn_index"].astype("Int64")
+    keys = keys.astype(object).where(keys.notna(), None)
+    return keys.assign(turn_index=turns)
+
+
+def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
+    """What `table` was made from; None where nothing was imported."""
+    found = connection.execute(
+        "SELECT fingerprint FROM imports WHERE table_name = ?", [table]
+    ).fetchall()
+    return str(found[0][0]) if found else None
+
+
 def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:
     """Whether `table` holds just what files and settings of this `fingerprint` give."""
-    found = connection.execute(
-        "SELECT count(*) FROM imports WHERE table_name = ? AND fingerprint = ?",
-        [table, fingerprint],
-    ).fetchall()
-    return bool(found[0][0])
+    return import_fingerprint(connection, table) == fingerprint
 
 
 def record_import(

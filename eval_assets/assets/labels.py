@@ -1,0 +1,66 @@
+"""What human raters said: their labels, and where they disagree."""
+
+import dagster as dg
+
+from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
+from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.readers.labels import read_labels
+from eval_assets.readers.tables import source_fingerprint
+from eval_assets.store.connection import transaction
+from eval_assets.store.disagreements import write_label_disagreements
+from eval_assets.store.tables import (
+    count_rows,
+    import_fingerprint,
+    is_imported,
+    record_import,
+    response_keys,
+    write_labels,
+)
+
+
+@dg.asset(
+    group_name="human_labels", kinds={"csv", "duckdb"}, deps=[model_responses, rubric_questions]
+)
+def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Ratings by humans, every one checked against the rubric's scales."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        files = source_fingerprint(evaluation.labels)
+        with folder.connect() as connection:
+            responses_from = import_fingerprint(connection, "responses")
+            fingerprint = version_of(
+                files, responses_from, evaluation.rubric, evaluation.labels_on_error
+            )
+            if is_imported(connection, "human_labels", fingerprint=fingerprint):
+                return unchanged(count_rows(connection, "human_labels"))
+            responses = response_keys(connection)
+        labels = read_labels(evaluation, responses)
+        with folder.connect() as connection, transaction(connection):
+            write_labels(connection, labels.ratings, labels.rejected)
+            n_rows = count_rows(connection, "human_labels")
+            record_import(connection, "human_labels", fingerprint=fingerprint, n_rows=n_rows)
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": n_rows,
+            "n_raters": labels.ratings["rater_id"].nunique(),
+            "n_responses": labels.ratings["response_id"].nunique(),
+            "n_unrated": labels.n_unrated,
+            "n_skipped": int(labels.ratings["skipped"].sum()),
+            "n_rejected": len(labels.rejected),
+            "files": [path.name for path in evaluation.labels],
+        }
+    )
+
+
+@dg.asset(group_name="human_labels", kinds={"duckdb"}, deps=[human_labels])
+def label_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Responses on which raters lie at least half a scale apart, worst first."""
+    with clear_failures(), folder.connect() as connection, transaction(connection):
+        worst = write_label_disagreements(connection)
+        n_rows = count_rows(connection, "label_disagreements")
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": n_rows,
+            "worst": dg.MetadataValue.table([dg.TableRecord(record) for record in worst]),
+        }
+    )
