@@ -1,9 +1,11 @@
 """An evaluation: what is evaluated, how and by whom, as evaluation.yaml declares it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from eval_assets.models import Price
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Level
 
@@ -11,6 +13,30 @@ Provider = Literal["openai", "anthropic", "recorded"]
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
 GateName = Literal["human_a_hh", "human_alpha", "judge_alpha"]
+Aggregate = Literal["mean", "median"]
+Setting = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Calling:
+    """How a live model is called.
+
+    Args:
+        settings: What is sent with every call, such as temperature, max_tokens or effort; what a
+            model does not take is left out for it.
+        requests_per_minute: Most requests in any minute; None to find out how many it takes.
+        input_tokens_per_minute: Most input tokens in any minute; None likewise.
+        max_in_flight: Most calls at a time.
+        timeout_seconds: How long one call may take.
+        batch: Whether calls go to the vendor's batch endpoint, which takes hours at half price.
+    """
+
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    requests_per_minute: float | None = None
+    input_tokens_per_minute: float | None = None
+    max_in_flight: int = 64
+    timeout_seconds: float = 60.0
+    batch: bool = False
 
 
 @dataclass(frozen=True)
@@ -24,6 +50,9 @@ class Judge:
         scores: File of recorded scores; None for a live judge.
         base_url: Endpoint other than the provider's own.
         api_key_env: Environment variable that holds the key; None for the provider's own.
+        calling: How a live judge is called.
+        replicates: How often a live judge is asked about each unit.
+        aggregate: What the score of several replicates is.
     """
 
     id: str
@@ -32,6 +61,51 @@ class Judge:
     scores: Path | None = None
     base_url: str | None = None
     api_key_env: str | None = None
+    calling: Calling = field(default_factory=Calling)
+    replicates: int = 1
+    aggregate: Aggregate = "mean"
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A model whose answers to the prompts are evaluated.
+
+    Args:
+        id: Name of the model in the responses.
+        provider: Whose API is spoken.
+        model: Model asked.
+        base_url: Endpoint other than the provider's own.
+        api_key_env: Environment variable that holds the key; None for the provider's own.
+        calling: How it is called.
+        seeds: One answer is made for each; sent to models that take a seed.
+        system: System prompt; empty for none.
+    """
+
+    id: str
+    provider: Provider
+    model: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+    calling: Calling = field(default_factory=Calling)
+    seeds: tuple[int, ...] = (0,)
+    system: str = ""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """When one judge of a pair is enough, and when both are asked again.
+
+    Args:
+        kappa: Agreement of the pair, Cohen's kappa, from which on one judge is enough.
+        spot_check: Share of units that both still judge, in (0, 1].
+        revert_below: Kappa on the spot checks below which both judge everything again.
+        window: How many of the latest units are looked at.
+    """
+
+    kappa: float = 0.85
+    spot_check: float = 0.05
+    revert_below: float = 0.70
+    window: int = 100
 
 
 @dataclass(frozen=True)
@@ -75,7 +149,13 @@ class Evaluation:
         judges: LLM raters; empty where the human side runs alone.
         gates: Gates by name.
         labels_on_error: What a bad label does: `fail` the import, or `reject_rows` one by one.
-        budget_usd: Most that one run may spend on judges; None for no cap.
+        budget_usd: Most that one run may spend on judges and generators; None for no cap.
+        judge_prompt: Template of the judges' prompt; None for the one that ships.
+        staged: When one judge of the first pair is enough; None to ask all about everything.
+        generators: Models that answer the prompts; empty where responses are given.
+        prompts: Prompt files for the generators.
+        prices: Prices by model, before those that ship.
+        abilities: What models take, by model, before the table that ships.
     """
 
     name: str
@@ -87,6 +167,12 @@ class Evaluation:
     gates: dict[GateName, Gate] = field(default_factory=default_gates)
     labels_on_error: OnError = "fail"
     budget_usd: float | None = None
+    judge_prompt: Path | None = None
+    staged: Staged | None = None
+    generators: tuple[Generator, ...] = ()
+    prompts: tuple[Path, ...] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    abilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
 
     def question(self, question_id: str) -> RubricQuestion:
         """The question named `question_id`.
@@ -95,3 +181,7 @@ class Evaluation:
             KeyError: If the rubric has none of that name.
         """
         return next(q for q in self.rubric if q.id == question_id)
+
+    def asked(self, indicator_id: str | None) -> tuple[RubricQuestion, ...]:
+        """Questions asked of a response: the one its indicator names, otherwise all."""
+        return tuple(q for q in self.rubric if q.id == indicator_id) or self.rubric
