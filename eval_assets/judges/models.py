@@ -1,0 +1,156 @@
+"""What is known of models by name: what they take, what they cost, when they end."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, TypeVar
+
+import yaml
+
+from eval_assets.models import Abilities, Price
+
+UNKNOWN_FAMILY = "unknown"
+ENDS_SOON = timedelta(days=60)
+"""How long before its end a model is reported: time to compare it with its replacement."""
+
+_SNAPSHOT = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$")
+
+Entry = TypeVar("Entry")
+Life = Literal["alive", "ends_soon", "retired"]
+
+
+@dataclass(frozen=True)
+class Lifecycle:
+    """Whether a model still answers.
+
+    Args:
+        state: `alive` also where nothing is announced, or nothing is known of the model.
+        ends_on: Last day on which calls succeed, as announced; None where nothing is.
+    """
+
+    state: Life
+    ends_on: date | None
+
+
+def abilities_of(model: str, *, overrides: Mapping[str, Mapping[str, bool | str]]) -> Abilities:
+    """What a model takes.
+
+    A model that no entry fits is taken for one behind an OpenAI-compatible endpoint: it takes a
+    temperature and a JSON schema, and its family is `unknown`.
+
+    Args:
+        model: Name of the model; a leading `organisation/` is put aside.
+        overrides: Abilities by model, which go before the table that ships.
+
+    Raises:
+        ValueError: If an override names something that is no ability.
+
+    Examples:
+        >>> abilities_of("claude-haiku-5-5", overrides={}).temperature
+        False
+        >>> abilities_of("gpt-4o-2024-11-20", overrides={}).temperature
+        True
+    """
+    found: dict[str, Any] = {"family": UNKNOWN_FAMILY}
+    found |= _fitting(model, _table("models.yaml")["abilities"]) or {}
+    found |= _fitting(model, overrides) or {}
+    try:
+        return Abilities(**found)
+    except TypeError as error:
+        known = ", ".join(Abilities.__dataclass_fields__)
+        raise ValueError(f"abilities of {model} must be among {known}, got {found}") from error
+
+
+def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
+    """What a model costs on a day; None where that is not known.
+
+    Args:
+        model: Name of the model; a leading `organisation/` is put aside.
+        on: Day of the calls.
+        overrides: Prices by model, which go before the table that ships.
+
+    Examples:
+        >>> price_of("gpt-4o-mini", on=date(2026, 11, 1), overrides={}).input_usd
+        0.15
+        >>> price_of("llama3.2", on=date(2026, 11, 1), overrides={}) is None
+        True
+    """
+    if (override := _snapshot_of(model, overrides)) is not None:
+        return override
+    entries = _snapshot_of(model, _table("prices.yaml")) or []
+    in_force = [entry for entry in entries if entry["since"] <= on]
+    if not in_force:
+        return None
+    latest = max(in_force, key=lambda entry: entry["since"])
+    return Price(
+        input_usd=latest["input"],
+        output_usd=latest["output"],
+        cached_input_usd=latest.get("cached_input"),
+        cache_write_usd=latest.get("cache_write"),
+        long_prompt_tokens=latest.get("long_prompt_tokens"),
+        long_prompt_factor=latest.get("long_prompt_factor", 1.0),
+    )
+
+
+def lifecycle_of(model: str, *, on: date) -> Lifecycle:
+    """Whether a model still answers on a day, by what its vendor announced.
+
+    Examples:
+        >>> lifecycle_of("claude-3-5-haiku-20241022", on=date(2026, 11, 21)).state
+        'retired'
+        >>> lifecycle_of("gpt-4o", on=date(2026, 11, 21)).state
+        'ends_soon'
+    """
+    ends_on = _table("models.yaml")["retirements"].get(_bare(model))
+    if ends_on is None:
+        return Lifecycle("alive", None)
+    if on > ends_on:
+        return Lifecycle("retired", ends_on)
+    return Lifecycle("ends_soon" if ends_on - on <= ENDS_SOON else "alive", ends_on)
+
+
+def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Families that more than one of the models belong to, with these models.
+
+    Raters of one family share errors, and a judge favours answers of its own family: their
+    agreement says less. A model of unknown family is a family of its own.
+
+    Examples:
+        >>> shared_family(["gpt-6-luna", "claude-haiku-5-5", "gpt-4o"], overrides={})
+        {'openai': ['gpt-6-luna', 'gpt-4o']}
+    """
+    families: dict[str, list[str]] = {}
+    for model in models:
+        family = abilities_of(model, overrides=overrides).family
+        families.setdefault(_bare(model) if family == UNKNOWN_FAMILY else family, []).append(model)
+    return {family: members for family, members in families.items() if len(members) > 1}
+
+
+def _fitting(model: str, entries: Mapping[str, Entry]) -> Entry | None:
+    """The entry with the longest name that the model's name is or goes on from."""
+    name = _bare(model)
+    fitting = [key for key in entries if re.match(rf"{re.escape(key.lower())}(?![^-.:@])", name)]
+    return entries[max(fitting, key=len)] if fitting else None
+
+
+def _snapshot_of(model: str, entries: Mapping[str, Entry]) -> Entry | None:
+    """The entry of the model, or of the model that it is a dated snapshot of."""
+    names = {key.lower(): entry for key, entry in entries.items()}
+    name = _bare(model)
+    return names.get(name, names.get(_SNAPSHOT.sub("", name)))
+
+
+def _bare(model: str) -> str:
+    """Name of the model without its organisation."""
+    return model.rsplit("/", 1)[-1].lower()
+
+
+@cache
+def _table(name: str) -> dict[str, Any]:
+    """A table of this package."""
+    text = resources.files("eval_assets.judges").joinpath(name).read_text("utf-8")
+    table: dict[str, Any] = yaml.safe_load(text)
+    return table
