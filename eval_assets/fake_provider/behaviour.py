@@ -1,0 +1,60 @@
+"""How the fake provider behaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from eval_assets.fake_provider.faults import Faults
+from eval_assets.fake_provider.models import MODELS
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from eval_assets.fake_provider.models import Model
+    from eval_assets.fake_provider.rate_limit import RateLimit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Behaviour:
+    """How the fake provider behaves; without arguments it answers everything well and at once.
+
+    Args:
+        latency_seconds: Time from a question's arrival to its answer; errors come at once, as do
+            files, batches and lists of models.
+        jitter_seconds: Most that the latency differs from that, to either side; by how much
+            depends on the question.
+        faults: What goes wrong.
+        limit: What a key may ask of a model; None for no limit. Beyond it: 429 with `retry-after`.
+        retry_after_seconds: What `retry-after` says on a `rate_limit` fault.
+        batch_polls: How often a batch is looked at before it has ended.
+        batch_seconds: How long a batch takes at least.
+        models: The models that exist.
+        today: The day that decides which models have ended; None for the actual day.
+        log_size: How many requests the log keeps; None for all.
+
+    Raises:
+        ValueError: If a duration or a count is negative.
+    """
+
+    latency_seconds: float = 0.0
+    jitter_seconds: float = 0.0
+    faults: Faults = field(default_factory=Faults)
+    limit: RateLimit | None = None
+    retry_after_seconds: float = 1.0
+    batch_polls: int = 1
+    batch_seconds: float = 0.0
+    models: tuple[Model, ...] = MODELS
+    today: date | None = None
+    log_size: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in (
+            "latency_seconds",
+            "jitter_seconds",
+            "retry_after_seconds",
+            "batch_polls",
+            "batch_seconds",
+        ):
+            if (value := getattr(self, name)) < 0:
+                raise ValueError(f"{name} must not be negative, got {value}")
