@@ -1,0 +1,281 @@
+"""Confidence intervals of agreement coefficients: bias-corrected bootstrap and jackknife."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from eval_assets.stats.coefficients import Coefficient, Estimator, estimate
+from eval_assets.stats.patterns import Floats, Integers, RatingPatterns, Ratings, rating_matrix
+from eval_assets.stats.resampling import Deletions, ResampledUnits
+
+Method = Literal["bca", "percentile", "jackknife_t"]
+"""How an interval was made: BCa bootstrap (Efron 1987), its plain percentiles where the correction
+is undefined, or the jackknife with Student's t."""
+
+MAX_BOOTSTRAP_WORK = 20_000_000
+"""Entries of distinct patterns x resamples above which the bootstrap gives way to the jackknife,
+whose intervals differ little from it where there are so many units."""
+
+MAX_GENERIC_DELETIONS = 200
+"""Evaluations of a caller's own statistic spent on the acceleration."""
+
+TIE = 1e-12
+"""Float noise between two estimates that are the same."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the range that its unknown true value is likely to lie in.
+
+    Attributes:
+        value: The estimate; NaN where it is undefined.
+        low: Lower end; NaN where it is undefined.
+        high: Upper end; NaN where it is undefined.
+        confidence: Share of such intervals that hold the true value, in the long run.
+        method: How the ends were found.
+        n_units: Units that were resampled. Below 50 expect 95 % intervals to hold the true value
+            in 90 to 93 % of cases only.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    method: Method
+    n_units: int
+
+
+def bootstrap_interval(
+    ratings: Ratings,
+    statistic: Callable[[Floats], float],
+    *,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Interval:
+    """BCa bootstrap interval of any statistic of ratings; units are resampled, never raters.
+
+    For the coefficients of this package `coefficient_interval` gives the same at a small
+    part of the cost. The difference of two statistics of the same units is a statistic
+    of their columns side by side.
+
+    Args:
+        ratings: Values of shape (n_units, n_columns); the columns may be raters, or anything
+            else that is known of each unit.
+        statistic: Function of such an array; may give NaN.
+        confidence: Long-run share of intervals that hold the true value, in (0, 1).
+        n_resamples: Draws of all units with replacement; 1,000 or more for 95 %.
+        rng: Source of chance.
+
+    Returns:
+        The interval. Its ends are NaN where there is one unit, or where the statistic is
+        undefined on all units or on more than half of the resamples; the others
+        are left out.
+
+    Raises:
+        ValueError: If `ratings` is not two-dimensional, or an argument is out of range.
+
+    References:
+        Efron (1987), doi:10.1080/01621459.1987.10478410.
+
+    Examples:
+        >>> scores = np.array([[1, 2], [2, 2], [3, 4], [4, 4], [5, 4], [2, 1]])
+        >>> def bias(rows):
+        ...     return float((rows[:, 0] - rows[:, 1]).mean())
+        >>> found = bootstrap_interval(
+        ...     scores, bias, confidence=0.95, n_resamples=2000, rng=np.random.default_rng(1)
+        ... )
+        >>> found.low < found.value < found.high
+        True
+    """
+    _check(confidence=confidence, n_resamples=n_resamples)
+    rows = rating_matrix(ratings)
+    n_units = len(rows)
+    value = float(statistic(rows))
+    if n_units < 2:  # noqa: PLR2004 - one unit says nothing about others
+        return _undefined(value, confidence=confidence, n_units=n_units)
+    resampled = np.array(
+        [statistic(rows[rng.integers(n_units, size=n_units)]) for _ in range(n_resamples)]
+    )
+    groups = np.array_split(rng.permutation(n_units), min(n_units, MAX_GENERIC_DELETIONS))
+    deleted = np.array([[statistic(np.delete(rows, group, axis=0)) for group in groups]])
+    deletions = [Deletions(deleted, np.ones(len(groups), np.int64))]
+    acceleration = _accelerations(deletions)[0]
+    return _bca(value, resampled, acceleration, confidence=confidence, n_units=n_units)
+
+
+def coefficient_interval(
+    patterns: RatingPatterns,
+    coefficient: Coefficient,
+    *,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Interval:
+    """BCa bootstrap interval of a coefficient of this package, over units with two ratings.
+
+    Where distinct patterns x resamples exceed `MAX_BOOTSTRAP_WORK` it is the jackknife interval.
+
+    Examples:
+        >>> from eval_assets.stats import Alpha
+        >>> patterns = RatingPatterns.from_counts([1, 2], [[2, 0], [1, 1], [0, 2]], [20, 10, 20])
+        >>> found = coefficient_interval(
+        ...     patterns, Alpha("nominal"), confidence=0.95, n_resamples=2000,
+        ...     rng=np.random.default_rng(1),
+        ... )
+        >>> round(found.value, 3), found.low < 0.5, found.high > 0.7, found.method
+        (0.604, True, True, 'bca')
+    """
+    units = ResampledUnits.of(patterns)
+    estimators = [coefficient.estimator(patterns)]
+    return intervals(estimators, units, confidence=confidence, n_resamples=n_resamples, rng=rng)[0]
+
+
+def jackknife_interval(
+    patterns: RatingPatterns, coefficient: Coefficient, *, confidence: float
+) -> Interval:
+    """Jackknife interval of a coefficient that is 1 at best, over units with two ratings.
+
+    Student's t on log(1 - coefficient), where alpha and its like are closer to normal. With one
+    unit of disagreement that logarithm is infinite once it is left out; the t interval is then
+    taken of the coefficient itself and ends at 1. Where all units agree, both ends are 1.
+
+    Returns:
+        The interval; its ends are NaN where there is one unit, or where the coefficient
+        is undefined or becomes so by leaving out one unit.
+
+    Raises:
+        ValueError: If `confidence` is not in (0, 1).
+    """
+    _check(confidence=confidence, n_resamples=1)
+    units = ResampledUnits.of(patterns)
+    deletions = units.jackknife([coefficient.estimator(patterns)])
+    value = estimate(coefficient, patterns)
+    return _jackknife_t(value, deletions, 0, confidence=confidence, n_units=units.n_pairable)
+
+
+def intervals(
+    estimators: Sequence[Estimator],
+    units: ResampledUnits,
+    *,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> list[Interval]:
+    """Intervals of several estimators from one set of resamples.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
+    _check(confidence=confidence, n_resamples=n_resamples)
+    observed = units.n_units[np.newaxis].astype(np.float64)
+    values = [float(estimator(observed)[0]) for estimator in estimators]
+    n_units = units.n_pairable
+    if n_units < 2:  # noqa: PLR2004 - one unit says nothing about others
+        return [_undefined(value, confidence=confidence, n_units=n_units) for value in values]
+    deletions = units.jackknife(estimators)
+    if units.n_entries * n_resamples > MAX_BOOTSTRAP_WORK:
+        return [
+            _jackknife_t(value, deletions, index, confidence=confidence, n_units=n_units)
+            for index, value in enumerate(values)
+        ]
+    resampled = units.bootstrap(estimators, n_resamples=n_resamples, rng=rng)
+    accelerations = _accelerations(deletions)
+    return [
+        _bca(value, row, acceleration, confidence=confidence, n_units=n_units)
+        for value, row, acceleration in zip(values, resampled, accelerations, strict=True)
+    ]
+
+
+def _check(*, confidence: float, n_resamples: int) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence:g}")
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
+
+
+def _undefined(
+    value: float, *, confidence: float, n_units: int, method: Method = "bca"
+) -> Interval:
+    return Interval(value, math.nan, math.nan, confidence, method, n_units)
+
+
+def _bca(
+    value: float, resampled: Floats, acceleration: float, *, confidence: float, n_units: int
+) -> Interval:
+    """Percentiles of the resampled values, moved for median bias and for skewness."""
+    defined = resampled[~np.isnan(resampled)]
+    if math.isnan(value) or len(defined) < len(resampled) / 2:
+        return _undefined(value, confidence=confidence, n_units=n_units)
+    normal = NormalDist()
+    below = np.mean(defined < value - TIE) + np.mean(np.abs(defined - value) <= TIE) / 2
+    shares = np.array([1 - confidence, 1 + confidence]) / 2
+    method: Method = "percentile"
+    if 0 < below < 1:
+        bias = normal.inv_cdf(float(below))
+        moved = np.array([bias + normal.inv_cdf(float(share)) for share in shares])
+        shrunk = 1 - acceleration * moved
+        if (shrunk > 0).all():
+            shares = np.array([normal.cdf(float(z)) for z in bias + moved / shrunk])
+            method = "bca"
+    low, high = np.quantile(defined, shares)
+    return Interval(value, float(low), float(high), confidence, method, n_units)
+
+
+def _accelerations(deletions: list[Deletions]) -> Floats:
+    """Skewness of the units' influence / 6, for each estimator; 0 where no unit has any."""
+    cubes = squares = np.zeros(1)
+    for part in deletions:
+        deviations = _deviations(part.values, part.multiplicity)
+        cubes = cubes - np.nansum(part.multiplicity * deviations**3, axis=1)
+        squares = squares + np.nansum(part.multiplicity * deviations**2, axis=1)
+    scale = 6 * squares**1.5
+    return np.divide(cubes, scale, out=np.zeros_like(scale), where=scale > TIE**3)
+
+
+def _deviations(values: Floats, multiplicity: Integers) -> Floats:
+    """Deviation of each deletion from their mean; a deletion that leaves nothing defined is NaN."""
+    counts = np.where(np.isnan(values), 0, multiplicity)
+    total = np.nansum(values * multiplicity, axis=1, keepdims=True)
+    deviations: Floats = values - total / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return deviations
+
+
+def _jackknife_t(
+    value: float, deletions: list[Deletions], index: int, *, confidence: float, n_units: int
+) -> Interval:
+    """Ends at t standard errors of log(1 - value), or of the value where that is infinite."""
+    deleted = [(part.values[index], part.multiplicity) for part in deletions]
+    some_undefined = any(np.isnan(values).any() for values, _ in deleted)
+    if math.isnan(value) or n_units < 2 or some_undefined:  # noqa: PLR2004 - as in intervals()
+        return _undefined(value, confidence=confidence, n_units=n_units, method="jackknife_t")
+    if 1 - value <= TIE:
+        return Interval(value, value, value, confidence, "jackknife_t", n_units)
+    quantile = _t_quantile((1 + confidence) / 2, df=int(deleted[0][1].sum()) - 1)
+    if all((1 - values > TIE).all() for values, _ in deleted):
+        error = _standard_error([(np.log(1 - values), counts) for values, counts in deleted])
+        low, high = (1 - (1 - value) * math.exp(sign * quantile * error) for sign in (1, -1))
+    else:
+        error = _standard_error(deleted)
+        low, high = value - quantile * error, min(value + quantile * error, 1.0)
+    return Interval(value, low, high, confidence, "jackknife_t", n_units)
+
+
+def _standard_error(deleted: list[tuple[Floats, Integers]]) -> float:
+    """Square root of the strata's jackknife variances, added up."""
+    variance = 0.0
+    for values, multiplicity in deleted:
+        n_deletions = int(multiplicity.sum())
+        deviations = _deviations(values[np.newaxis], multiplicity)[0]
+        variance += (n_deletions - 1) / n_deletions * float(multiplicity @ deviations**2)
+    return math.sqrt(variance)
+
+
+def _t_quantile(share: float, *, df: int) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415 - 0.2 s that only the jackknife needs
+
+    return float(stdtrit(df, share))
