@@ -9,6 +9,15 @@ from eval_assets.stats.agreement import (
     krippendorff_alpha,
     pairwise_agreement,
 )
+from eval_assets.stats.association import (
+    bias,
+    confusion_matrix,
+    kendall_tau_b,
+    mean_absolute_error,
+    pearson,
+    spearman,
+    wilcoxon_signed_rank,
+)
 from eval_assets.stats.coefficients import (
     AgreementWeights,
     Alpha,
@@ -19,12 +28,14 @@ from eval_assets.stats.coefficients import (
     PairwiseAgreement,
     estimate,
 )
+from eval_assets.stats.comparison import difference_interval
 from eval_assets.stats.intervals import (
     Interval,
     bootstrap_interval,
     coefficient_interval,
     jackknife_interval,
 )
+from eval_assets.stats.judge_human import judge_human_agreement, judge_pairwise_agreement
 from eval_assets.stats.kappa import (
     GroupedKappa,
     KappaWeights,
@@ -54,18 +65,28 @@ __all__ = [
     "RatingPatterns",
     "Ratings",
     "agreement_profile",
+    "bias",
     "bootstrap_interval",
     "chance_human_agreement",
     "coefficient_interval",
     "cohen_kappa",
     "cohen_kappa_interval",
+    "confusion_matrix",
+    "difference_interval",
     "estimate",
     "fleiss_kappa",
     "grouped_kappa",
     "gwet_ac",
     "human_agreement",
     "jackknife_interval",
+    "judge_human_agreement",
+    "judge_pairwise_agreement",
+    "kendall_tau_b",
     "krippendorff_alpha",
+    "mean_absolute_error",
     "overall_profile",
     "pairwise_agreement",
+    "pearson",
+    "spearman",
+    "wilcoxon_signed_rank",
 ]

@@ -155,7 +155,7 @@ class GwetAC:
         categories = patterns.values
         if self.categories is not None:
             categories = np.asarray(self.categories, dtype=np.float64)
-        index = _index_of(patterns.values, categories)
+        index = category_index(patterns.values, categories)
         credit, in_all = self._credits(patterns, categories, index)
         observed = _mean_over_units(credit, patterns)
         n_categories = len(categories)
@@ -208,6 +208,19 @@ def refuse_off_scale(values: Floats, *, low: float, high: float) -> None:
         )
 
 
+def category_index(values: Floats, categories: Floats) -> npt.NDArray[np.intp]:
+    """Which category each value is, up to float noise."""
+    if np.any(np.diff(categories) <= 0):
+        raise ValueError(f"categories must ascend, got {categories}")
+    noise = 1e-9 * np.ptp(categories) if categories.size else 0.0
+    index = np.searchsorted(categories, values - noise)
+    found = categories[np.minimum(index, len(categories) - 1)] if categories.size else categories
+    off = values[np.abs(found - values) > noise] if found.size == values.size else values
+    if off.size:
+        raise ValueError(f"ratings must be categories, got {off[0]:g}")
+    return index
+
+
 def defined_ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Quotient, and NaN where the denominator is not above 0."""
     undefined = np.full_like(denominator, np.nan)
@@ -231,16 +244,3 @@ def _category_shares(weights: Floats, patterns: RatingPatterns) -> Floats:
     shares = patterns.marginals(weights, 1 / patterns.n_ratings)
     shares /= weights.sum(axis=1, keepdims=True)
     return shares
-
-
-def _index_of(values: Floats, categories: Floats) -> npt.NDArray[np.intp]:
-    """Which category each value is, up to float noise."""
-    if np.any(np.diff(categories) <= 0):
-        raise ValueError(f"categories must ascend, got {categories}")
-    noise = 1e-9 * np.ptp(categories) if categories.size else 0.0
-    index = np.searchsorted(categories, values - noise)
-    found = categories[np.minimum(index, len(categories) - 1)] if categories.size else categories
-    off = values[np.abs(found - values) > noise] if found.size == values.size else values
-    if off.size:
-        raise ValueError(f"ratings must be categories, got {off[0]:g}")
-    return index

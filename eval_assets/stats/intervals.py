@@ -155,18 +155,27 @@ def jackknife_interval(
     units = ResampledUnits.of(patterns)
     deletions = units.jackknife([coefficient.estimator(patterns)])
     value = estimate(coefficient, patterns)
-    return _jackknife_t(value, deletions, 0, confidence=confidence, n_units=units.n_pairable)
+    return _jackknife_t(
+        value,
+        _of(deletions, 0),
+        at_most_one=True,
+        confidence=confidence,
+        n_units=units.n_pairable,
+    )
 
 
-def intervals(
+def intervals(  # noqa: PLR0913 - what is resampled, how, and one property of it
     estimators: Sequence[Estimator],
     units: ResampledUnits,
     *,
     confidence: float,
     n_resamples: int,
     rng: np.random.Generator,
+    at_most_one: bool = True,
 ) -> list[Interval]:
     """Intervals of several estimators from one set of resamples.
+
+    `at_most_one` says that they are 1 at best, as agreement is and a difference is not.
 
     Raises:
         ValueError: If an argument is out of range.
@@ -180,7 +189,13 @@ def intervals(
     deletions = units.jackknife(estimators)
     if units.n_entries * n_resamples > MAX_BOOTSTRAP_WORK:
         return [
-            _jackknife_t(value, deletions, index, confidence=confidence, n_units=n_units)
+            _jackknife_t(
+                value,
+                _of(deletions, index),
+                at_most_one=at_most_one,
+                confidence=confidence,
+                n_units=n_units,
+            )
             for index, value in enumerate(values)
         ]
     resampled = units.bootstrap(estimators, n_resamples=n_resamples, rng=rng)
@@ -245,23 +260,33 @@ def _deviations(values: Floats, multiplicity: Integers) -> Floats:
     return deviations
 
 
+def _of(deletions: list[Deletions], index: int) -> list[tuple[Floats, Integers]]:
+    """One estimator's values with units left out, and their multiplicities, for each stratum."""
+    return [(part.values[index], part.multiplicity) for part in deletions]
+
+
 def _jackknife_t(
-    value: float, deletions: list[Deletions], index: int, *, confidence: float, n_units: int
+    value: float,
+    deleted: list[tuple[Floats, Integers]],
+    *,
+    at_most_one: bool,
+    confidence: float,
+    n_units: int,
 ) -> Interval:
     """Ends at t standard errors of log(1 - value), or of the value where that is infinite."""
-    deleted = [(part.values[index], part.multiplicity) for part in deletions]
     some_undefined = any(np.isnan(values).any() for values, _ in deleted)
     if math.isnan(value) or n_units < 2 or some_undefined:  # noqa: PLR2004 - as in intervals()
         return _undefined(value, confidence=confidence, n_units=n_units, method="jackknife_t")
-    if 1 - value <= TIE:
+    if at_most_one and 1 - value <= TIE:
         return Interval(value, value, value, confidence, "jackknife_t", n_units)
     quantile = _t_quantile((1 + confidence) / 2, df=int(deleted[0][1].sum()) - 1)
-    if all((1 - values > TIE).all() for values, _ in deleted):
+    if at_most_one and all((1 - values > TIE).all() for values, _ in deleted):
         error = _standard_error([(np.log(1 - values), counts) for values, counts in deleted])
         low, high = (1 - (1 - value) * math.exp(sign * quantile * error) for sign in (1, -1))
     else:
         error = _standard_error(deleted)
-        low, high = value - quantile * error, min(value + quantile * error, 1.0)
+        highest = 1.0 if at_most_one else math.inf
+        low, high = value - quantile * error, min(value + quantile * error, highest)
     return Interval(value, low, high, confidence, "jackknife_t", n_units)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from eval_assets.stats.coefficients import Estimator, defined_ratio
 from eval_assets.stats.intervals import Interval, intervals
-from eval_assets.stats.patterns import Floats, Integers
+from eval_assets.stats.patterns import Floats, Integers, paired_values
 from eval_assets.stats.resampling import ResampledUnits
 
 KappaWeights: TypeAlias = Literal["linear", "quadratic"]
@@ -111,7 +111,7 @@ def grouped_kappa(
         >>> [round(kappa, 3) for kappa in (*found.by_group, found.macro, found.micro)]
         [nan, 0.4, 0.4, 0.545]
     """
-    pairs = [_checked_pair(one, other) for one, other in groups]
+    pairs = [paired_values(one, other) for one, other in groups]
     by_group = tuple(cohen_kappa(one, other, weights=weights) for one, other in pairs)
     defined = [kappa for kappa in by_group if not math.isnan(kappa)]
     a = np.concatenate([[], *(one for one, _ in pairs)])
@@ -135,7 +135,7 @@ class _PairTable:
 
     @classmethod
     def of(cls, a: npt.ArrayLike, b: npt.ArrayLike) -> "_PairTable":
-        a, b = _checked_pair(a, b)
+        a, b = paired_values(a, b)
         values, codes = np.unique(np.concatenate([a, b]), return_inverse=True)
         n_values = max(1, len(values))
         cells, n_units = np.unique(codes[: len(a)] * n_values + codes[len(a) :], return_counts=True)
@@ -198,18 +198,3 @@ class _PairTable:
             (codes + offsets).ravel(), weights=cells.ravel(), minlength=size
         ).astype(np.float64)
         return counted.reshape(len(cells), len(self.values))
-
-
-def _checked_pair(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Values of the units that have both.
-
-    Raises:
-        ValueError: If the shapes differ or a value is infinite.
-    """
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"a and b must have one value per unit, got {a.shape} and {b.shape}")
-    if np.isinf(a).any() or np.isinf(b).any():
-        raise ValueError("a and b must be finite or NaN, got an infinity")
-    both = ~(np.isnan(a) | np.isnan(b))
-    return a[both], b[both]

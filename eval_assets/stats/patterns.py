@@ -228,6 +228,23 @@ def rating_matrix(ratings: Ratings) -> Floats:
     return matrix
 
 
+def paired_values(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Two columns of scores, without the units that lack either.
+
+    Raises:
+        ValueError: If the shapes differ or a value is infinite.
+    """
+    one, other = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise ValueError(
+            f"both columns must have one value per unit, got {one.shape} and {other.shape}"
+        )
+    if np.isinf(one).any() or np.isinf(other).any():
+        raise ValueError("both columns must be finite or NaN, got an infinity")
+    known = ~(np.isnan(one) | np.isnan(other))
+    return one[known], other[known]
+
+
 def _sorted_long(unit: npt.ArrayLike, value: npt.ArrayLike) -> tuple[Integers, Integers, Floats]:
     """Rated units, ascending, how many ratings each has, and the ratings in that order."""
     units, values = np.asarray(unit), np.asarray(value, dtype=np.float64)

@@ -7,7 +7,6 @@ Both give rows of weights for the same estimators, so nothing is approximated.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -31,30 +30,28 @@ class ResampledUnits:
 
     Attributes:
         n_units: How many units show each pattern, shape (n_patterns,).
-        strata: Pattern indices of each part that keeps its size in every resample. The first
-            part holds the units that can agree or disagree.
+        strata: Pattern indices of each part that keeps its size in every resample.
+        n_pairable: Units that can agree or disagree.
         n_entries: Numbers an estimator visits for one set of weights.
     """
 
     n_units: Integers
     strata: tuple[Integers, ...]
+    n_pairable: int
     n_entries: int
 
     @classmethod
     def alike(cls, n_units: Integers, *, n_entries: int) -> Self:
         """Units that can all be exchanged for one another."""
-        return cls(n_units, (np.arange(len(n_units)),), n_entries)
+        strata = (np.arange(len(n_units)),)
+        return cls(n_units, strata, n_pairable=int(n_units.sum()), n_entries=n_entries)
 
     @classmethod
     def of(cls, patterns: RatingPatterns) -> Self:
         """Units with two ratings, and beside them those with one, which only show categories."""
         parts = np.flatnonzero(patterns.is_pairable), np.flatnonzero(~patterns.is_pairable)
-        return cls(patterns.n_units, parts, len(patterns.code))
-
-    @cached_property
-    def n_pairable(self) -> int:
-        """Units that can agree or disagree."""
-        return int(self.n_units[self.strata[0]].sum())
+        n_pairable = int(patterns.n_units[parts[0]].sum())
+        return cls(patterns.n_units, parts, n_pairable, len(patterns.code))
 
     def bootstrap(
         self, estimators: Sequence[Estimator], *, n_resamples: int, rng: np.random.Generator
