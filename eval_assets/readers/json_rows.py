@@ -1,0 +1,110 @@
+"""JSON and JSON lines: rows of JSON values, each with its line or its place in the list."""
+
+import json
+
+from eval_assets.readers.table import Table
+from eval_assets.records import InputError, InputProblem
+
+
+def parse_json_lines(text: str, *, file: str) -> Table:
+    r"""One JSON object a line; lines that are none are set aside in `Table.bad_rows`.
+
+    Examples:
+        >>> table = parse_json_lines('{"a": 1}\n\n{"b": null}\n{', file="x.jsonl")
+        >>> table.columns, table.lines
+        ({'a': [1, None], 'b': [None, None]}, [1, 3])
+        >>> print(table.bad_rows[0])  # doctest: +ELLIPSIS
+        x.jsonl:4: the line is not JSON (Expecting property name ...). Write one JSON object a line.
+    """
+    rows: list[dict[str, object]] = []
+    lines: list[int] = []
+    bad_rows: list[InputProblem] = []
+    # JSON allows U+2028 and its like inside text, where `splitlines` would break the line.
+    for line, row_text in enumerate(text.split("\n"), start=1):
+        if not row_text.strip():
+            continue
+        try:
+            row = _loaded(row_text)
+        except ValueError as error:
+            bad_rows.append(_bad_row(file, line, f"the line is not JSON ({error})"))
+            continue
+        if isinstance(row, dict):
+            rows.append(row)
+            lines.append(line)
+        else:
+            bad_rows.append(_bad_row(file, line, f"the line is {_kind(row)}, not an object"))
+    return Table(file, _columns(rows), lines, tuple(bad_rows))
+
+
+def parse_json(text: str, *, file: str) -> Table:
+    """A JSON list of objects, or one object, which is one row; lines are places in the list.
+
+    Raises:
+        InputError: If the text is not JSON, or holds anything but objects.
+
+    Examples:
+        >>> parse_json('[{"a": 1}, {"a": 2}]', file="x.json").columns
+        {'a': [1, 2]}
+    """
+    try:
+        document = _loaded(text)
+    except json.JSONDecodeError as error:
+        what = f"the file is not JSON ({error.msg})"
+        problem = InputProblem(file, error.lineno, None, what, "Mend it, or export it anew")
+        raise InputError(problem) from error
+    except ValueError as error:
+        problem = InputProblem(file, None, None, f"the file is not usable JSON ({error})", _REMEDY)
+        raise InputError(problem) from error
+    rows: list[dict[str, object]] = []
+    given = document if isinstance(document, list) else [document]
+    for place, row in enumerate(given, start=1):
+        if not isinstance(row, dict):
+            what, line = (
+                f"this is {_kind(row)}, not an object",
+                place if given is document else None,
+            )
+            raise InputError(InputProblem(file, line, None, what, _REMEDY))
+        rows.append(row)
+    return Table(file, _columns(rows), list(range(1, len(rows) + 1)))
+
+
+_REMEDY = "Write a list of objects, one a row"
+
+
+def _loaded(text: str) -> object:
+    """The JSON value; RecursionError becomes a ValueError, since nothing we read is that deep."""
+    try:
+        loaded: object = json.loads(text, object_pairs_hook=_object)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return loaded
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object; Python would keep the last of two equal keys without a word."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f'key "{next(key for key in keys if keys.count(key) > 1)}" is there twice')
+    return row
+
+
+def _columns(rows: list[dict[str, object]]) -> dict[str, list[object]]:
+    headers = dict.fromkeys(key for row in rows for key in row)
+    return {header: [row.get(header) for row in rows] for header in headers}
+
+
+def _bad_row(file: str, line: int, what: str) -> InputProblem:
+    return InputProblem(file, line, None, what, "Write one JSON object a line")
+
+
+def _kind(value: object) -> str:
+    match value:
+        case list():
+            return "a list"
+        case str():
+            return "text"
+        case bool() | None:
+            return "true, false or null"
+        case _:
+            return "a number"

@@ -1,0 +1,101 @@
+"""Label files to one table of human ratings."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.readers.label_checks import CheckedLabels, checked_labels, labels_frame
+from eval_assets.readers.label_forms import given_labels
+from eval_assets.readers.tables import read_table
+from eval_assets.readers.units import units_of
+from eval_assets.readers.wording import shown
+from eval_assets.records import LABEL_COLUMNS, InputError, InputProblem, raise_all
+
+_UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The human ratings of an evaluation.
+
+    Args:
+        ratings: Columns `LABEL_COLUMNS`, one row a rating or a skipped unit; at most one for each
+            unit and rater. `value` lies on the question's scale, NaN where `skipped`.
+        rejected: What was wrong with the rows that were left out; empty unless the evaluation says
+            `on_error: reject_rows`.
+        n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
+    """
+
+    ratings: pd.DataFrame
+    rejected: tuple[InputProblem, ...]
+    n_unrated: int
+
+
+def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
+    """All human ratings of the evaluation, each held against its question's declared scale.
+
+    Args:
+        evaluation: Names the label files, in any of the four forms of CONTRACT.md, and says what
+            a bad row does.
+        responses: The responses that can be rated, in `RESPONSE_COLUMNS`.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad row of all files, unless rows are rejected
+            one by one; then only of those files that cannot be used at all.
+    """
+    units = units_of(evaluation, responses)
+    checked: list[CheckedLabels] = []
+    unusable: list[InputProblem] = []
+    for path in evaluation.labels:
+        try:
+            table = read_table(path, folder=evaluation.folder)
+            given = given_labels(table, question_ids=units.question_ids)
+        except InputError as error:
+            unusable.append(error.problem)
+        else:
+            checked.append(checked_labels(given, evaluation, units))
+    ratings = _joined(checked)
+    second = ratings.duplicated(_UNIT_AND_RATER, keep="first")
+    problems = [problem for file in checked for problem in file.problems]
+    problems = _by_place([*problems, *_second_ratings(ratings, second)])
+    fatal = unusable if evaluation.labels_on_error == "reject_rows" else [*unusable, *problems]
+    raise_all(fatal, source="the labels")
+    return Labels(
+        ratings.loc[~second, list(LABEL_COLUMNS)].reset_index(drop=True),
+        rejected=tuple(problems),
+        n_unrated=sum(file.n_unrated for file in checked),
+    )
+
+
+def _joined(checked: list[CheckedLabels]) -> pd.DataFrame:
+    """The ratings of all files."""
+    empty = labels_frame({column: [] for column in (*LABEL_COLUMNS, "rating_header")})
+    files = [file.ratings for file in checked if len(file.ratings)]
+    return pd.concat(files, ignore_index=True) if files else empty
+
+
+def _second_ratings(ratings: pd.DataFrame, second: pd.Series) -> list[InputProblem]:
+    """A problem for each rating whose unit the same rater has rated before."""
+    again = ratings[second]
+    if again.empty:
+        return []
+    sharing = ratings[ratings.duplicated(_UNIT_AND_RATER, keep=False)]
+    firsts = sharing.drop_duplicates(_UNIT_AND_RATER).set_index(_UNIT_AND_RATER)["source"]
+    problems = []
+    for row in again[[*_UNIT_AND_RATER, "source", "rating_header"]].itertuples(index=False):
+        response_id, question_id, rater_id, source, header = (str(cell) for cell in row)
+        first = firsts[(response_id, question_id, rater_id)]
+        file, _, line = source.rpartition(":")
+        what = (
+            f"a second rating of {shown(response_id)} on {shown(question_id)} "
+            f"by {shown(rater_id)}, the first is {first}"
+        )
+        problems.append(InputProblem(file, int(line), header, what, "Keep one of the two"))
+    return problems
+
+
+def _by_place(problems: list[InputProblem]) -> list[InputProblem]:
+    """Problems file by file as they were read, from the first line to the last."""
+    files = {file: place for place, file in enumerate(dict.fromkeys(p.file for p in problems))}
+    return sorted(problems, key=lambda problem: (files[problem.file], problem.line or 0))

@@ -1,0 +1,213 @@
+"""Response files to one table of responses."""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.readers.findings import Findings
+from eval_assets.readers.keys import MODEL_NAME, RESPONSE_ID, Key, id_of, keys, shown_key
+from eval_assets.readers.ratings import BoolArray
+from eval_assets.readers.table import Table, as_text, per_distinct, without_blanks
+from eval_assets.readers.tables import read_table
+from eval_assets.readers.wording import shown
+from eval_assets.records import RESPONSE_COLUMNS, InputError, InputProblem, raise_all
+
+_GROUP_ID = ("group_id", "group")
+_OPTIONAL = ("difficulty", "role", "timestamp")
+
+
+def read_responses(evaluation: Evaluation) -> pd.DataFrame:
+    """All responses of the evaluation, one row each, the first file to give one winning.
+
+    An empty `response_text` is a real answer, and "N/A", "None" and "nan" are text. Without an id
+    column the id is made from (indicator_id, convo_id, turn_index, model_name, seed). Seeds "1",
+    "1.0" and "01" are the same seed.
+
+    Returns:
+        Columns `RESPONSE_COLUMNS` in the order of the files: text of dtype object with None where
+        nothing is given, `turn_index` of dtype Int64, and in `attributes` the further columns of
+        the file as a JSON object.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad place in any of the files.
+    """
+    problems: list[InputProblem] = []
+    parts: list[pd.DataFrame] = []
+    for path in evaluation.responses:
+        try:
+            table = read_table(path, folder=evaluation.folder)
+            ids = _response_ids(table)
+        except InputError as error:
+            problems.append(error.problem)
+            continue
+        problems += sorted([*table.bad_rows, *_problems(table, ids)], key=lambda p: p.line or 0)
+        if not problems:
+            parts.append(_responses(table, ids.ids))
+    raise_all(problems, source="the responses")
+    if not parts:
+        return _frame({column: [] for column in RESPONSE_COLUMNS})
+    merged = pd.concat(parts, ignore_index=True)
+    return merged.drop_duplicates("response_id", keep="first", ignore_index=True)
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """Id of each row, the column that gives it (None: made from `keys`), and what to call it."""
+
+    ids: list[str | None]
+    header: str | None
+    keys: list[Key]
+
+    def named(self, row: int) -> str:
+        """What a message calls the response in that row."""
+        return shown(self.ids[row]) if self.header else shown_key(self.keys[row])
+
+
+def _response_ids(table: Table) -> _Ids:
+    """Ids as the file gives them, else made from the keys."""
+    _check_columns(table)
+    header = table.first_of(*RESPONSE_ID)
+    if header is not None:
+        return _Ids(table.stripped(header), header, [])
+    row_keys = list(keys(table))
+    return _Ids([id_of(key) for key in row_keys], None, row_keys)
+
+
+def _check_columns(table: Table) -> None:
+    """Raise where a column is missing that every response needs, or two give the id."""
+    if not table.columns and not len(table):
+        return
+    given = [header for header in RESPONSE_ID if header in table.columns]
+    if len(given) > 1 and "response_id" not in given:
+        what = f"columns {' and '.join(given)} both name the response"
+        remedy = f"Rename the one that does, to {RESPONSE_ID[0]}"
+        raise InputError(InputProblem(table.file, 1, None, what, remedy))
+    missing = [header for header in ("prompt_text", "response_text") if header not in table.columns]
+    if table.first_of(*MODEL_NAME) is None:
+        missing.append("model_name")
+    if missing:
+        what = f"there is no column {' and no column '.join(missing)}"
+        remedy = "Add it to the header, and a cell to each row"
+        raise InputError(InputProblem(table.file, 1, None, what, remedy))
+    if not given and table.first_of("indicator_id", "convo_id") is None:
+        what = "there is no column response_id"
+        remedy = "Add it, or indicator_id, convo_id, turn_index and seed to make it from"
+        raise InputError(InputProblem(table.file, 1, None, what, remedy))
+
+
+def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
+    """Rows that lack what a response needs, and ids that are there twice."""
+    findings = Findings(table.file, table.lines)
+    model, turns = table.first_of(*MODEL_NAME), table.text("turn_index")
+    _note_nothing(findings, ids.header, ids.ids, "a response without an id")
+    _note_nothing(findings, model, table.stripped(model), "a response without a model")
+    findings.add(
+        _is_none(table.text("response_text")),
+        "response_text",
+        lambda _: ("null is no answer", 'Write "" where the model answered nothing'),
+    )
+    findings.add(
+        _is_none(_turns(table)),
+        "turn_index",
+        lambda row: (f"{shown(turns[row])} is not a whole number", "Count turns 1, 2, 3"),
+    )
+    first: dict[str | None, int] = {}
+    again = [first.setdefault(name, row) != row for row, name in enumerate(ids.ids)]
+    findings.add(
+        np.array(again, dtype=bool) & ~_is_none(ids.ids),
+        ids.header,
+        lambda row: (
+            f"{ids.named(row)} is there twice, first in line {table.lines[first[ids.ids[row]]]}",
+            "Keep one of the two rows",
+        ),
+    )
+    return findings.in_order()
+
+
+def _note_nothing(
+    findings: Findings, header: str | None, cells: Sequence[str | None], what: str
+) -> None:
+    findings.add(_is_none(cells), header, lambda _: (what, "Fill in the cell"))
+
+
+def _is_none(cells: Sequence[object]) -> BoolArray:
+    return np.array([cell is None for cell in cells], dtype=bool)
+
+
+def _turns(table: Table) -> list[float | None]:
+    """Turn of each row; NaN where none is given, None where it is no whole number."""
+    return per_distinct(table.text("turn_index"), _turn)
+
+
+def _turn(cell: str | None) -> float | None:
+    text = without_blanks(cell)
+    if text is None:
+        return math.nan
+    try:
+        turn = float(text)
+    except ValueError:
+        return None
+    return turn if turn.is_integer() and turn >= 0 else None
+
+
+def _responses(table: Table, ids: list[str | None]) -> pd.DataFrame:
+    """The table in the columns of a response."""
+    *_, seeds = zip(*keys(table), strict=True) if len(table) else ((),)
+    model, group = table.first_of(*MODEL_NAME), table.first_of(*_GROUP_ID)
+    columns: dict[str, Iterable[object]] = {
+        "response_id": ids,
+        "prompt_text": table.text("prompt_text"),
+        "response_text": table.text("response_text"),
+        "model_name": table.stripped(model),
+        "group_id": table.stripped(group),
+        "indicator_id": table.stripped("indicator_id"),
+        "convo_id": table.stripped("convo_id"),
+        "turn_index": _turns(table),
+        "seed": seeds,
+        **{header: table.stripped(header) for header in _OPTIONAL},
+    }
+    taken = {*columns, table.first_of(*RESPONSE_ID), model, group}
+    further = [header for header in table.columns if header not in taken]
+    return _frame({**columns, "attributes": _as_json(table, further)})
+
+
+def _as_json(table: Table, headers: list[str]) -> list[str]:
+    """The further cells of each row as a JSON object, without those that are null."""
+    if not headers:
+        return ["{}"] * len(table)
+    rows = zip(*(table.columns[header] for header in headers), strict=True)
+    return [
+        json.dumps(
+            {h: _json_value(c) for h, c in zip(headers, row, strict=True) if c is not None},
+            ensure_ascii=False,
+        )
+        for row in rows
+    ]
+
+
+def _json_value(cell: object) -> object:
+    """A cell that JSON can hold; NaN and infinity, which it cannot, become text."""
+    match cell:
+        case float() if not math.isfinite(cell):
+            return str(cell)
+        case str() | bool() | int() | float() | list() | dict():
+            return cell
+        case _:
+            return as_text(cell)
+
+
+def _frame(columns: dict[str, Iterable[object]]) -> pd.DataFrame:
+    """Columns of a response, each in its dtype."""
+    series = {
+        name: pd.Series(list(columns[name]), dtype=object)
+        for name in RESPONSE_COLUMNS
+        if name != "turn_index"
+    }
+    turns = np.array(list(columns["turn_index"]), dtype=float)
+    series["turn_index"] = pd.Series(pd.array(turns, dtype="Int64"))
+    return pd.DataFrame({name: series[name] for name in RESPONSE_COLUMNS})

@@ -1,0 +1,136 @@
+"""Recorded judge scores to one table, with a row for every unit of the evaluation."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.readers.findings import Findings, WhatAndRemedy
+from eval_assets.readers.ratings import read_ratings
+from eval_assets.readers.score_forms import GivenScores, given_scores, rows_of
+from eval_assets.readers.table import without_blanks
+from eval_assets.readers.tables import read_table
+from eval_assets.readers.unit_problems import note_no_unit
+from eval_assets.readers.units import Units, units_of
+from eval_assets.readers.wording import shown
+from eval_assets.records import SCORE_COLUMNS, InputError, InputProblem, raise_all
+from eval_assets.scale import TOLERANCE
+
+UNPARSED = "unparsed"
+"""Status of a reply recorded without a score: what it means is for the caller to parse."""
+
+
+def read_recorded_scores(
+    evaluation: Evaluation, judge: Judge, responses: pd.DataFrame
+) -> pd.DataFrame:
+    """The recorded scores of one judge, one row for every unit that is asked.
+
+    A score outside the ends of its question's scale is kept in `raw_score` only; between the steps
+    it may lie, since it can be a mean of several replies. Where the file has no score column at
+    all, rows with a reply have the status `unparsed`: the readers do not judge what a reply means.
+
+    Args:
+        evaluation: Names the questions and their scales.
+        judge: A judge with `scores`; its `model` picks the rows of that `judge_model`.
+        responses: The responses that can be scored, in `RESPONSE_COLUMNS`.
+
+    Returns:
+        Columns `SCORE_COLUMNS`, by response and then by question. `score` is NaN unless `status`
+        is `ok`; other statuses are `out_of_range`, `unparsable`, `missing` and `unparsed`.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad row: an unknown response or question, a
+            second score of one unit; or for the file, where none of it can be used.
+    """
+    if judge.scores is None:
+        raise ValueError(f"the judge must have recorded scores, got {judge}")
+    units = units_of(evaluation, responses)
+    try:
+        table = read_table(judge.scores, folder=evaluation.folder)
+        given = given_scores(rows_of(table, judge), units)
+    except InputError as error:
+        raise_all([error.problem], source=f"the scores of {judge.id}")
+        raise
+    raise_all([*table.bad_rows, *_problems(given, units)], source=f"the scores of {judge.id}")
+    return _scores(given, units, evaluation, judge)
+
+
+def _problems(given: GivenScores, units: Units) -> list[InputProblem]:
+    """Rows whose unit does not exist, or has been scored before."""
+    lines = [given.table.lines[row] for row in given.rows]
+    findings = Findings(given.table.file, lines)
+    note_no_unit(findings, units, given.named, responses=given.responses, questions=given.questions)
+    unit = given.responses * len(units.question_ids) + given.questions
+    # Rows without a unit must not look like scores of one.
+    unit[findings.bad] = -1 - np.flatnonzero(findings.bad)
+    first = dict(zip(unit[::-1].tolist(), lines[::-1], strict=True))
+
+    def second(row: int) -> WhatAndRemedy:
+        response = shown(units.response_ids[given.responses[row]])
+        question = shown(units.question_ids[given.questions[row]])
+        where = f"the first is in line {first[unit[row]]}"
+        return f"a second score of {response} on {question}, {where}", "Keep one of the two"
+
+    findings.add(
+        pd.Series(unit).duplicated(keep="first").to_numpy(),
+        given.score_header or "raw_output",
+        second,
+    )
+    return list(dict.fromkeys(findings.in_order()))
+
+
+def _scores(given: GivenScores, units: Units, evaluation: Evaluation, judge: Judge) -> pd.DataFrame:
+    """The scores of all units that are asked; `missing` where there is none."""
+    shape = units.asked.shape
+    columns = {
+        "response_id": np.broadcast_to(np.array(units.response_ids, dtype=object)[:, None], shape),
+        "question_id": np.broadcast_to(np.array(units.question_ids, dtype=object), shape),
+        "judge_id": np.full(shape, judge.id, dtype=object),
+        "score": np.full(shape, np.nan),
+        "status": np.full(shape, "missing", dtype=object),
+        "raw_score": np.full(shape, np.nan),
+        "raw_output": np.full(shape, None, dtype=object),
+    }
+    unit = (given.responses, given.questions)
+    for name, cells in _verdicts(given, evaluation).items():
+        columns[name][unit] = cells
+    return pd.DataFrame(
+        {
+            name: pd.Series(columns[name][units.asked], dtype=columns[name].dtype)
+            for name in SCORE_COLUMNS
+        }
+    )
+
+
+def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
+    """Score, status, raw score and reply of each row."""
+    scores = given.column(given.score_header)
+    replies = [reply if without_blanks(reply) else None for reply in given.column("raw_output")]
+    read = read_ratings(scores)
+    scales = [question.scale for question in evaluation.rubric]
+    binary = np.array([scale.is_binary for scale in scales])[given.questions]
+    low = np.array([scale.low for scale in scales])[given.questions]
+    high = np.array([scale.high for scale in scales])[given.questions]
+    raw = np.where(read.words & ~binary, np.nan, read.values)
+    within = (raw >= low - TOLERANCE) & (raw <= high + TOLERANCE)
+    replied = np.array([reply is not None for reply in replies], dtype=bool)
+    blank_with_reply = "unparsable" if given.score_header else UNPARSED
+    status = np.select(
+        [read.blank & ~replied, read.blank, np.isnan(raw), ~within],
+        ["missing", blank_with_reply, "unparsable", "out_of_range"],
+        default="ok",
+    )
+    # A score that is no number is all that is left of a reply that was not kept.
+    instead = np.isnan(raw) & ~read.blank & ~replied
+    raw_output = [
+        score if lost else reply
+        for score, reply, lost in zip(scores, replies, instead, strict=True)
+    ]
+    return {
+        "score": np.where(within, raw, np.nan),
+        "status": status.astype(object),
+        "raw_score": raw,
+        "raw_output": np.array(raw_output, dtype=object),
+    }

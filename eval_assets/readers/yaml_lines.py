@@ -1,0 +1,87 @@
+"""YAML with the line of each key, and without the keys that YAML would drop silently."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import yaml
+
+from eval_assets.records import InputError, InputProblem
+
+Path = tuple[str | int, ...]
+"""Keys and places that lead from the top of a document to a value."""
+
+
+@dataclass(frozen=True)
+class YamlDocument:
+    """A YAML file: what it says, and where.
+
+    Args:
+        file: File, as messages name it.
+        value: What it says, in Python's values.
+        lines: Line of each value, counted from 1.
+        repeated: Keys that are there more than once in one mapping, with the line of the second.
+    """
+
+    file: str
+    value: object
+    lines: dict[Path, int] = field(default_factory=dict)
+    repeated: list[tuple[Path, int]] = field(default_factory=list)
+
+    def problem(self, path: Path, what: str, remedy: str) -> InputProblem:
+        """A problem at `path`, or at the nearest place above it that is in the file."""
+        known = next(path[:n] for n in range(len(path), -1, -1) if path[:n] in self.lines)
+        return InputProblem(self.file, self.lines[known], dotted(path) or None, what, remedy)
+
+
+def read_yaml(text: str, *, file: str) -> YamlDocument:
+    r"""The one document in a YAML text.
+
+    Raises:
+        InputError: If the text is not YAML.
+
+    Examples:
+        >>> document = read_yaml("name: a\njudges:\n- {id: x}\n", file="evaluation.yaml")
+        >>> document.value, document.lines["judges", 0, "id"]
+        ({'name': 'a', 'judges': [{'id': 'x'}]}, 3)
+    """
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else None
+        what = f"the file is not YAML ({getattr(error, 'problem', None) or 'unreadable'})"
+        remedy = "Check the indentation, and put quotes around text with : # [ ] { }"
+        raise InputError(InputProblem(file, line, None, what, remedy)) from error
+    document = YamlDocument(file, value, {(): 1})
+    for path, key_line in _walk(node, (), seen=set()) if node else ():
+        if path in document.lines:
+            document.repeated.append((path, key_line))
+        document.lines.setdefault(path, key_line)
+    return document
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """A path as one word.
+
+    Examples:
+        >>> dotted(("rubric", 0, "scale", "min"))
+        'rubric[0].scale.min'
+    """
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
+    return "".join(parts).removeprefix(".")
+
+
+def _walk(node: yaml.Node, path: Path, *, seen: set[int]) -> Iterator[tuple[Path, int]]:
+    """Path and line of everything below the node; what an alias repeats is walked once."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    children: list[tuple[str | int, yaml.Node, yaml.Node]] = []
+    if isinstance(node, yaml.MappingNode):
+        children = [(str(key.value), key, value) for key, value in node.value]
+    elif isinstance(node, yaml.SequenceNode):
+        children = [(place, item, item) for place, item in enumerate(node.value)]
+    for name, marked, child in children:
+        yield (*path, name), marked.start_mark.line + 1
+        yield from _walk(child, (*path, name), seen=seen)
