@@ -1,15 +1,21 @@
-"""What an agreement figure is called. Bands are read off the unrounded value."""
+"""What an agreement figure is called and how it is written; both go by the unrounded value."""
 
 import math
+from collections.abc import Iterable
+
+from eval_assets.scale import TOLERANCE
 
 UNDEFINED = "undefined"
 """What every figure is called that does not exist: no number stands in for it."""
 
+GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
+"""Where agreement is good, moderate and fair: the ends of the bands that colours go by too."""
+
 _A_HH_BANDS = (
     (0.90, "Excellent agreement"),
-    (0.75, "Good agreement"),
-    (0.60, "Moderate agreement"),
-    (0.50, "Fair agreement"),
+    (GOOD_A_HH, "Good agreement"),
+    (MODERATE_A_HH, "Moderate agreement"),
+    (FAIR_A_HH, "Fair agreement"),
 )
 _ALPHA_BANDS = ((0.800, "reliable"), (0.667, "tentative"))
 _KAPPA_BANDS = (
@@ -18,6 +24,15 @@ _KAPPA_BANDS = (
     (0.60, "moderate"),
     (0.80, "substantial"),
 )
+
+A_HH_LIMITS = tuple(limit for limit, _ in _A_HH_BANDS)
+ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
+KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
+"""Where one band ends and the next begins: what a written figure must not blur."""
+
+_DECIMALS = 3
+_MOST_DECIMALS = 9
+_NEAR = 0.001
 
 
 def a_hh_label(value: float) -> str:
@@ -75,6 +90,36 @@ def kappa_label(value: float) -> str:
     if value < 0:
         return "poor"
     return next((name for upper, name in _KAPPA_BANDS if value <= upper), "almost perfect")
+
+
+def figure_text(value: float, *, limits: Iterable[float]) -> str:
+    """A figure as it is read: three decimals, more where fewer would put it on a limit.
+
+    Args:
+        value: The figure; NaN where it is undefined.
+        limits: Minimum and ends of bands that the figure is held against.
+
+    Returns:
+        Three decimals; at least four within .001 of a limit, and as many as it takes to tell the
+        figure from that limit; `undefined` for NaN.
+
+    Examples:
+        >>> figure_text(0.81, limits=[0.75]), figure_text(0.6668, limits=[0.667])
+        ('0.810', '0.6668')
+        >>> figure_text(0.749996, limits=[0.75]), figure_text(float("nan"), limits=[])
+        ('0.749996', 'undefined')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    near = [limit for limit in limits if abs(value - limit) < _NEAR]
+    apart = [limit for limit in near if abs(value - limit) > TOLERANCE]
+    decimals = _DECIMALS + bool(near)
+    while decimals < _MOST_DECIMALS and any(
+        f"{value:.{decimals}f}" == f"{limit:.{decimals}f}" for limit in apart
+    ):
+        decimals += 1
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, otherwise: str) -> str:

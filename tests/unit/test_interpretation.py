@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from eval_assets.interpretation import a_hh_label, alpha_label, kappa_label
+from eval_assets.interpretation import a_hh_label, alpha_label, figure_text, kappa_label
 
 BELOW = 1e-12
 
@@ -65,3 +65,21 @@ def test_the_ends_of_every_range_are_named() -> None:
 
 def test_what_does_not_exist_is_undefined_and_in_no_band() -> None:
     assert {label(math.nan) for label in (a_hh_label, alpha_label, kappa_label)} == {"undefined"}
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.8751, "0.875"),  # no limit near
+        (0.7509, "0.7509"),  # within .001 of a limit: four decimals
+        (0.75, "0.7500"),  # on the limit
+        (0.74996, "0.74996"),  # four decimals would read as the limit
+        (0.75 - 2e-9, "0.749999998"),  # the smallest gap that a gate tells apart
+        (0.75 - 1e-10, "0.7500"),  # float noise, which a gate lets pass
+        (-0.0001, "0.000"),
+        (-0.0564, "-0.056"),
+        (math.nan, "undefined"),
+    ],
+)
+def test_a_figure_never_reads_as_a_limit_that_it_is_not_on(value: float, written: str) -> None:
+    assert figure_text(value, limits=[0.75, 0.9]) == written
