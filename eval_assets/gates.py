@@ -124,6 +124,14 @@ ASSET_OF_GATE: dict[GateName, str] = {
 """The asset that measures what each gate judges."""
 
 
+HUMAN_GATES: tuple[GateName, ...] = ("human_a_hh", "human_alpha")
+
+
+def applicable_gates(*, n_judges: int) -> tuple[GateName, ...]:
+    """Gates that apply to so many judges: agreement between judges takes two of them."""
+    return (*HUMAN_GATES, "judge_alpha") if n_judges > 1 else HUMAN_GATES
+
+
 def evaluate_gates(
     evidence: Mapping[GateName, Evidence], gates: Mapping[GateName, Gate]
 ) -> tuple[GateOutcome, ...]:

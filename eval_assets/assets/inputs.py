@@ -3,8 +3,8 @@
 import dagster as dg
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
+from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.responses import read_responses
-from eval_assets.readers.tables import source_fingerprint
 from eval_assets.store.connection import transaction
 from eval_assets.store.tables import (
     count_rows,

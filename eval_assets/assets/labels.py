@@ -4,8 +4,8 @@ import dagster as dg
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.labels import read_labels
-from eval_assets.readers.tables import source_fingerprint
 from eval_assets.store.connection import transaction
 from eval_assets.store.disagreements import write_label_disagreements
 from eval_assets.store.tables import (

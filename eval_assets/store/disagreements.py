@@ -21,7 +21,9 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> list[dic
             SELECT response_id, question_id, count(*) AS n_ratings,
                    max(value) - min(value) AS range,
                    stddev_pop(value) AS standard_deviation,
-                   to_json(map(list(rater_id ORDER BY rater_id), list(value ORDER BY rater_id))) AS ratings
+                   to_json(
+                       map(list(rater_id ORDER BY rater_id), list(value ORDER BY rater_id))
+                   ) AS ratings
             FROM human_labels GROUP BY ALL HAVING count(*) > 1
         )
         SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
@@ -41,3 +43,11 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> list[dic
     ).df()
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     return records
+
+
+def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Responses listed in `label_disagreements`, by question."""
+    found = connection.execute(
+        "SELECT question_id, count(*) FROM label_disagreements GROUP BY question_id"
+    ).fetchall()
+    return {str(question_id): int(n) for question_id, n in found}

@@ -5,6 +5,7 @@ from typing import Literal
 
 import duckdb
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from eval_assets.scale import Scale
@@ -42,24 +43,31 @@ class LongRatings:
     """Ratings of one question, one element a rating, in order of unit and rater.
 
     Args:
-        unit: Index into `response_ids`, ascending.
+        unit: Index of the response among all stored ones, sorted by id; ascending.
         rater: Index into `rater_ids`.
         value: The ratings.
-        response_ids: All stored responses, sorted: the same for every question and rater kind.
         rater_ids: All raters of this kind, sorted: the same for every question.
+        n_responses: Stored responses, rated or not.
     """
 
     unit: NDArray[np.int64]
     rater: NDArray[np.int64]
     value: NDArray[np.float64]
-    response_ids: NDArray[np.object_]
-    rater_ids: NDArray[np.object_]
+    rater_ids: tuple[str, ...]
+    n_responses: int
 
     def matrix(self) -> NDArray[np.float64]:
         """Ratings of shape (n_responses, n_raters), NaN where there is none."""
-        ratings = np.full((len(self.response_ids), len(self.rater_ids)), np.nan)
+        ratings = np.full((self.n_responses, len(self.rater_ids)), np.nan)
         ratings[self.unit, self.rater] = self.value
         return ratings
+
+    def by_rater(self) -> dict[str, NDArray[np.float64]]:
+        """Ratings of each rater who rated this question."""
+        order = np.argsort(self.rater, kind="stable")
+        raters, starts = np.unique(self.rater[order], return_index=True)
+        parts = np.split(self.value[order], starts[1:])
+        return {self.rater_ids[r]: part for r, part in zip(raters, parts, strict=False)}
 
 
 def rating_patterns(
@@ -103,10 +111,8 @@ def long_ratings(
     source = _RATINGS_SQL[kind]
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
-    ).fetchnumpy()["rater_id"]
-    responses = connection.execute(
-        "SELECT response_id FROM responses ORDER BY response_id"
-    ).fetchnumpy()["response_id"]
+    ).fetchall()
+    [[n_responses]] = connection.execute("SELECT count(*) FROM responses").fetchall()
     found = connection.execute(
         f"""
         WITH unit AS (
@@ -126,18 +132,16 @@ def long_ratings(
         unit=np.asarray(found["unit"], dtype=np.int64),
         rater=np.asarray(found["rater"], dtype=np.int64),
         value=np.asarray(found["value"], dtype=np.float64),
-        response_ids=np.asarray(responses, dtype=object),
-        rater_ids=np.asarray(raters, dtype=object),
+        rater_ids=tuple(str(rater) for (rater,) in raters),
+        n_responses=int(n_responses),
     )
 
 
-def response_groups(connection: duckdb.DuckDBPyConnection) -> NDArray[np.object_]:
-    """Group of each stored response, in order of response_id; its own id where it has none."""
-    found = connection.execute(
-        """SELECT coalesce(group_id, convo_id, response_id) AS group_id
-           FROM responses ORDER BY response_id"""
-    ).fetchnumpy()
-    return np.asarray(found["group_id"], dtype=object)
+def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Every stored response in the order that unit indices count in: response_id, group_id."""
+    return connection.execute(
+        "SELECT response_id, group_id FROM responses ORDER BY response_id"
+    ).df()
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -21,6 +21,11 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Dat
     Call it within a transaction: until that commits, the previous rows stand.
     """
     connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - names of our own schema
+    insert_rows(connection, table, rows)
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.DataFrame) -> None:
+    """Add `rows` to `table`; columns are matched by name, NaN is NULL."""
     if rows.empty:
         return
     columns = ", ".join(f'"{column}"' for column in rows.columns)
@@ -94,7 +99,7 @@ def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQ
             "question": question.question,
             "scale_min": question.scale.low,
             "scale_max": question.scale.high,
-            "scale_values": question.scale.values and list(question.scale.values),  # noqa: PD011
+            "scale_values": question.scale.values and list(question.scale.values),
             "level": question.level,
             "guidelines": question.guidelines,
             "scale_guessed": question.scale_guessed,

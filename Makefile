@@ -1,0 +1,52 @@
+# Everything that a person or CI runs. Needs Python 3.11 or later, git and make; installs the rest
+# into .venv, with the versions of constraints.txt.
+
+PYTHON ?= python3
+EVAL_DATA ?= data/sample
+export EVAL_DATA
+export DAGSTER_DISABLE_TELEMETRY = 1
+
+BIN := .venv/bin
+SOURCES := eval_assets tests benchmarks data
+
+.PHONY: help run test ui bench lint clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make run [EVAL_DATA=folder]   evaluate a folder (default data/sample); say what was measured'
+	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI on http://127.0.0.1:3000'
+	@echo 'make test                     lint, types and all tests, as CI runs them'
+	@echo 'make bench                    the benchmark tables'
+
+run: .venv/installed
+	$(BIN)/eval-assets run
+
+ui: .venv/installed
+	DAGSTER_HOME='$(CURDIR)' $(BIN)/dg dev --workspace workspace.yaml --host 127.0.0.1 --port 3000
+
+test: lint
+	$(BIN)/python -m pytest --numprocesses auto
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+
+bench: .venv/installed-bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv .dagster data/*/out
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo 'Python 3.11 or later is needed: make PYTHON=python3.12 ...'; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
+	@touch $@
+
+.venv/installed-%: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]' --constraint constraints.txt
+	@touch $@ .venv/installed

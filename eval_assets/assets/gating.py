@@ -1,0 +1,107 @@
+"""The gates as asset checks, and the guard of every asset behind them."""
+
+import math
+
+import dagster as dg
+import duckdb
+
+from eval_assets.assets.folder import EvaluationFolder, clear_failures
+from eval_assets.evaluation import Evaluation, GateName
+from eval_assets.gates import GateVerdict, applicable_gates, tunable_questions
+from eval_assets.store.connection import transaction
+from eval_assets.store.verdicts import judge_gates, write_gate_verdicts
+
+
+def check_gate(
+    folder: EvaluationFolder, gate: GateName, *, together_with: tuple[GateName, ...]
+) -> dg.AssetCheckResult:
+    """Judge one gate, write its verdicts, and say so as an asset check."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        if gate not in applicable_gates(n_judges=len(evaluation.judges)):
+            return dg.AssetCheckResult(
+                passed=True,
+                description=f"Does not apply: {len(evaluation.judges)} judge(s), two are needed.",
+            )
+        with folder.connect() as connection:
+            outcomes = judge_gates(connection, together_with, evaluation.gates)
+            outcome = next(o for o in outcomes if o.gate == gate)
+            with transaction(connection):
+                write_gate_verdicts(connection, [outcome])
+    return dg.AssetCheckResult(
+        passed=outcome.passed,
+        severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
+        description=outcome.reason,
+        metadata={
+            **_figures(outcome.overall),
+            "verdict": outcome.overall.verdict,
+            "blocks": outcome.is_closed,
+            "questions": dg.MetadataValue.table(
+                [
+                    dg.TableRecord(
+                        {
+                            "question_id": verdict.question_id,
+                            "verdict": verdict.verdict,
+                            **_figures(verdict),
+                            "reason": verdict.reason,
+                        }
+                    )
+                    for verdict in outcome.questions
+                ],
+                schema=_QUESTIONS_SCHEMA,
+            ),
+            "data_version": outcome.data_version,
+        },
+    )
+
+
+def questions_past_the_gates(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> tuple[str, ...]:
+    """Questions that tuning may cover: the guard that every asset behind the gates calls first.
+
+    Raises:
+        dagster.Failure: If a gate is closed, stale or was never measured, whatever the path that
+            led here. It is not retried.
+    """
+    names = applicable_gates(n_judges=len(evaluation.judges))
+    outcomes = judge_gates(connection, names, evaluation.gates)
+    closed = [outcome for outcome in outcomes if outcome.is_closed]
+    if closed:
+        raise dg.Failure(
+            description="\n".join(
+                f"Gate {outcome.gate} is closed: {outcome.reason}." for outcome in closed
+            ),
+            metadata={"closed_gates": [outcome.gate for outcome in closed]},
+            allow_retries=False,
+        )
+    return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
+
+
+def _figures(verdict: GateVerdict) -> dict[str, float | int | None]:
+    """What a verdict was judged on; undefined is None, which JSON can say."""
+    return {
+        "value": _or_none(verdict.value),
+        "low": _or_none(verdict.low),
+        "high": _or_none(verdict.high),
+        "minimum": verdict.minimum,
+        "n": verdict.n_units,
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+_QUESTIONS_SCHEMA = dg.TableSchema(
+    columns=[
+        dg.TableColumn("question_id", "string"),
+        dg.TableColumn("verdict", "string"),
+        dg.TableColumn("value", "float"),
+        dg.TableColumn("low", "float", description="lower end of the 95 % interval"),
+        dg.TableColumn("high", "float", description="upper end of the 95 % interval"),
+        dg.TableColumn("minimum", "float"),
+        dg.TableColumn("n", "int", description="units with at least two ratings"),
+        dg.TableColumn("reason", "string"),
+    ]
+)

@@ -1,0 +1,199 @@
+"""Agreement between humans, measured on the stored labels: rows as the tables hold them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pandas as pd
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.findings import Finding, rater_patterns, suggestions
+from eval_assets.interpretation import a_hh_label, alpha_label
+from eval_assets.rubric import RubricQuestion
+from eval_assets.stats import (
+    Interval,
+    QuestionRatings,
+    RatingPatterns,
+    agreement_profile,
+    cohen_kappa_interval,
+    overall_profile,
+)
+from eval_assets.store.disagreements import count_disagreements
+from eval_assets.store.ratings import (
+    LongRatings,
+    count_skips,
+    data_version,
+    long_ratings,
+    rating_patterns,
+)
+
+CONFIDENCE = 0.95
+N_RESAMPLES = 2000
+SEED = 20250925
+"""Source of every resample, so that the same ratings give the same intervals."""
+
+
+@dataclass(frozen=True)
+class HumanMeasures:
+    """All that is measured on human labels.
+
+    Args:
+        agreement: Rows of `human_agreement`: overall first, then in the rubric's order.
+        findings: Rows of `label_findings`.
+    """
+
+    agreement: pd.DataFrame
+    findings: tuple[Finding, ...]
+
+
+def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanMeasures:
+    """Agreement of the stored human labels, on each question and overall."""
+    ratings = {q.id: long_ratings(connection, "human", q.id) for q in evaluation.rubric}
+    patterns = {q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric}
+    skips = count_skips(connection)
+    disagreements = count_disagreements(connection)
+    level = evaluation.gates["human_alpha"].level
+    rows: list[dict[str, object]] = []
+    findings: list[Finding] = []
+    for question in evaluation.rubric:
+        given = ratings[question.id]
+        profile = agreement_profile(
+            patterns[question.id],
+            low=question.scale.low,
+            high=question.scale.high,
+            step=question.scale.step,
+            level=level or question.level,
+            confidence=CONFIDENCE,
+            n_resamples=N_RESAMPLES,
+            rng=np.random.default_rng(SEED),
+        )
+        kappa_kind, kappa = _kappa(given, fleiss=profile.fleiss_kappa)
+        is_nominal = math.isnan(profile.gwet_ac2.value)
+        rows.append(
+            {
+                "scope": "question",
+                "question_id": question.id,
+                "n_responses": profile.n_units,
+                "n_raters": len(given.by_rater()),
+                "n_ratings": len(given.value),
+                "n_pairs": profile.n_pairs,
+                "n_skipped": skips.get(question.id, 0),
+                **interval_columns("a_hh", profile.a_hh),
+                "a_hh_by_chance": profile.a_hh_by_chance,
+                **interval_columns("exact_agreement", profile.exact_agreement, times=100),
+                **interval_columns("adjacent_agreement", profile.adjacent_agreement, times=100),
+                **interval_columns("alpha", profile.alpha),
+                "alpha_level": profile.level,
+                **interval_columns("kappa", kappa),
+                "kappa_kind": kappa_kind,
+                **interval_columns("gwet_ac", profile.gwet_ac1 if is_nominal else profile.gwet_ac2),
+                "gwet_ac_kind": "ac1" if is_nominal else "ac2_quadratic",
+                "most_frequent_share": _most_frequent_share(patterns[question.id]),
+                "interval_method": profile.alpha.method,
+                "interpretation": interpretation(
+                    profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
+                ),
+            }
+        )
+        findings += rater_patterns(question, given.by_rater())
+        findings += suggestions(
+            question,
+            exact=profile.exact_agreement.value,
+            adjacent=profile.adjacent_agreement.value,
+            alpha=profile.alpha.value,
+            n_extreme=disagreements.get(question.id, 0),
+        )
+    overall = _overall(evaluation, ratings, n_skipped=sum(skips.values()))
+    agreement = pd.DataFrame([overall, *rows]).assign(
+        data_version=data_version(connection, "human")
+    )
+    return HumanMeasures(agreement=agreement, findings=tuple(findings))
+
+
+def interval_columns(name: str, interval: Interval, *, times: float = 1) -> dict[str, object]:
+    """The three columns of a figure with its interval, in its table's unit."""
+    return {
+        name: times * interval.value,
+        f"{name}_low": times * interval.low,
+        f"{name}_high": times * interval.high,
+    }
+
+
+def interpretation(a_hh: float, alpha: float, *, n_pairs: int) -> str:
+    """What the figures are called, or why they are undefined."""
+    if not n_pairs:
+        return "no response has two ratings"
+    if math.isnan(alpha):
+        return f"{a_hh_label(a_hh)}; alpha undefined: no variation, all ratings are equal"
+    return f"{a_hh_label(a_hh)}; alpha {alpha_label(alpha)}"
+
+
+def _overall(
+    evaluation: Evaluation, ratings: Mapping[str, LongRatings], *, n_skipped: int
+) -> dict[str, object]:
+    """The overall row: A^HH is the mean over questions, alpha pools them on [0, 1]."""
+    profile = overall_profile(
+        [_on_scale(question, ratings[question.id]) for question in evaluation.rubric],
+        confidence=CONFIDENCE,
+        n_resamples=N_RESAMPLES,
+        rng=np.random.default_rng(SEED),
+    )
+    return {
+        "scope": "overall",
+        "question_id": None,
+        "n_responses": profile.n_responses,
+        "n_raters": len({rater for given in ratings.values() for rater in given.by_rater()}),
+        "n_ratings": sum(len(given.value) for given in ratings.values()),
+        "n_pairs": profile.n_pairs,
+        "n_skipped": n_skipped,
+        **interval_columns("a_hh", profile.a_hh),
+        "a_hh_by_chance": profile.a_hh_by_chance,
+        **interval_columns("exact_agreement", profile.exact_agreement, times=100),
+        **interval_columns("adjacent_agreement", profile.adjacent_agreement, times=100),
+        **interval_columns("alpha", profile.alpha),
+        "alpha_level": "interval",
+        "interval_method": profile.alpha.method,
+        "interpretation": interpretation(
+            profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
+        ),
+    }
+
+
+def _patterns(
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, given: LongRatings
+) -> RatingPatterns:
+    """Patterns counted by the database where it can, else from the ratings themselves."""
+    counted = rating_patterns(connection, question.id, question.scale)
+    if counted is None:
+        return RatingPatterns.from_long(given.unit, given.value)
+    return RatingPatterns.from_counts(counted.values, counted.counts, counted.n_units)
+
+
+def _on_scale(question: RubricQuestion, given: LongRatings) -> QuestionRatings:
+    scale = question.scale
+    return QuestionRatings(given.unit, given.value, scale.low, scale.high, scale.step)
+
+
+def _kappa(given: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
+    """Cohen's kappa where just two raters rated, Fleiss' otherwise."""
+    raters = np.unique(given.rater)
+    if len(raters) != 2:  # noqa: PLR2004 - Cohen's kappa is of two raters
+        return "fleiss", fleiss
+    first, second = given.matrix()[:, raters].T
+    return "cohen", cohen_kappa_interval(
+        first,
+        second,
+        weights=None,
+        confidence=CONFIDENCE,
+        n_resamples=N_RESAMPLES,
+        rng=np.random.default_rng(SEED),
+    )
+
+
+def _most_frequent_share(patterns: RatingPatterns) -> float:
+    """Share of all ratings that the most frequent value has."""
+    entries = patterns.count * patterns.n_units[patterns.pattern]
+    totals = np.bincount(patterns.code, weights=entries)
+    return float(totals.max() / totals.sum()) if len(totals) else math.nan

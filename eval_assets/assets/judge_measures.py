@@ -1,0 +1,269 @@
+"""Agreement between judges, and of judges with humans, measured on the stored scores."""
+
+import hashlib
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from eval_assets.assets.human_measures import CONFIDENCE, N_RESAMPLES, SEED, interval_columns
+from eval_assets.evaluation import Evaluation
+from eval_assets.interpretation import alpha_label
+from eval_assets.rubric import RubricQuestion
+from eval_assets.stats import (
+    Alpha,
+    QuestionRatings,
+    RatingPatterns,
+    coefficient_interval,
+    grouped_kappa,
+    overall_profile,
+)
+from eval_assets.stats.clusters import alpha_by_cluster
+from eval_assets.stats.judge_human import judge_human_profile
+from eval_assets.store.ratings import (
+    LongRatings,
+    data_version,
+    long_ratings,
+    responses_in_order,
+)
+from eval_assets.store.scores import judge_fingerprints
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JudgeHumanMeasures:
+    """What judges and humans have in common.
+
+    Args:
+        agreement: Rows of `judge_human_agreement`.
+        confusion: Rows of `judge_confusion`.
+    """
+
+    agreement: pd.DataFrame
+    confusion: pd.DataFrame
+
+
+def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
+    """Who judged: changes with any judge's provider, model, prompt or settings.
+
+    Examples:
+        >>> judge_set_fingerprint({"gpt": "5f1c", "haiku": "90ab"})
+        'x'
+    """
+    named = "\n".join(f"{judge} {found}" for judge, found in sorted(fingerprints.items()))
+    return hashlib.sha256(named.encode()).hexdigest()[:12]
+
+
+def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> pd.DataFrame:
+    """Rows of `judge_agreement`: overall, by question, and by response where it is defined."""
+    scores = {q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric}
+    responses = responses_in_order(connection)
+    groups = responses["group_id"].to_numpy(dtype=object)
+    level = evaluation.gates["judge_alpha"].level or "interval"
+    rows: list[dict[str, object]] = []
+    for question in evaluation.rubric:
+        given = scores[question.id]
+        patterns = RatingPatterns.from_long(given.unit, given.value)
+        alpha = coefficient_interval(
+            patterns,
+            Alpha(level),
+            confidence=CONFIDENCE,
+            n_resamples=N_RESAMPLES,
+            rng=np.random.default_rng(SEED),
+        )
+        rows.append(
+            {
+                "scope": "question",
+                "question_id": question.id,
+                **interval_columns("alpha", alpha),
+                "alpha_level": level,
+                "n_units": int(patterns.n_units @ patterns.is_pairable),
+                "n_judges": len(given.by_rater()),
+                "n_comparisons": int(patterns.n_units @ patterns.n_pairs),
+                **_kappas([(question, given)], groups),
+                "interval_method": alpha.method,
+                "interpretation": _interpretation(alpha.value, n_pairs=int(patterns.n_pairs.sum())),
+            }
+        )
+    pooled = [(question, scores[question.id]) for question in evaluation.rubric]
+    by_response = _by_response(pooled, responses["response_id"].to_numpy(dtype=object))
+    return pd.DataFrame([_overall(pooled, groups), *rows, *by_response]).assign(
+        judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
+        data_version=data_version(connection, "judge"),
+    )
+
+
+def measure_judges_against_humans(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> JudgeHumanMeasures:
+    """Each judge against the human raters, on each question."""
+    rows: list[dict[str, object]] = []
+    confusion: list[pd.DataFrame] = []
+    for question in evaluation.rubric:
+        humans = long_ratings(connection, "human", question.id)
+        judges = long_ratings(connection, "judge", question.id)
+        for judge, scores in zip(judges.rater_ids, judges.matrix().T, strict=True):
+            profile = judge_human_profile(
+                scores,
+                humans.unit,
+                humans.value,
+                scale_low=question.scale.low,
+                scale_high=question.scale.high,
+                values=question.scale.values,
+                level=question.level,
+                confidence=CONFIDENCE,
+                n_resamples=N_RESAMPLES,
+                rng=np.random.default_rng(SEED),
+            )
+            named = {"judge_id": judge, "question_id": question.id}
+            rows.append(
+                {
+                    **named,
+                    "n_units": profile.n_units,
+                    **interval_columns("a_ha", profile.a_ha),
+                    "a_ha_constant": profile.a_ha_constant,
+                    "a_ha_shuffled": profile.a_ha_shuffled,
+                    **interval_columns("exact_agreement", profile.exact_agreement, times=100),
+                    **interval_columns("adjacent_agreement", profile.adjacent_agreement, times=100),
+                    **interval_columns("alpha", profile.alpha),
+                    **interval_columns("kappa", profile.kappa),
+                    **interval_columns("weighted_kappa", profile.weighted_kappa),
+                    **interval_columns("spearman", profile.spearman),
+                    **interval_columns("kendall", profile.kendall),
+                    **interval_columns("pearson", profile.pearson),
+                    **interval_columns("mae", profile.mae),
+                    **interval_columns("bias", profile.bias),
+                    "wilcoxon_p": profile.wilcoxon_p,
+                }
+            )
+            confusion.append(
+                pd.DataFrame(
+                    profile.confusion, columns=["human_value", "judge_value", "n_units"]
+                ).assign(**named)
+            )
+    version = f"{data_version(connection, 'human')} {data_version(connection, 'judge')}"
+    return JudgeHumanMeasures(
+        agreement=pd.DataFrame(rows).assign(data_version=version),
+        confusion=pd.concat(confusion) if confusion else pd.DataFrame(),
+    )
+
+
+def _overall(
+    pooled: list[tuple[RubricQuestion, LongRatings]], groups: NDArray[np.object_]
+) -> dict[str, object]:
+    """The overall row: all units on [0, 1], at the interval level."""
+    profile = overall_profile(
+        [
+            QuestionRatings(
+                given.unit,
+                given.value,
+                question.scale.low,
+                question.scale.high,
+                question.scale.step,
+            )
+            for question, given in pooled
+        ],
+        confidence=CONFIDENCE,
+        n_resamples=N_RESAMPLES,
+        rng=np.random.default_rng(SEED),
+    )
+    return {
+        "scope": "overall",
+        **interval_columns("alpha", profile.alpha),
+        "alpha_level": "interval",
+        "n_units": profile.n_units,
+        "n_judges": len({judge for _, given in pooled for judge in given.by_rater()}),
+        "n_comparisons": profile.n_pairs,
+        **_kappas(pooled, groups),
+        "interval_method": profile.alpha.method,
+        "interpretation": _interpretation(profile.alpha.value, n_pairs=profile.n_pairs),
+    }
+
+
+def _by_response(
+    pooled: list[tuple[RubricQuestion, LongRatings]], response_ids: NDArray[np.object_]
+) -> list[dict[str, object]]:
+    """Rows of single responses: one question alone cannot show agreement beyond chance."""
+    if len(pooled) < 2:  # noqa: PLR2004 - two units at least
+        return []
+    response = np.concatenate([given.unit for _, given in pooled])
+    question = np.repeat(np.arange(len(pooled)), [len(given.unit) for _, given in pooled])
+    value = np.concatenate([_on_unit_scale(q, given.value) for q, given in pooled])
+    units, n_scores = np.unique(response * len(pooled) + question, return_counts=True)
+    compared = pd.Series(n_scores[n_scores > 1]).groupby(units[n_scores > 1] // len(pooled))
+    shape = pd.DataFrame(
+        {
+            "n_units": compared.size(),
+            "n_judges": compared.max(),
+            "n_comparisons": compared.apply(lambda n: int((n * (n - 1) // 2).sum())),
+        }
+    )
+    clusters, alphas = alpha_by_cluster(response, response * len(pooled) + question, value)
+    return [
+        {
+            "scope": "response",
+            "response_id": response_ids[cluster],
+            "alpha": alpha,
+            "alpha_level": "interval",
+            "n_units": shape.n_units[cluster],
+            "n_judges": shape.n_judges[cluster],
+            "n_comparisons": shape.n_comparisons[cluster],
+            "interpretation": alpha_label(alpha),
+        }
+        for cluster, alpha in zip(clusters, alphas, strict=True)
+        if not math.isnan(alpha)
+    ]
+
+
+def _kappas(
+    pooled: list[tuple[RubricQuestion, LongRatings]], groups: NDArray[np.object_]
+) -> dict[str, object]:
+    """Cohen's kappa of scores above the middle of the scale against the rest.
+
+    Micro over all units; macro the mean over response groups; of more than two judges the
+    mean over their pairs.
+    """
+    matrix = np.concatenate(
+        [
+            (_on_unit_scale(question, given.matrix()) > 0.5).astype(float)  # noqa: PLR2004
+            + 0 * given.matrix()  # NaN stays NaN
+            for question, given in pooled
+        ]
+    )
+    group_of = np.tile(groups, len(pooled))
+    has_group = np.array([isinstance(group, str) for group in group_of], dtype=bool)
+    macro, micro = [], []
+    for one, other in itertools.combinations(range(matrix.shape[1]), 2):
+        pair = matrix[:, [one, other]]
+        by_group = pd.DataFrame(pair[has_group]).groupby(group_of[has_group])
+        found = grouped_kappa(
+            [(part[0].to_numpy(), part[1].to_numpy()) for _, part in by_group], weights=None
+        )
+        macro.append(found.macro)
+        micro.append(grouped_kappa([(pair[:, 0], pair[:, 1])], weights=None).micro)
+    return {"kappa_macro": _mean(macro), "kappa_micro": _mean(micro)}
+
+
+def _mean(values: list[float]) -> float:
+    """Mean of what is defined; NaN where nothing is."""
+    defined = [value for value in values if not math.isnan(value)]
+    return math.fsum(defined) / len(defined) if defined else math.nan
+
+
+def _on_unit_scale(question: RubricQuestion, values: Floats) -> Floats:
+    return (values - question.scale.low) / (question.scale.high - question.scale.low)
+
+
+def _interpretation(alpha: float, *, n_pairs: int) -> str:
+    """What alpha is called, or why it is undefined."""
+    if not n_pairs:
+        return "no unit has scores of two judges"
+    if math.isnan(alpha):
+        return "undefined: no variation, all scores are equal"
+    return alpha_label(alpha)

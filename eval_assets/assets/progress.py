@@ -1,0 +1,44 @@
+"""A run told on the terminal: a line an asset, not Dagster's whole event log."""
+
+import logging
+import sys
+
+import dagster as dg
+
+
+class _Told(logging.Formatter):
+    """The message alone: for warnings of our own, with their level."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
+        if event is None:
+            message = record.getMessage() if record.args else str(record.msg)
+            return f"  {message.rsplit(' - ', 1)[-1]}"
+        if event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION:
+            rows = event.step_materialization_data.materialization.metadata.get("dagster/row_count")
+            name = event.step_materialization_data.materialization.asset_key.to_user_string()
+            return f"  {name:24}" + (f"{rows.value:>12,} rows" if rows else "")
+        return ""
+
+
+class _OnlyTold(logging.Filter):
+    """Materializations, and what the program itself has to say."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
+        if event is None:
+            return record.levelno >= logging.INFO
+        return event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION
+
+
+@dg.logger(None, description="One line an asset on the terminal, for `eval-assets run`.")
+def terminal(init_context: dg.InitLoggerContext) -> logging.Logger:
+    """Print each asset as it is stored, and warnings."""
+    del init_context
+    logger = logging.Logger("terminal")  # noqa: LOG001 - Dagster owns it, and drops it after the run
+    logger.setLevel(logging.DEBUG)
+    handler = logging.StreamHandler(sys.stdout)
+    handler.addFilter(_OnlyTold())
+    handler.setFormatter(_Told())
+    logger.addHandler(handler)
+    return logger

@@ -1,0 +1,1 @@
+"""The report: what was measured and what the gates say, for people."""

@@ -1,0 +1,50 @@
+"""Judge tuning, behind the gates: every asset here asks the guard before it does anything."""
+
+import dagster as dg
+import numpy as np
+import pandas as pd
+
+from eval_assets.assets.agreement import human_agreement, judge_agreement
+from eval_assets.assets.folder import EvaluationFolder, clear_failures
+from eval_assets.assets.gating import questions_past_the_gates
+from eval_assets.splits import TEST_SHARE, split_by_group
+from eval_assets.store.connection import transaction
+from eval_assets.store.ratings import data_version
+from eval_assets.store.splits import rated_units
+from eval_assets.store.tables import replace_rows
+
+
+@dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
+def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Which rated responses judges are tuned on and which they are tested on, gates permitting."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection, transaction(connection):
+            question_ids = questions_past_the_gates(connection, evaluation)
+            version = data_version(connection, "human")
+            parts = [
+                _split(rated_units(connection, question_id), question_id)
+                for question_id in question_ids
+            ]
+            splits = pd.concat(parts).assign(data_version=version)
+            replace_rows(connection, "judge_splits", splits)
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": len(splits),
+            "questions": list(question_ids),
+            "left_out": [q.id for q in evaluation.rubric if q.id not in question_ids],
+            "n_train": int((splits["split"] == "train").sum()),
+            "n_test": int((splits["split"] == "test").sum()),
+        }
+    )
+
+
+def _split(units: pd.DataFrame, question_id: str) -> pd.DataFrame:
+    """The units of one question with the part each belongs to."""
+    split = split_by_group(
+        units["group_id"].tolist(),
+        units["rating"].to_numpy(dtype=np.float64),
+        test_share=TEST_SHARE,
+        salt=question_id,
+    )
+    return units[["response_id", "group_id"]].assign(question_id=question_id, split=split)

@@ -1,0 +1,1 @@
+"""The command-line program `eval-assets`: one module per command."""

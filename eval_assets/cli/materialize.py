@@ -1,0 +1,97 @@
+"""One run of the assets in this process, told on the terminal as it goes."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import dagster as dg
+
+from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.cli.measured import print_measured
+from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_faults
+from eval_assets.definitions import defs
+from eval_assets.gates import applicable_gates
+from eval_assets.store.verdicts import judge_gates
+
+
+def materialize(data: Path, *, database: Path | None, select: str, verbose: bool) -> int:
+    """Materialize the selected assets with their checks; return the program's exit code."""
+    folder = EvaluationFolder(data=str(data), database=str(database or ""))
+    job = defs.resolve_job_def("evaluate")
+    try:
+        selected = dg.AssetSelection.from_string(select).resolve(job.asset_layer.asset_graph)
+    except (dg.DagsterInvalidDefinitionError, dg.DagsterInvalidSubsetError) as error:
+        click.echo(f"--select {select}: {error}", err=True)
+        return MISUSED
+    click.echo(f"Evaluating {data}")
+    with _instance(folder) as instance:
+        result = job.execute_in_process(
+            instance=instance,
+            asset_selection=sorted(selected),
+            raise_on_error=False,
+            run_config={
+                "resources": {
+                    "folder": {"config": {"data": folder.data, "database": folder.database}}
+                },
+                "loggers": {"console" if verbose else "terminal": {"config": {}}},
+            },
+        )
+    faults = _faults(result)
+    if faults:
+        print_faults(faults)
+        return FAILED
+    return _tell(folder)
+
+
+def _tell(folder: EvaluationFolder) -> int:
+    """Print what is stored now, each gate's verdict and where to look; return the exit code."""
+    evaluation = folder.evaluation()
+    with folder.connect() as connection:
+        names = applicable_gates(n_judges=len(evaluation.judges))
+        outcomes = judge_gates(connection, names, evaluation.gates)
+        print_measured(connection, evaluation, outcomes)
+    click.echo(f"Report    {folder.out / 'report.html'}")
+    click.echo(f"Database  {folder.database_path}")
+    return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE
+
+
+def _faults(result: dg.ExecuteInProcessResult) -> list[str]:
+    """What failed and is no gate: one line each."""
+    lines: list[str] = []
+    for event in result.all_events:
+        if not event.is_step_failure:
+            continue
+        failure = event.step_failure_data
+        told = failure.user_failure_data
+        if told is not None and "closed_gates" in told.metadata:
+            continue
+        if failure.error is not None and failure.error.cls_name == "DagsterAssetCheckFailedError":
+            continue
+        if told is not None and told.description:
+            lines += told.description.splitlines()
+        elif failure.error is not None:
+            cause = failure.error.cause or failure.error
+            lines.append(f"{event.step_key}: {' '.join(cause.message.split())}")
+    return list(dict.fromkeys(lines))
+
+
+@contextmanager
+def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
+    """Dagster's records: those the UI shows, else some of the folder's own.
+
+    DAGSTER_HOME where it is set; the dagster.yaml of the current folder, which `make ui` reads
+    too; elsewhere a folder beside the database.
+    """
+    if "DAGSTER_HOME" not in os.environ and Path("dagster.yaml").is_file():
+        os.environ["DAGSTER_HOME"] = str(Path.cwd())
+    if "DAGSTER_HOME" in os.environ:
+        with dg.DagsterInstance.get() as instance:
+            yield instance
+    else:
+        home = folder.out / "dagster"
+        home.mkdir(parents=True, exist_ok=True)
+        quiet = {"telemetry": {"enabled": False}}
+        with dg.DagsterInstance.local_temp(str(home.resolve()), overrides=quiet) as instance:
+            yield instance

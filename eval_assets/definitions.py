@@ -1,0 +1,35 @@
+"""The one Dagster entry point: all assets, checks, jobs, schedules and sensors."""
+
+import dagster as dg
+
+from eval_assets.assets import agreement, inputs, judging, labels, reports, tuning
+from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.assets.rerun import new_files
+
+evaluate = dg.define_asset_job(
+    "evaluate",
+    selection=dg.AssetSelection.all(),
+    description="Everything: inputs, agreement, gates, report, and tuning where gates are open.",
+)
+score = dg.define_asset_job(
+    "score",
+    selection=dg.AssetSelection.all() - dg.AssetSelection.groups("judge_tuning"),
+    description="Everything through agreement and its gates; no tuning.",
+)
+scheduled_rerun = dg.ScheduleDefinition(
+    name="scheduled_rerun",
+    job=evaluate,
+    cron_schedule="0 6 * * *",
+    execution_timezone="UTC",
+    description="Every morning: files that did not change are not read again.",
+)
+
+defs = dg.Definitions(
+    assets=dg.load_assets_from_modules([inputs, labels, judging, agreement, tuning, reports]),
+    asset_checks=dg.load_asset_checks_from_modules([agreement]),
+    jobs=[evaluate, score],
+    schedules=[scheduled_rerun],
+    sensors=[new_files],
+    resources={"folder": EvaluationFolder()},
+    executor=dg.in_process_executor,
+)

@@ -1,0 +1,121 @@
+"""The ledger of calls: what every attempt to ask a model brought, and what it cost."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+Operation = Literal["judging", "generation"]
+
+ReplyStatus = Literal["ok", "truncated", "refused", "content_filter"]
+"""What kind of reply arrived; `ok` says that it is whole, not that it can be read."""
+
+AttemptStatus = ReplyStatus | Literal["timeout", "api_error"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt to ask a model: one row of `judge_calls`.
+
+    Args:
+        call_key: Fingerprint of everything that decides what the model answers.
+        attempt: Number of the attempt in its run, from 1.
+        judge_id: Judge, or generator, that was asked.
+        operation: What for.
+        response_id: Response that was judged, or is to be made; None where there is none.
+        question_id: Rubric question; None for a generation.
+        replicate: Number of the replicate, from 0.
+        provider: Whose API was spoken.
+        base_url: Endpoint.
+        model_requested: Model asked.
+        model_returned: Model that answered, by its own account.
+        status: What came of it.
+        http_status: HTTP status; None where no response arrived.
+        input_tokens: All input tokens; None where they are not known.
+        output_tokens: All output tokens, thinking included.
+        cached_input_tokens: Part of the input that the vendor's cache held.
+        cost_usd: What it cost; None where tokens or price are not known.
+        in_batch: Whether it was asked on a batch endpoint.
+        latency_seconds: From the request to the reply or the failure.
+        started_at: When it was asked, UTC.
+        request_id: The vendor's name of the request, for questions to their support.
+        raw_output: Text of the reply, as received.
+        error: What went wrong.
+    """
+
+    call_key: str
+    attempt: int
+    judge_id: str
+    operation: Operation
+    response_id: str | None
+    question_id: str | None
+    replicate: int
+    provider: str
+    base_url: str
+    model_requested: str
+    status: AttemptStatus
+    started_at: datetime
+    latency_seconds: float
+    model_returned: str | None = None
+    http_status: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cost_usd: float | None = None
+    in_batch: bool = False
+    request_id: str | None = None
+    raw_output: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class StoredReply:
+    """A reply that was recorded before, in this run or an earlier one.
+
+    Args:
+        text: Text of the reply, as received.
+        status: What kind of reply it is.
+    """
+
+    text: str
+    status: ReplyStatus
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that a vendor works on.
+
+    Args:
+        batch_id: The vendor's name of it.
+        judge_id: Judge that is asked.
+        call_keys: Calls in it.
+        submitted_at: When it was submitted, UTC.
+    """
+
+    batch_id: str
+    judge_id: str
+    call_keys: tuple[str, ...]
+    submitted_at: datetime
+
+
+class Ledger(Protocol):
+    """Where attempts are kept, across runs. Calls block; each is one transaction."""
+
+    def replies(self, call_keys: Collection[str]) -> dict[str, StoredReply]:
+        """Replies recorded before, by call key: of a key's attempts the latest with a reply."""
+
+    def record(self, attempts: Sequence[Attempt]) -> None:
+        """Store attempts, all or none of them."""
+
+
+class BatchLedger(Ledger, Protocol):
+    """A ledger that also remembers which batches are under way."""
+
+    def open_batches(self, judge_id: str) -> list[Batch]:
+        """Batches of a judge that were submitted and not yet closed, oldest first."""
+
+    def open_batch(self, batch: Batch) -> None:
+        """Remember a batch that was submitted."""
+
+    def close_batch(self, batch_id: str) -> None:
+        """Forget a batch whose results are all recorded."""

@@ -1,0 +1,44 @@
+"""Judges and their scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import pandas as pd
+
+from eval_assets.store.tables import replace_records, replace_rows
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge and how much it scored; a row of the table `judges`."""
+
+    judge_id: str
+    provider: str
+    model: str | None
+    n_units: int
+    n_ok: int
+    fingerprint: str
+
+
+def write_judge_scores(
+    connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRow], scores: pd.DataFrame
+) -> None:
+    """Replace all judges and their scores."""
+    replace_records(connection, "judges", judges)
+    replace_rows(connection, "judge_scores", scores)
+
+
+def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Fingerprint of each judge whose scores are stored, by judge id."""
+    found = connection.execute(
+        "SELECT judge_id, fingerprint FROM judges ORDER BY judge_id"
+    ).fetchall()
+    return {str(judge_id): str(fingerprint) for judge_id, fingerprint in found}
+
+
+def status_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """How many units of each judge came to each status: judge_id, status, n."""
+    return connection.execute(
+        "SELECT judge_id, status, count(*) AS n FROM judge_scores GROUP BY ALL ORDER BY ALL"
+    ).df()
