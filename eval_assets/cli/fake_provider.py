@@ -115,7 +115,7 @@ def fake_provider(  # noqa: PLR0913 - one per option
             faults=Faults(rates=rates, seed=seed),
             limit=RateLimit(requests=requests_per_minute) if requests_per_minute else None,
             batch_seconds=batch_seconds,
-            models=(*MODELS, *(Model(name, "openai", takes_sampling=True) for name in model_names)),
+            models=(*MODELS, *(Model(name, "openai", takes="both") for name in model_names)),
             log_size=_LOG_SIZE,
         )
     except ValueError as error:
@@ -130,4 +130,4 @@ def fake_provider(  # noqa: PLR0913 - one per option
             except KeyboardInterrupt:
                 click.echo(f"{provider.log.n_received} requests answered.")
     except OSError as error:
-        raise click.ClickException(f"port {port} cannot be used: {error.strerror}.") from error
+        raise click.ClickException(f"{error.strerror}.") from error

@@ -13,6 +13,7 @@ from eval_assets.fake_provider.questions import (
     model_named,
     subject_of,
     text_of,
+    token_limit,
 )
 from eval_assets.fake_provider.wire import Wire
 
@@ -78,6 +79,9 @@ _ERRORS: Final[Mapping[ErrorKind, tuple[int, str, str]]] = {
 def _read(body: JsonObject, find_model: FindModel) -> Question:
     model = model_named(body.get("model"), find_model, vendor="anthropic")
     messages = messages_of(body)
+    max_tokens = token_limit(body, "max_tokens")
+    if max_tokens is None:
+        raise ProviderError("bad_request", "max_tokens: Field required")
     _check_settings(body, model)
     for number, (role, _text) in enumerate(messages):
         if role not in {"user", "assistant"}:
@@ -98,20 +102,21 @@ def _read(body: JsonObject, find_model: FindModel) -> Question:
         subject=subject_of(text for role, text in messages if role == "user"),
         schema=_asked_schema(body.get("output_config")),
         as_json=False,
-        max_tokens=body["max_tokens"],
+        max_tokens=max_tokens,
         cacheable=system_text if cacheable else "",
     )
 
 
 def _check_settings(body: JsonObject, model: Model) -> None:
-    if not isinstance(body.get("max_tokens"), int):
-        raise ProviderError("bad_request", "max_tokens: Field required")
     if body.get("stream"):
         raise ProviderError("bad_request", "stream: this fake provider does not stream")
-    if model.takes_sampling:
+    match body.get("output_config"):
+        case {"effort": str()} if model.takes == "sampling":
+            raise ProviderError("bad_request", "This model does not support the effort parameter.")
+    if model.takes != "effort":
         return
     for name in ("temperature", "top_p", "top_k"):
-        if body.get(name) not in {None, 1}:
+        if body.get(name) not in (None, 1):
             raise ProviderError("bad_request", f"`{name}` is deprecated for this model.")
 
 

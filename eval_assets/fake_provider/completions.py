@@ -51,8 +51,8 @@ class Completion:
 
 
 def n_tokens(text: str) -> int:
-    """Roughly how many tokens a text has: a quarter of its characters, at least 1."""
-    return max(1, -(-len(text) // _CHARACTERS_PER_TOKEN))
+    """Roughly how many tokens a text has: a quarter of its characters, rounded up."""
+    return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
 def completion_of(
@@ -86,7 +86,7 @@ def completion_of(
         thinking_tokens = min(thinking_tokens, question.max_tokens)
         room = question.max_tokens - thinking_tokens
         text, ending = text[: room * _CHARACTERS_PER_TOKEN], "length"
-    cached = n_tokens(question.cacheable) if question.cacheable else 0
+    cached = n_tokens(question.cacheable)
     return Completion(
         id=id_,
         model=question.model,

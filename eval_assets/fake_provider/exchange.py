@@ -50,7 +50,7 @@ class Request:
         """The API key, in either of the two headers the vendors use; None without one."""
         key = self.headers.get("x-api-key")
         if key is None:
-            key = self.headers.get("authorization", "").removeprefix("Bearer ").strip()
+            key = self.headers.get("authorization", "").partition(" ")[2].strip()
         return key or None
 
 

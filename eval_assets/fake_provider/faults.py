@@ -50,15 +50,15 @@ _STOPS_A_JUDGE: Final = ("unauthorized", "forbidden", "quota", "no_credit")
 class Faults:
     """Which requests go wrong, and how; the first rule that applies decides.
 
-    Rules 1, 2 and 4 cover every request; there, a reply fault shows only where something is
-    generated. Rules 3 and 4 cover each entry of a batch too: an error fault makes the entry
-    errored, `hang` makes it expired, `duplicate` returns it twice.
+    Rules 1 and 2 cover every request, of which a reply fault spoils only completions. Rules 3 and 4
+    cover completions and the entries of batches: there an error fault makes an entry errored,
+    `hang` makes it expired, `duplicate` returns it twice.
 
     Args:
         script: 1. For an API key, the faults of its first requests in order of arrival (None
             is a good answer); once used up, the rules below apply.
         by_key: 2. For an API key, the fault of every request.
-        by_text: 3. For a text found in a completion's request body, the fault of that request.
+        by_text: 3. For a text found in a completion's or entry's JSON, the fault of that one.
         rates: 4. For a kind, the share of requests it hits, in [0, 1]. Which ones depends only
             on `seed`, the content of the request and how often that content was asked before,
             so a retry may well succeed and a second run fails in the same places.
@@ -106,7 +106,7 @@ class Faults:
             n_before: How many requests came with that key before.
             content: A fingerprint of what is asked.
             attempt: How often that has been asked, this time included.
-            completion: The body, if it asks a model for an answer; None for other requests.
+            completion: The JSON that asks a model for an answer; None for other requests.
 
         Returns:
             None for a request that is answered well.
@@ -117,14 +117,14 @@ class Faults:
                 return script[n_before]
             if key in self.by_key:
                 return self.by_key[key]
+        if completion is None:
+            return None
         for text, kind in self.by_text.items():
-            if completion is not None and text.encode() in completion:
+            if text.encode() in completion:
                 return kind
-        return self._drawn(content, attempt)
+        return self._drawn(content, attempt) if self.rates else None
 
     def _drawn(self, content: str, attempt: int) -> FaultKind | None:
-        if not self.rates:
-            return None
         position = fraction("fault", self.seed, attempt, content)
         for kind, rate in self.rates.items():
             if position < rate:

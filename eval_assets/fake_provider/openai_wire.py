@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from eval_assets.fake_provider.completions import n_tokens
 from eval_assets.fake_provider.exchange import ProviderError
-from eval_assets.fake_provider.questions import Question, messages_of, model_named, subject_of
+from eval_assets.fake_provider.questions import (
+    Question,
+    messages_of,
+    model_named,
+    subject_of,
+    token_limit,
+)
 from eval_assets.fake_provider.wire import Wire
 
 if TYPE_CHECKING:
@@ -90,7 +96,7 @@ def _read(body: JsonObject, find_model: FindModel) -> Question:
         subject=subject_of(text for role, text in messages if role == "user"),
         schema=schema,
         as_json=as_json,
-        max_tokens=body.get("max_completion_tokens", body.get("max_tokens")),
+        max_tokens=token_limit(body, "max_completion_tokens") or token_limit(body, "max_tokens"),
         cacheable=system if cacheable else "",
     )
 
@@ -98,10 +104,17 @@ def _read(body: JsonObject, find_model: FindModel) -> Question:
 def _check_settings(body: JsonObject, model: Model) -> None:
     if body.get("stream"):
         raise ProviderError("bad_request", "This fake provider does not stream.", param="stream")
-    if model.takes_sampling:
+    if model.takes == "sampling" and body.get("reasoning_effort") is not None:
+        raise ProviderError(
+            "bad_request",
+            "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+            param="reasoning_effort",
+            code="unsupported_parameter",
+        )
+    if model.takes != "effort":
         return
     for name in ("temperature", "top_p"):
-        if body.get(name) not in {None, 1}:
+        if body.get(name) not in (None, 1):
             raise ProviderError(
                 "bad_request",
                 f"Unsupported value: '{name}' does not support {body[name]} with this model. "

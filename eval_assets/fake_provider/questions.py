@@ -101,3 +101,17 @@ def messages_of(body: JsonObject) -> list[tuple[str, str]]:
             raise ProviderError("bad_request", f"messages.{number}.role: Field required")
         found.append((message["role"], text_of(message.get("content"), where=f"messages.{number}")))
     return found
+
+
+def token_limit(body: JsonObject, name: str) -> int | None:
+    """The most tokens an answer may have; None where the request does not say.
+
+    Raises:
+        ProviderError: `bad_request`, if it is not a positive whole number.
+    """
+    limit = body.get(name)
+    if limit is None:
+        return None
+    if not isinstance(limit, int) or limit < 1:
+        raise ProviderError("bad_request", f"{name}: Input should be at least 1", param=name)
+    return limit
