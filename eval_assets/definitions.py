@@ -4,6 +4,7 @@ import dagster as dg
 
 from eval_assets.assets import agreement, inputs, judging, labels, reports, tuning
 from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.assets.progress import terminal
 from eval_assets.assets.rerun import new_files
 
 evaluate = dg.define_asset_job(
@@ -31,5 +32,6 @@ defs = dg.Definitions(
     schedules=[scheduled_rerun],
     sensors=[new_files],
     resources={"folder": EvaluationFolder()},
+    loggers={"console": dg.colored_console_logger, "terminal": terminal},
     executor=dg.in_process_executor,
 )

@@ -15,7 +15,7 @@ from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.store.combined import write_combined_scores, write_score_summary
 from eval_assets.store.connection import transaction
-from eval_assets.store.tables import count_rows, replace_records, replace_rows
+from eval_assets.store.tables import count_rows, read_table, replace_records, replace_rows
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, label_disagreements])

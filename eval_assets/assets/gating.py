@@ -24,7 +24,7 @@ def check_gate(
                 description=f"Does not apply: {len(evaluation.judges)} judge(s), two are needed.",
             )
         with folder.connect() as connection:
-            outcomes = judge_gates(connection, together_with, evaluation.gates)
+            outcomes = judge_gates(connection, evaluation, gates=together_with)
             outcome = next(o for o in outcomes if o.gate == gate)
             with transaction(connection):
                 write_gate_verdicts(connection, [outcome])
@@ -64,8 +64,7 @@ def questions_past_the_gates(
         dagster.Failure: If a gate is closed, stale or was never measured, whatever the path that
             led here. It is not retried.
     """
-    names = applicable_gates(n_judges=len(evaluation.judges))
-    outcomes = judge_gates(connection, names, evaluation.gates)
+    outcomes = judge_gates(connection, evaluation)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
         raise dg.Failure(

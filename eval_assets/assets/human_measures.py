@@ -28,6 +28,7 @@ from eval_assets.store.ratings import (
     long_ratings,
     rating_patterns,
 )
+from eval_assets.store.verdicts import alpha_levels
 
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
@@ -54,7 +55,7 @@ def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
     patterns = {q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric}
     skips = count_skips(connection)
     disagreements = count_disagreements(connection)
-    level = evaluation.gates["human_alpha"].level
+    levels = alpha_levels(evaluation, "human")
     rows: list[dict[str, object]] = []
     findings: list[Finding] = []
     for question in evaluation.rubric:
@@ -64,7 +65,7 @@ def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
             low=question.scale.low,
             high=question.scale.high,
             step=question.scale.step,
-            level=level or question.level,
+            level=levels[question.id],
             confidence=CONFIDENCE,
             n_resamples=N_RESAMPLES,
             rng=np.random.default_rng(SEED),

@@ -32,6 +32,7 @@ from eval_assets.store.ratings import (
     responses_in_order,
 )
 from eval_assets.store.scores import judge_fingerprints
+from eval_assets.store.verdicts import alpha_levels
 
 Floats = NDArray[np.float64]
 
@@ -65,14 +66,14 @@ def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
     scores = {q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric}
     responses = responses_in_order(connection)
     groups = responses["group_id"].to_numpy(dtype=object)
-    level = evaluation.gates["judge_alpha"].level or "interval"
+    levels = alpha_levels(evaluation, "judge")
     rows: list[dict[str, object]] = []
     for question in evaluation.rubric:
         given = scores[question.id]
         patterns = RatingPatterns.from_long(given.unit, given.value)
         alpha = coefficient_interval(
             patterns,
-            Alpha(level),
+            Alpha(levels[question.id]),
             confidence=CONFIDENCE,
             n_resamples=N_RESAMPLES,
             rng=np.random.default_rng(SEED),
@@ -82,7 +83,7 @@ def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
                 "scope": "question",
                 "question_id": question.id,
                 **interval_columns("alpha", alpha),
-                "alpha_level": level,
+                "alpha_level": levels[question.id],
                 "n_units": int(patterns.n_units @ patterns.is_pairable),
                 "n_judges": len(given.by_rater()),
                 "n_comparisons": int(patterns.n_units @ patterns.n_pairs),

@@ -1,1 +1,88 @@
 """The report: what was measured and what the gates say, for people."""
+
+from datetime import UTC, datetime
+
+import dagster as dg
+import duckdb
+import pandas as pd
+
+from eval_assets.assets.agreement import (
+    combined_scores,
+    judge_human_agreement,
+    score_summary,
+)
+from eval_assets.assets.folder import EvaluationFolder, clear_failures
+from eval_assets.assets.human_measures import measure_humans
+from eval_assets.assets.judge_measures import measure_judges
+from eval_assets.evaluation import Evaluation
+from eval_assets.gates import tunable_questions
+from eval_assets.report import ReportData, render_html, render_markdown
+from eval_assets.store.disagreements import worst_disagreements
+from eval_assets.store.scores import status_counts
+from eval_assets.store.tables import count_rows, read_table
+from eval_assets.store.verdicts import is_current, judge_gates
+
+
+# Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
+# says why it is closed. Where their figures are not those of the data now, it measures anew.
+@dg.asset(
+    group_name="reports",
+    kinds={"html", "markdown"},
+    deps=[judge_human_agreement, combined_scores, score_summary],
+)
+def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """What was measured and what the gates say of it, as HTML and Markdown."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            data = report_data(connection, evaluation)
+        html, markdown = folder.out / "report.html", folder.out / "report.md"
+        html.write_text(render_html(data), encoding="utf-8")
+        markdown.write_text(render_markdown(data), encoding="utf-8")
+    return dg.MaterializeResult(
+        metadata={
+            "report": dg.MetadataValue.path(str(html.resolve())),
+            "markdown": dg.MetadataValue.path(str(markdown.resolve())),
+            "summary": dg.MetadataValue.md(render_markdown(data)),
+        }
+    )
+
+
+def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> ReportData:
+    """Everything that the report tells, on the data as it is now."""
+    if is_current(connection, evaluation, "human"):
+        humans = read_table(connection, "human_agreement")
+        findings = read_table(connection, "label_findings")
+    else:
+        measures = measure_humans(connection, evaluation)
+        humans = measures.agreement
+        findings = pd.DataFrame(measures.findings, columns=["question_id", "kind", "finding"])
+    judges = (
+        read_table(connection, "judge_agreement")
+        if is_current(connection, evaluation, "judge")
+        else measure_judges(connection, evaluation)
+    )
+    outcomes = judge_gates(
+        connection,
+        evaluation,
+        measures={"human_agreement": humans, "judge_agreement": judges},
+    )
+    overall = humans.iloc[0]
+    return ReportData(
+        evaluation=evaluation,
+        gates=outcomes,
+        tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
+        n_responses=count_rows(connection, "responses"),
+        n_labels=int(overall["n_ratings"]),
+        n_raters=int(overall["n_raters"]),
+        human_agreement=humans,
+        judge_agreement=judges[judges["scope"] != "response"],
+        judge_human_agreement=read_table(connection, "judge_human_agreement"),
+        judge_confusion=read_table(connection, "judge_confusion"),
+        judge_statuses=status_counts(connection),
+        label_findings=findings,
+        label_disagreements=worst_disagreements(connection, most=20),
+        n_disagreements=count_rows(connection, "label_disagreements"),
+        score_summary=read_table(connection, "score_summary"),
+        generated_at=datetime.now(tz=UTC),
+    )

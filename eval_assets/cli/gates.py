@@ -10,7 +10,7 @@ import click
 from eval_assets.cli.measured import print_gates
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.problems import DONE, GATE_CLOSED
-from eval_assets.gates import GateOutcome, applicable_gates
+from eval_assets.gates import GateOutcome
 from eval_assets.readers.evaluation_yaml import read_evaluation
 from eval_assets.store.connection import connect
 from eval_assets.store.verdicts import judge_gates
@@ -28,8 +28,7 @@ def gates(data: Path, database: Path | None, as_json: bool) -> int:  # noqa: FBT
     """
     evaluation = read_evaluation(data)
     with connect(database_of(data, database)) as connection:
-        names = applicable_gates(n_judges=len(evaluation.judges))
-        outcomes = judge_gates(connection, names, evaluation.gates)
+        outcomes = judge_gates(connection, evaluation)
     if as_json:
         click.echo(json.dumps([_as_json(outcome) for outcome in outcomes], indent=2))
     else:

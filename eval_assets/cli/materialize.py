@@ -12,7 +12,6 @@ from eval_assets.assets.folder import EvaluationFolder
 from eval_assets.cli.measured import print_measured
 from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_faults
 from eval_assets.definitions import defs
-from eval_assets.gates import applicable_gates
 from eval_assets.store.verdicts import judge_gates
 
 
@@ -49,8 +48,7 @@ def _tell(folder: EvaluationFolder) -> int:
     """Print what is stored now, each gate's verdict and where to look; return the exit code."""
     evaluation = folder.evaluation()
     with folder.connect() as connection:
-        names = applicable_gates(n_judges=len(evaluation.judges))
-        outcomes = judge_gates(connection, names, evaluation.gates)
+        outcomes = judge_gates(connection, evaluation)
         print_measured(connection, evaluation, outcomes)
     click.echo(f"Report    {folder.out / 'report.html'}")
     click.echo(f"Database  {folder.database_path}")

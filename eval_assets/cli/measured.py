@@ -4,49 +4,57 @@ import math
 
 import click
 import duckdb
+import pandas as pd
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
 from eval_assets.store.tables import read_table
-
-_VERDICT_COLOURS = {"pass": "green", "fail": "red", "not_evaluable": "yellow"}
 
 
 def print_measured(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict."""
-    humans = read_table(connection, "human_agreement")
-    if len(humans):
-        n_ratings = int(humans["n_ratings"].iloc[0])
-        n_raters = int(humans["n_raters"].iloc[0])
-        click.echo(f"\nHuman agreement: {n_ratings:,} ratings by {n_raters} raters")
-        click.echo(
-            f"  {'question':24} {'A^HH':>6} {'95 % interval':>15} {'chance':>7} "
-            f"{'alpha':>7} {'95 % interval':>17} {'n':>8}"
-        )
-        for row in humans.itertuples():
-            name = "overall" if row.scope == "overall" else str(row.question_id)
-            click.echo(
-                f"  {name[:24]:24} {_figure(row.a_hh)} {_range(row.a_hh_low, row.a_hh_high)} "
-                f"{_figure(row.a_hh_by_chance):>7} {_figure(row.alpha):>7} "
-                f"{_range(row.alpha_low, row.alpha_high):>17} {row.n_responses:>8,}"
-            )
-    judges = read_table(connection, "judge_human_agreement")
-    if len(judges):
-        click.echo("\nJudges against humans")
-        click.echo(
-            f"  {'judge':16} {'question':24} {'A^HA':>6} {'constant':>9} {'shuffled':>9} "
-            f"{'Spearman':>9} {'bias':>7} {'n':>8}"
-        )
-        for row in judges.itertuples():
-            click.echo(
-                f"  {str(row.judge_id)[:16]:16} {str(row.question_id)[:24]:24} "
-                f"{_figure(row.a_ha)} {_figure(row.a_ha_constant):>9} "
-                f"{_figure(row.a_ha_shuffled):>9} {_figure(row.spearman):>9} "
-                f"{_signed(row.bias):>7} {row.n_units:>8,}"
-            )
+    print_humans(read_table(connection, "human_agreement"))
+    print_judges(read_table(connection, "judge_human_agreement"))
     print_gates(evaluation, outcomes)
+
+
+def print_humans(agreement: pd.DataFrame) -> None:
+    """Print how far human raters agree, overall and by question."""
+    if agreement.empty:
+        return
+    overall = agreement.iloc[0]
+    click.echo(f"\nHuman agreement: {overall.n_ratings:,} ratings by {overall.n_raters} raters")
+    click.echo(
+        f"  {'question':24} {'A^HH':>6} {'95 % interval':>15} {'chance':>7} "
+        f"{'alpha':>7} {'95 % interval':>17} {'n':>8}"
+    )
+    for _, row in agreement.iterrows():
+        name = "overall" if row.scope == "overall" else row.question_id
+        click.echo(
+            f"  {name[:24]:24} {_figure(row.a_hh)} {_range(row.a_hh_low, row.a_hh_high)} "
+            f"{_figure(row.a_hh_by_chance):>7} {_figure(row.alpha):>7} "
+            f"{_range(row.alpha_low, row.alpha_high):>17} {row.n_responses:>8,}"
+        )
+
+
+def print_judges(agreement: pd.DataFrame) -> None:
+    """Print how near each judge is to the humans, beside its controls."""
+    if agreement.empty:
+        return
+    click.echo("\nJudges against humans")
+    click.echo(
+        f"  {'judge':16} {'question':24} {'A^HA':>6} {'constant':>9} {'shuffled':>9} "
+        f"{'Spearman':>9} {'bias':>7} {'n':>8}"
+    )
+    for _, row in agreement.iterrows():
+        click.echo(
+            f"  {row.judge_id[:16]:16} {row.question_id[:24]:24} "
+            f"{_figure(row.a_ha)} {_figure(row.a_ha_constant):>9} "
+            f"{_figure(row.a_ha_shuffled):>9} {_figure(row.spearman):>9} "
+            f"{_signed(row.bias):>7} {row.n_units:>8,}"
+        )
 
 
 def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:

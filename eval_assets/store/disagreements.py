@@ -3,6 +3,7 @@
 from typing import Any
 
 import duckdb
+import pandas as pd
 
 _MOST_SHOWN = 10
 
@@ -43,6 +44,20 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> list[dic
     ).df()
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     return records
+
+
+def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
+    """The worst of `label_disagreements` with what was asked and answered."""
+    return connection.execute(
+        """
+        SELECT label_disagreements.*, model_name, prompt_text, response_text
+        FROM label_disagreements
+        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
+        ORDER BY standard_deviation / (scale_max - scale_min) DESC, response_id, question_id
+        LIMIT ?
+        """,
+        [most],
+    ).df()
 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -2,64 +2,89 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 
 import duckdb
 import pandas as pd
 
-from eval_assets.evaluation import Gate, GateName
-from eval_assets.gates import Evidence, Figure, GateOutcome, evaluate_gates
+from eval_assets.evaluation import Evaluation, GateName
+from eval_assets.gates import Evidence, Figure, GateOutcome, applicable_gates, evaluate_gates
+from eval_assets.scale import Level
 from eval_assets.store.ratings import RaterKind, data_version
-from eval_assets.store.tables import insert_rows
+from eval_assets.store.tables import insert_rows, read_table
 
-_FIGURES_SQL: dict[GateName, str] = {
-    "human_a_hh": """
-        SELECT question_id, a_hh, a_hh_low, a_hh_high, n_responses,
-               'no response has two ratings', data_version
-        FROM human_agreement ORDER BY scope, question_id""",
-    "human_alpha": """
-        SELECT question_id, alpha, alpha_low, alpha_high, n_responses, interpretation, data_version
-        FROM human_agreement ORDER BY scope, question_id""",
-    "judge_alpha": """
-        SELECT question_id, alpha, alpha_low, alpha_high, n_units, interpretation, data_version
-        FROM judge_agreement WHERE scope <> 'response' ORDER BY scope, question_id""",
-}
-_RATER_KIND: dict[GateName, RaterKind] = {
-    "human_a_hh": "human",
-    "human_alpha": "human",
-    "judge_alpha": "judge",
+
+@dataclass(frozen=True)
+class _Measured:
+    """Where the figures of a gate stand."""
+
+    table: Literal["human_agreement", "judge_agreement"]
+    kind: RaterKind
+    figure: Literal["a_hh", "alpha"]
+    n_units: Literal["n_responses", "n_units"]
+
+
+_MEASURED: dict[GateName, _Measured] = {
+    "human_a_hh": _Measured("human_agreement", "human", "a_hh", "n_responses"),
+    "human_alpha": _Measured("human_agreement", "human", "alpha", "n_responses"),
+    "judge_alpha": _Measured("judge_agreement", "judge", "alpha", "n_units"),
 }
 
 
 def judge_gates(
     connection: duckdb.DuckDBPyConnection,
-    names: Iterable[GateName],
-    thresholds: Mapping[GateName, Gate],
+    evaluation: Evaluation,
+    *,
+    gates: Iterable[GateName] | None = None,
+    measures: Mapping[str, pd.DataFrame] | None = None,
 ) -> tuple[GateOutcome, ...]:
-    """What the named gates say of the figures and data stored now, by the given thresholds."""
-    return evaluate_gates(gate_evidence(connection, names), thresholds)
+    """What gates say of the figures and data as they are now, by the thresholds declared now.
 
-
-def gate_evidence(
-    connection: duckdb.DuckDBPyConnection, gates: Iterable[GateName]
-) -> dict[GateName, Evidence]:
-    """Stored figures for each gate, with the version of the data then and now."""
-    versions: dict[RaterKind, str] = {}
+    Args:
+        connection: The database.
+        evaluation: What is declared now.
+        gates: Gates to judge; None for all that apply.
+        measures: Rows of `human_agreement` and `judge_agreement` to judge in place of the stored.
+    """
+    names = gates or applicable_gates(n_judges=len(evaluation.judges))
     evidence: dict[GateName, Evidence] = {}
-    for gate in gates:
-        kind = _RATER_KIND[gate]
-        if kind not in versions:
-            versions[kind] = data_version(connection, kind)
-        rows = connection.execute(_FIGURES_SQL[gate]).fetchall()
+    for gate in names:
+        measured = _MEASURED[gate]
+        rows = (measures or {}).get(measured.table)
+        if rows is None:
+            rows = read_table(connection, measured.table)
         evidence[gate] = Evidence(
-            figures=tuple(
-                Figure(question_id, _number(value), _number(low), _number(high), int(n), why)
-                for question_id, value, low, high, n, why, _version in rows
+            figures=_figures(rows, measured),
+            measured_version=_measured_version(rows),
+            current_version=_version(
+                data_version(connection, measured.kind), alpha_levels(evaluation, measured.kind)
             ),
-            measured_version=rows[0][-1] if rows else None,
-            current_version=versions[kind],
         )
-    return evidence
+    return evaluate_gates(evidence, evaluation.gates)
+
+
+def is_current(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
+) -> bool:
+    """Whether the stored agreement of humans, or of judges, is that of the data as it is now."""
+    rows = read_table(connection, f"{kind}_agreement")
+    now = _version(data_version(connection, kind), alpha_levels(evaluation, kind))
+    return _measured_version(rows) == now
+
+
+def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
+    """Level at which alpha of each question is to be measured.
+
+    Humans' at the question's own level, judges' at the interval level, since their scores may lie
+    between the steps; a gate that declares a level overrides both.
+    """
+    if kind == "human":
+        declared = evaluation.gates["human_alpha"].level
+        return {question.id: declared or question.level for question in evaluation.rubric}
+    declared = evaluation.gates["judge_alpha"].level
+    return {question.id: declared or "interval" for question in evaluation.rubric}
 
 
 def write_gate_verdicts(
@@ -88,6 +113,35 @@ def write_gate_verdicts(
         insert_rows(connection, "gate_verdicts", pd.DataFrame(verdicts))
 
 
+def _figures(rows: pd.DataFrame, measured: _Measured) -> tuple[Figure, ...]:
+    """Overall and question figures; NULL is NaN, with which no comparison holds."""
+    judged = rows[rows["scope"] != "response"]
+    return tuple(
+        Figure(
+            question_id=None if row["scope"] == "overall" else str(row["question_id"]),
+            value=_number(row[measured.figure]),
+            low=_number(row[f"{measured.figure}_low"]),
+            high=_number(row[f"{measured.figure}_high"]),
+            n_units=int(row[measured.n_units]),
+            undefined_because=str(row["interpretation"]),
+        )
+        for row in judged.to_dict("records")
+    )
+
+
+def _measured_version(rows: pd.DataFrame) -> str | None:
+    """Version of the data and levels that the rows were measured on; None without rows."""
+    if rows.empty:
+        return None
+    by_question = rows[rows["scope"] == "question"]
+    levels = dict(zip(by_question["question_id"], by_question["alpha_level"], strict=True))
+    return _version(str(rows["data_version"].iloc[0]), levels)
+
+
+def _version(data: str, levels: Mapping[str, str]) -> str:
+    """Version of what was measured and how."""
+    return " ".join([data, *(f"{name}:{level}" for name, level in sorted(levels.items()))])
+
+
 def _number(value: float | None) -> float:
-    """NULL is NaN in Python, where no comparison with it holds."""
-    return math.nan if value is None else float(value)
+    return math.nan if value is None or pd.isna(value) else float(value)

@@ -1,0 +1,1 @@
+"""The evaluation folder that `eval-assets init` writes."""
