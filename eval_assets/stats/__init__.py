@@ -35,7 +35,7 @@ from eval_assets.stats.intervals import (
     coefficient_interval,
     jackknife_interval,
 )
-from eval_assets.stats.judge_human import judge_human_agreement, judge_pairwise_agreement
+from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
 from eval_assets.stats.kappa import (
     GroupedKappa,
     KappaWeights,

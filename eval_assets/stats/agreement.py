@@ -120,7 +120,7 @@ def krippendorff_alpha(ratings: Ratings, *, level: Level) -> float:
         ratings: Values of shape (n_units, n_raters), NaN where a rating is missing.
             Units with fewer than two ratings cannot disagree and are left out.
         level: Level of measurement, which decides how far apart two values are. At the ratio
-            level values are at least 0 and at most 20,000 of them differ.
+            level values are at least 0 and at most 10,000 of them differ.
 
     Returns:
         1 for perfect agreement, 0 for chance, below 0 for systematic disagreement; NaN where

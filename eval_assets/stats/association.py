@@ -98,7 +98,7 @@ def kendall_tau_b(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     tied_both = _tied_pairs(first * (len(b) + 1) + second)
     same_or_opposite = untied_first + untied_second - n_pairs + tied_both
     difference = same_or_opposite - 2 * _inversions(second)
-    return difference / math.sqrt(untied_first) / math.sqrt(untied_second)
+    return difference / math.sqrt(untied_first * untied_second)
 
 
 def wilcoxon_signed_rank(a: npt.ArrayLike, b: npt.ArrayLike) -> float:

@@ -156,15 +156,16 @@ class GwetAC:
         if self.categories is not None:
             categories = np.asarray(self.categories, dtype=np.float64)
         index = category_index(patterns.values, categories)
+        n_categories = len(categories)
+        if n_categories < 2:  # noqa: PLR2004 - it takes two to agree on one
+            return Undefined()
         credit, in_all = self._credits(patterns, categories, index)
         observed = _mean_over_units(credit, patterns)
-        n_categories = len(categories)
 
         def coefficient(weights: Floats) -> Floats:
             shares = _category_shares(weights, patterns)
             spread = (shares * (1 - shares)).sum(axis=1)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                expected = in_all * spread / np.float64(n_categories * (n_categories - 1))
+            expected = in_all * spread / (n_categories * (n_categories - 1))
             return 1 - defined_ratio(1 - observed(weights), 1 - expected)
 
         return coefficient
@@ -183,10 +184,7 @@ class GwetAC:
                 terms = [("squared", categories)]
             case "ordinal":  # twice the pairs of categories from a to b: d (d + 1), d ranks apart
                 terms = [("squared", ranks), ("absolute", ranks)]
-        n_categories = len(categories)
-        if n_categories == 1:
-            return np.ones(len(patterns.n_units)), 1.0
-        once, ends = np.ones((1, n_categories)), np.zeros((1, n_categories))
+        once, ends = np.ones((1, len(categories))), np.zeros((1, len(categories)))
         ends[:, [0, -1]] = 1.0
         within, longest, in_all = np.zeros(len(patterns.n_units)), 0.0, 0.0
         for distance, position in terms:
@@ -194,7 +192,21 @@ class GwetAC:
             longest += float(sums_between(ends, position, distance)[0])
             in_all += float(sums_between(once, position, distance)[0])
         credit = 1 - _per_pair(within / longest, patterns)
-        return credit, n_categories**2 - 2 * in_all / longest
+        return credit, len(categories) ** 2 - 2 * in_all / longest
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A coefficient that does not apply."""
+
+    def estimator(self, patterns: RatingPatterns) -> "Undefined":
+        """NaN, whatever the ratings."""
+        del patterns
+        return self
+
+    def __call__(self, weights: Floats) -> Floats:
+        """One NaN for each set of weights."""
+        return np.full(len(weights), np.nan)
 
 
 def refuse_off_scale(values: Floats, *, low: float, high: float) -> None:

@@ -105,7 +105,10 @@ def _independent(
     patterns_a, patterns_b = RatingPatterns.from_matrix(a), RatingPatterns.from_matrix(b)
     of_a, of_b = coefficient.estimator(patterns_a), other.estimator(patterns_b)
     split = len(patterns_a.n_units)
-    drawn_a, drawn_b = ResampledUnits.of(patterns_a), ResampledUnits.of(patterns_b)
+    drawn_a, drawn_b = (
+        ResampledUnits.of(patterns_a, [coefficient]),
+        ResampledUnits.of(patterns_b, [other]),
+    )
     units = ResampledUnits(
         np.concatenate([drawn_a.n_units, drawn_b.n_units]),
         (*drawn_a.strata, *(stratum + split for stratum in drawn_b.strata)),

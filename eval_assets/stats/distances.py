@@ -15,7 +15,7 @@ from eval_assets.stats.patterns import BLOCK_ENTRIES, Floats, RatingPatterns
 Distance = Literal["nominal", "absolute", "squared", "ratio"]
 """1 where a != b · |a - b| · (a - b)**2 · ((a - b) / (a + b))**2."""
 
-MAX_RATIO_VALUES = 20_000
+MAX_RATIO_VALUES = 10_000
 """The ratio distance has no closed form: its cost is the square of the distinct values."""
 
 

@@ -130,7 +130,7 @@ def coefficient_interval(
         >>> round(found.value, 3), found.low < 0.5, found.high > 0.7, found.method
         (0.604, True, True, 'bca')
     """
-    units = ResampledUnits.of(patterns)
+    units = ResampledUnits.of(patterns, [coefficient])
     estimators = [coefficient.estimator(patterns)]
     return intervals(estimators, units, confidence=confidence, n_resamples=n_resamples, rng=rng)[0]
 
@@ -152,7 +152,7 @@ def jackknife_interval(
         ValueError: If `confidence` is not in (0, 1).
     """
     _check(confidence=confidence, n_resamples=1)
-    units = ResampledUnits.of(patterns)
+    units = ResampledUnits.of(patterns, [coefficient])
     deletions = units.jackknife([coefficient.estimator(patterns)])
     value = estimate(coefficient, patterns)
     return _jackknife_t(

@@ -112,14 +112,16 @@ class RatingPatterns:
             ValueError: If the shapes do not fit, a count is negative or `values` do not ascend.
         """
         values = np.asarray(values, dtype=np.float64)
-        counts = np.asarray(counts, dtype=np.int64).reshape(-1, len(values))
         n_units = np.asarray(n_units, dtype=np.int64)
+        counts = np.asarray(counts, dtype=np.int64)
+        if not counts.size:
+            counts = counts.reshape(len(n_units), len(values))
         if not np.isfinite(values).all() or np.any(np.diff(values) <= 0):
             raise ValueError(f"values must be finite and ascend, got {values}")
-        if n_units.shape != counts.shape[:1]:
+        if counts.shape != (*n_units.shape, *values.shape):
             raise ValueError(
-                f"n_units must have one count for each of the {len(counts)} patterns, "
-                f"got shape {n_units.shape}"
+                f"counts must have the shape (n_patterns, n_values), "
+                f"here {(*n_units.shape, *values.shape)}, got {counts.shape}"
             )
         if counts.min(initial=0) < 0 or n_units.min(initial=0) < 0:
             raise ValueError("counts and n_units must not be negative")

@@ -13,6 +13,7 @@ from eval_assets.stats.coefficients import (
     GwetAC,
     HumanAgreement,
     PairwiseAgreement,
+    Undefined,
 )
 from eval_assets.stats.intervals import Interval, intervals
 from eval_assets.stats.patterns import Floats, RatingPatterns
@@ -50,20 +51,6 @@ class AgreementProfile:
     n_units: int
     n_ratings: int
     n_pairs: int
-
-
-@dataclass(frozen=True)
-class Undefined:
-    """A coefficient that does not apply."""
-
-    def estimator(self, patterns: RatingPatterns) -> "Undefined":
-        """NaN, whatever the ratings."""
-        del patterns
-        return self
-
-    def __call__(self, weights: Floats) -> Floats:
-        """One NaN for each set of weights."""
-        return np.full(len(weights), np.nan)
 
 
 def agreement_profile(  # noqa: PLR0913 - the scale, the resampling and what they are of
@@ -121,7 +108,7 @@ def agreement_profile(  # noqa: PLR0913 - the scale, the resampling and what the
     ]
     a_hh, exact, adjacent, alpha, kappa, ac1, ac2 = intervals(
         [coefficient.estimator(patterns) for coefficient in coefficients],
-        ResampledUnits.of(patterns),
+        ResampledUnits.of(patterns, coefficients),
         confidence=confidence,
         n_resamples=n_resamples,
         rng=rng,

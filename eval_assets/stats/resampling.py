@@ -11,17 +11,17 @@ from typing import Self
 
 import numpy as np
 
-from eval_assets.stats.coefficients import Estimator
+from eval_assets.stats.coefficients import Alpha, Coefficient, Estimator
 from eval_assets.stats.patterns import Floats, Integers, RatingPatterns
 
 BLOCK_WEIGHTS = 1 << 18
 """Weights held at once while estimators run through resamples."""
 
 MAX_DELETIONS = 1_000
-"""With more distinct patterns the jackknife leaves out random groups of units instead."""
+"""With more distinct patterns the jackknife leaves out groups of units instead, this many."""
 
 MAX_JACKKNIFE_WORK = 5_000_000
-"""Entries visited by the jackknife of such groups, which bounds the number of groups."""
+"""Entries x deletions, which lowers their number (to 20 at least) where patterns are many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,14 @@ class ResampledUnits:
         return cls(n_units, strata, n_pairable=int(n_units.sum()), n_entries=n_entries)
 
     @classmethod
-    def of(cls, patterns: RatingPatterns) -> Self:
+    def of(cls, patterns: RatingPatterns, coefficients: Sequence[Coefficient]) -> Self:
         """Units with two ratings, and beside them those with one, which only show categories."""
         parts = np.flatnonzero(patterns.is_pairable), np.flatnonzero(~patterns.is_pairable)
+        n_entries = len(patterns.code)
+        if Alpha("ratio") in coefficients:  # compares all values; 32 in the time of a look-up
+            n_entries = max(n_entries, len(patterns.values) ** 2 // 32)
         n_pairable = int(patterns.n_units[parts[0]].sum())
-        return cls(patterns.n_units, parts, n_pairable, len(patterns.code))
+        return cls(patterns.n_units, parts, n_pairable, n_entries)
 
     def bootstrap(
         self, estimators: Sequence[Estimator], *, n_resamples: int, rng: np.random.Generator
@@ -77,12 +80,13 @@ class ResampledUnits:
             yield weights
 
     def _deleted(self, estimators: Sequence[Estimator], stratum: Integers) -> "Deletions":
-        if len(stratum) <= MAX_DELETIONS:
-            rows = self._without_one(stratum)
-            return Deletions(_evaluated(estimators, rows), self.n_units[stratum])
-        n_groups = int(np.clip(MAX_JACKKNIFE_WORK // self.n_entries, 20, MAX_DELETIONS))
-        rows = self._without_group(stratum, n_groups)
-        return Deletions(_evaluated(estimators, rows), np.ones(n_groups, np.int64))
+        n_deletions = int(np.clip(MAX_JACKKNIFE_WORK // max(1, self.n_entries), 20, MAX_DELETIONS))
+        if len(stratum) <= n_deletions:
+            return Deletions(
+                _evaluated(estimators, self._without_one(stratum)), self.n_units[stratum]
+            )
+        groups = self._without_group(stratum, n_deletions)
+        return Deletions(_evaluated(estimators, groups), np.ones(n_deletions, np.int64))
 
     def _without_one(self, stratum: Integers) -> Iterator[Floats]:
         n_rows = max(1, BLOCK_WEIGHTS // max(1, self.n_entries))

@@ -1,4 +1,4 @@
-"""How close a judge's scores are to the ratings of humans."""
+"""How close a judge's scores are to the ratings of humans, pair by pair."""
 
 import numpy as np
 import numpy.typing as npt

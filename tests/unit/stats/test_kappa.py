@@ -1,0 +1,151 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
+from eval_assets.stats import KappaWeights, cohen_kappa, cohen_kappa_interval, grouped_kappa
+
+NAN = math.nan
+
+
+def pairs(table: list[list[int]]) -> tuple[list[int], list[int]]:
+    """Both raters' values from a contingency table."""
+    a, b = [], []
+    for row, cells in enumerate(table):
+        for column, count in enumerate(cells):
+            a += [row] * count
+            b += [column] * count
+    return a, b
+
+
+@pytest.mark.parametrize(
+    ("table", "kappa"),
+    [
+        ([[20, 5], [10, 15]], 0.4),  # P_o .7, P_e .5
+        ([[38, 4], [4, 4]], 0.405),  # P_o .84, P_e .7312
+        ([[85, 5], [5, 5]], 0.444),  # nine in ten agree, and nine in ten would by chance .82
+        ([[0, 0], [1, 4]], 0.0),  # one judge never says no
+        ([[3, 0], [0, 2]], 1.0),
+        ([[0, 2], [2, 0]], -1.0),
+    ],
+)
+def test_kappa_of_a_table(table: list[list[int]], kappa: float) -> None:
+    assert cohen_kappa(*pairs(table), weights=None) == pytest.approx(kappa, abs=5e-4)
+
+
+def test_binary_kappa_has_two_categories_whatever_scale_is_in_fashion() -> None:
+    # [1 1 0 0], [1 0 0 0]: P_o 3/4, P_e = .5 * .25 + .5 * .75 = .5
+    assert cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0], weights=None) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_agrees_with_scikit_learn_where_no_value_is_skipped(
+    weights: KappaWeights | None,
+) -> None:
+    rng = np.random.default_rng(1)
+    a = rng.integers(1, 6, 200)
+    b = np.clip(a + rng.integers(-1, 2, 200), 1, 5)
+    expected = cohen_kappa_score(a, b, weights=weights)
+    assert cohen_kappa(a, b, weights=weights) == pytest.approx(expected, abs=1e-12)
+
+
+def test_distances_are_of_values_not_of_ranks() -> None:
+    a, b = [1, 1, 2, 5, 5, 2], [1, 2, 2, 5, 2, 2]
+    # |a - b| adds up to 4; one rater 1 1 2 2 5 5, the other 1 2 2 2 2 5: over all 36 pairings
+    # 1: 0 4 4 = 4 + 4 -> 2 * 8, 2: 1 + 3 -> 2 * 4, 5: 4 + 4 * 3 -> 2 * 16: 56
+    assert cohen_kappa(a, b, weights="linear") == pytest.approx(1 - 6 * 4 / 56)
+    with_every_value = cohen_kappa_score(a, b, weights="linear", labels=[1, 2, 3, 4, 5])
+    assert cohen_kappa(a, b, weights="linear") == pytest.approx(with_every_value)
+
+
+def test_fractional_scores_are_values_like_any_other() -> None:
+    """A mean of two integer scores lies between the steps of the scale."""
+    assert cohen_kappa([1, 2, 3, 2], [1, 2.5, 3, 2], weights="quadratic") == pytest.approx(
+        # sum of squares .25; sums 8 and 8.5, squares 18 and 20.25: (4 * 38.25 - 2 * 8 * 8.5) / 16
+        1 - (0.25 / 4) / ((4 * 38.25 - 2 * 8 * 8.5) / 16)
+    )
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [([1, 1, 1], [1, 1, 1]), ([], []), ([NAN, 1], [1, NAN])],
+    ids=["one class", "none", "no pair"],
+)
+def test_kappa_without_two_classes_is_undefined(
+    a: list[float], b: list[float], weights: KappaWeights | None
+) -> None:
+    assert math.isnan(cohen_kappa(a, b, weights=weights))
+
+
+def test_units_that_one_rater_left_out_do_not_count() -> None:
+    full = cohen_kappa([1, 0, 1, 0], [1, 0, 0, 0], weights=None)
+    assert cohen_kappa([1, 0, NAN, 1, 0], [1, 0, 1, 0, 0], weights=None) == full
+
+
+def test_five_units_with_two_classes_have_fourteen_kappas() -> None:
+    """Between .615 and 1 there is none: a gate at .70 on five documents asks for perfection."""
+    kappas = {
+        round(kappa, 3)
+        for a in product((0, 1), repeat=5)
+        for b in product((0, 1), repeat=5)
+        if not math.isnan(kappa := cohen_kappa(a, b, weights=None))
+    }
+    assert sorted(kappas) == [
+        -0.923, -0.667, -0.471, -0.429, -0.364, -0.25, -0.154,
+        0.0, 0.118, 0.167, 0.286, 0.545, 0.615, 1.0,
+    ]  # fmt: skip
+
+
+def test_groups_with_one_class_do_not_count_as_agreement() -> None:
+    groups = [([1] * 5, [1] * 5)] * 9 + [([1, 1, 1, 1, 1], [1, 1, 1, 1, 0])]
+    found = grouped_kappa(groups, weights=None)
+    assert found.macro == 0.0
+    assert found.micro == pytest.approx(0.0, abs=1e-12)
+    assert found.n_defined == 1
+    assert sum(math.isnan(kappa) for kappa in found.by_group) == 9
+
+
+def test_kappa_of_no_groups_is_undefined() -> None:
+    found = grouped_kappa([], weights=None)
+    assert math.isnan(found.macro)
+    assert math.isnan(found.micro)
+    assert (found.by_group, found.n_defined) == ((), 0)
+
+
+def test_the_interval_of_kappa_matches_its_large_sample_error() -> None:
+    """Fleiss, Cohen and Everitt (1969), in the form for equal marginals of one half."""
+    a, b = pairs([[800, 200], [200, 800]])
+    rng = np.random.default_rng(1)
+    found = cohen_kappa_interval(a, b, weights=None, confidence=0.95, n_resamples=4000, rng=rng)
+    # kappa = 2 P_o - 1, standard error 2 sqrt(P_o (1 - P_o) / n) = 2 sqrt(.16 / 2000)
+    assert found.value == pytest.approx(0.6)
+    assert found.high - found.low == pytest.approx(2 * 1.96 * 2 * math.sqrt(0.16 / 2000), rel=0.05)
+    assert found.n_units == 2000
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_resampled_kappa_is_that_of_resampled_rows(weights: KappaWeights | None) -> None:
+    """The ends are about the quantiles of kappas of resampled rows, which BCa moves a little."""
+    a, b = pairs([[5, 1, 0], [1, 4, 2], [0, 1, 6]])
+    found = cohen_kappa_interval(
+        a, b, weights=weights, confidence=0.95, n_resamples=3000, rng=np.random.default_rng(1)
+    )
+    rng = np.random.default_rng(2)
+    columns = np.array([a, b])
+    rows = [
+        cohen_kappa(*columns[:, rng.integers(20, size=20)], weights=weights) for _ in range(3000)
+    ]
+    low, high = np.nanquantile(rows, [0.025, 0.975])
+    assert found.value == cohen_kappa(a, b, weights=weights)
+    assert found.low == pytest.approx(low, abs=0.1)
+    assert found.high == pytest.approx(high, abs=0.1)
+
+
+def test_columns_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="one value per unit"):
+        cohen_kappa([1, 2], [1], weights=None)
+    with pytest.raises(ValueError, match="finite or NaN"):
+        cohen_kappa([1, math.inf], [1, 2], weights=None)

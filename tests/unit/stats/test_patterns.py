@@ -1,0 +1,132 @@
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from eval_assets.stats import Alpha, RatingPatterns, estimate
+
+NAN = math.nan
+
+
+def shown(patterns: RatingPatterns) -> dict[tuple[float, ...], int]:
+    """Each pattern as its sorted ratings, and how many units show it."""
+    found: dict[tuple[float, ...], int] = {}
+    for index, n_units in enumerate(patterns.n_units.tolist()):
+        mine = patterns.pattern == index
+        ratings = np.repeat(patterns.values[patterns.code[mine]], patterns.count[mine])
+        key = tuple(ratings.tolist())
+        found[key] = found.get(key, 0) + n_units
+    return found
+
+
+MATRIX = np.array([[4, 5, 4], [5, 4, 4], [NAN, 3, NAN], [3, 4, 3], [NAN] * 3, [4, 4, 5]])
+EXPECTED = {(4, 4, 5): 3, (3,): 1, (3, 3, 4): 1}
+
+
+def test_a_pattern_forgets_who_gave_which_rating() -> None:
+    patterns = RatingPatterns.from_matrix(MATRIX)
+    assert shown(patterns) == EXPECTED
+    assert len(patterns.n_units) == 3
+    assert patterns.values.tolist() == [3, 4, 5]
+
+
+def test_every_constructor_gives_the_same_patterns() -> None:
+    unit, rater = np.indices(MATRIX.shape)
+    shuffled = np.random.default_rng(1).permutation(MATRIX.size)
+    long = RatingPatterns.from_long(unit.ravel()[shuffled] * 7 - 3, MATRIX.ravel()[shuffled])
+    units, one_each = RatingPatterns.by_unit(unit.ravel(), MATRIX.ravel())
+    counted = RatingPatterns.from_counts(
+        [2, 3, 4, 5], [[0, 0, 2, 1], [0, 1, 0, 0], [0, 2, 1, 0], [1, 0, 0, 0]], [3, 1, 1, 0]
+    )
+    assert rater.shape == MATRIX.shape
+    assert shown(long) == shown(one_each) == shown(counted) == EXPECTED
+    assert units.tolist() == [0, 1, 2, 3, 5]
+    assert one_each.n_units.tolist() == [1] * 5
+    assert counted.values.tolist() == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(5.0),
+        np.arange(5.0) / 7,
+        np.array([-3.0, 1000.0]),
+        np.array([2.0**60, 2.0**61]),
+        np.arange(40.0),
+        np.random.default_rng(2).normal(size=500),
+    ],
+    ids=["steps", "fractions", "far apart", "huge", "many", "continuous"],
+)
+def test_ways_to_hold_ratings_do_not_change_what_is_held(values: npt.NDArray[np.float64]) -> None:
+    rng = np.random.default_rng(3)
+    matrix = rng.choice(values, (300, 4))
+    matrix[rng.random(matrix.shape) < 0.3] = NAN
+    expected: dict[tuple[float, ...], int] = {}
+    for row in matrix:
+        key = tuple(sorted(row[~np.isnan(row)].tolist()))
+        expected[key] = expected.get(key, 0) + 1
+    expected.pop((), None)
+    unit = np.repeat(np.arange(300), 4)
+    assert shown(RatingPatterns.from_matrix(matrix)) == expected
+    assert shown(RatingPatterns.from_long(unit, matrix.ravel())) == expected
+    assert shown(RatingPatterns.by_unit(unit, matrix.ravel())[1]) == expected
+
+
+def test_ratings_are_read_in_blocks_without_losing_any() -> None:
+    rng = np.random.default_rng(4)
+    matrix = rng.integers(1, 6, (50_000, 3)).astype(float)
+    patterns = RatingPatterns.from_matrix(matrix)
+    assert patterns.n_units.sum() == 50_000
+    assert len(patterns.n_units) == 35  # multisets of three from five values
+    ones = np.ones(len(patterns.n_units))
+    by_value = patterns.marginals(patterns.n_units[np.newaxis].astype(float), ones)
+    assert by_value.tolist() == [np.bincount(matrix.ravel().astype(int))[1:].tolist()]
+
+
+def test_a_late_fraction_is_not_taken_for_a_whole_number() -> None:
+    matrix = np.ones((40_000, 3))
+    matrix[-1] = 1.5, 2, 2
+    assert shown(RatingPatterns.from_matrix(matrix)) == {(1, 1, 1): 39_999, (1.5, 2, 2): 1}
+
+
+def test_marginals_are_the_same_for_few_and_for_many_entries() -> None:
+    """Above a block of entries they are counted row by row."""
+    rng = np.random.default_rng(5)
+    matrix = rng.normal(size=(12_000, 3)).round(3)
+    patterns = RatingPatterns.from_matrix(matrix)
+    assert len(patterns.code) > 1 << 15
+    weights = rng.integers(0, 3, (2, 12_000)).astype(float)
+    per_rating = rng.random(12_000)
+    expected = np.zeros((2, len(patterns.values)))
+    for row in range(2):
+        np.add.at(
+            expected[row],
+            patterns.code,
+            (weights[row] * per_rating)[patterns.pattern] * patterns.count,
+        )
+    np.testing.assert_allclose(patterns.marginals(weights, per_rating), expected)
+
+
+def test_counts_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="values must be finite and ascend"):
+        RatingPatterns.from_counts([2, 1], [[1, 1]], [1])
+    with pytest.raises(ValueError, match=r"here \(2, 2\), got \(1, 2\)"):
+        RatingPatterns.from_counts([1, 2], [[1, 1]], [1, 2])
+    with pytest.raises(ValueError, match="must not be negative"):
+        RatingPatterns.from_counts([1, 2], [[1, -1]], [1])
+
+
+def test_long_ratings_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="one entry per rating"):
+        RatingPatterns.from_long([1, 2], [1.0])
+    with pytest.raises(ValueError, match="must hold integers"):
+        RatingPatterns.from_long([1.0], [1.0])
+    with pytest.raises(ValueError, match="got an infinity"):
+        RatingPatterns.from_long([1], [math.inf])
+
+
+def test_no_ratings_at_all_are_patterns_too() -> None:
+    for empty in (RatingPatterns.from_long([], []), RatingPatterns.from_counts([], [], [])):
+        assert len(empty.n_units) == 0
+        assert math.isnan(estimate(Alpha("interval"), empty))
