@@ -1,0 +1,109 @@
+"""What a failed call calls for, whichever vendor it failed at."""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import httpx2
+
+from eval_assets.judges.call import CallFailed, Remedy
+
+_NO_MONEY = ("quota", "billing", "spend_limit", "spend limit", "usage limit", "credit balance")
+"""What error types, codes and messages say when waiting does not help, only paying."""
+_FILTERED = ("content_filter", "content filter", "content management policy")
+_HOPELESS = (401, 402, 403, 404)
+"""Wrong key, no money, no permission, no such model: all calls of the judge would fail alike."""
+_OVERLOADED = (429, 503, 529)
+_TRY_AGAIN = (408, 409, 429)
+_LONGEST_MESSAGE = 500
+
+
+def failure_of(
+    *,
+    http_status: int,
+    body: object,
+    headers: Mapping[str, str],
+    request_id: str | None,
+    api_key: str,
+) -> CallFailed:
+    """The failure that an error response is.
+
+    Args:
+        http_status: Its status.
+        body: Its body, decoded where it is JSON.
+        headers: Its headers.
+        request_id: The vendor's name of the request.
+        api_key: Key that the message must not show.
+    """
+    kind, message = _told(body)
+    shown = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
+    return CallFailed(
+        without_key(shown, api_key),
+        remedy=_remedy(http_status, f"{kind} {message}".lower()),
+        http_status=http_status,
+        retry_after_seconds=_retry_after(headers),
+        is_overload=http_status in _OVERLOADED,
+        request_id=request_id,
+    )
+
+
+def connection_failure(cause: BaseException | None) -> CallFailed:
+    """The failure that a lost connection is; one that never stood cannot be billed."""
+    return CallFailed(
+        f"no connection: {type(cause).__name__}",
+        remedy="retry",
+        may_be_billed=not isinstance(cause, httpx2.ConnectError),
+    )
+
+
+def is_filtered(http_status: int, body: object) -> bool:
+    """Whether an error response says that the vendor's filter kept the reply back."""
+    said = " ".join(_told(body)).lower()
+    return http_status == 400 and any(words in said for words in _FILTERED)  # noqa: PLR2004
+
+
+def without_key(text: str, key: str) -> str:
+    """The text without the key, which a server may echo."""
+    return text.replace(key, "[key]") if key else text
+
+
+def _remedy(http_status: int, said: str) -> Remedy:
+    """Whether to try again, to mark the unit or to stop the judge."""
+    has_no_money = http_status in (400, 429) and any(words in said for words in _NO_MONEY)
+    if has_no_money or http_status in _HOPELESS:
+        return "stop"
+    if http_status in _TRY_AGAIN or http_status >= 500:  # noqa: PLR2004 - the server's fault
+        return "retry"
+    return "give_up"
+
+
+def _told(body: object) -> tuple[str, str]:
+    """Kind and message of an error, in one line each, wherever the vendor puts them."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(error, dict):
+        return "", _one_line(str(error or "no reason given"))
+    details = error.get("details")
+    code = details.get("error_code") if isinstance(details, dict) else error.get("code")
+    kinds = dict.fromkeys(str(kind) for kind in (error.get("type"), code) if kind)
+    return _one_line(" ".join(kinds)), _one_line(str(error.get("message") or "no reason given"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST_MESSAGE]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """How many seconds the vendor asks to wait: given in ms, in seconds or as a date."""
+    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / per_second
+        except ValueError:
+            continue
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,110 @@
+"""Judging: every judge is asked about every unit, whatever happens to single calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.judges.live import JUDGE_SETTINGS, live_model
+from eval_assets.judges.prompt import PromptTemplate
+from eval_assets.judges.rater import JudgeSummary, LiveJudge, Rater, Unit
+from eval_assets.judges.run import RunOptions, budget_for, open_lanes, run_jobs
+from eval_assets.judges.scores import JudgeScore
+from eval_assets.ledger import Ledger
+
+_UNITS_PER_LOOKUP = 2_000
+
+
+@dataclass(frozen=True)
+class JudgingSummary:
+    """What came of a run.
+
+    Args:
+        scores: One a unit and judge, units in the order given, judges in the order given.
+        judges: What came of each judge.
+        budget_left_usd: What the run might still have spent; None without a cap.
+    """
+
+    scores: tuple[JudgeScore, ...]
+    judges: tuple[JudgeSummary, ...]
+    budget_left_usd: float | None
+
+    @property
+    def n_budget_stopped(self) -> int:
+        """Units that the budget did not reach."""
+        return sum(judge.statuses.get("budget_stopped", 0) for judge in self.judges)
+
+
+def live_judges(
+    evaluation: Evaluation, *, environ: Mapping[str, str], today: date
+) -> list[LiveJudge]:
+    """Make the declared judges ready, recorded ones left out.
+
+    Args:
+        evaluation: Where they, and other prices and abilities, are declared.
+        environ: Environment, which may name other endpoints.
+        today: Day whose prices hold.
+    """
+    return [
+        LiveJudge(
+            model=live_model(
+                judge,
+                evaluation=evaluation,
+                defaults=JUDGE_SETTINGS,
+                environ=environ,
+                today=today,
+            ),
+            replicates=judge.replicates,
+            aggregate=judge.aggregate,
+        )
+        for judge in evaluation.judges
+        if judge.provider != "recorded"
+    ]
+
+
+async def score_units(
+    units: Sequence[Unit],
+    judges: Sequence[LiveJudge],
+    ledger: Ledger,
+    *,
+    template: PromptTemplate,
+    options: RunOptions,
+) -> JudgingSummary:
+    """Ask every judge about every unit, except for what the ledger already answers.
+
+    A reply is committed to the ledger the moment it has arrived, so that a run that ends early, in
+    whichever way, is continued by the next one. A call that fails leaves the others alone.
+
+    Args:
+        units: What to rate.
+        judges: Who rates it.
+        ledger: Where attempts are kept, across runs.
+        template: The judges' prompt, the same for all.
+        options: How the run goes.
+
+    Returns:
+        One score a unit and judge, whatever came of it.
+
+    Raises:
+        ValueError: If the run is capped and a judge's price is not known: no cap could be kept.
+        PromptError: If the template cannot be rendered for a unit.
+    """
+    models = [judge.model for judge in judges]
+    budget = budget_for(models, options)
+    async with open_lanes(models, ledger, budget=budget, options=options) as (caller, lanes):
+        panel = [
+            Rater(judge, lane, caller=caller, template=template)
+            for judge, lane in zip(judges, lanes, strict=True)
+        ]
+        for start in range(0, len(units), _UNITS_PER_LOOKUP):
+            for rater in panel:
+                await rater.plan(units[start : start + _UNITS_PER_LOOKUP])
+        for rater in panel:
+            options.report(rater.estimate)
+        await run_jobs([(rater.lane, rater.jobs()) for rater in panel], options=options)
+    scores = tuple(rater.score(unit) for unit in units for rater in panel)
+    return JudgingSummary(
+        scores=scores,
+        judges=tuple(rater.summary() for rater in panel),
+        budget_left_usd=None if options.budget_usd is None else budget.left_usd,
+    )

@@ -1,0 +1,117 @@
+"""OpenAI's chat completions, which many other servers speak too."""
+
+from typing import Any
+
+import openai
+from openai.types import CompletionUsage
+from openai.types.chat import ChatCompletion
+
+from eval_assets.judges.call import Call, CallFailed, Reply
+from eval_assets.judges.failures import (
+    connection_failure,
+    failure_of,
+    is_filtered,
+    without_key,
+)
+from eval_assets.ledger import ReplyStatus
+from eval_assets.models import Abilities, Usage
+
+_STATUSES: dict[str, ReplyStatus] = {"length": "truncated", "content_filter": "content_filter"}
+
+
+class OpenAIClient:
+    """The official client, asked once per call.
+
+    Args:
+        base_url: Endpoint, with its version: `https://api.openai.com/v1`.
+        api_key: Key, which appears in no reply and no failure.
+        abilities: What the model takes.
+    """
+
+    def __init__(self, *, base_url: str, api_key: str, abilities: Abilities) -> None:
+        self._key = api_key
+        self._abilities = abilities
+        # No retries: one retry policy, one ledger row per attempt. No timeout: the caller's holds.
+        self.sdk = openai.AsyncOpenAI(
+            api_key=api_key, base_url=base_url, max_retries=0, timeout=None
+        )
+
+    async def ask(self, call: Call) -> Reply:
+        """Ask once; see `Client.ask`."""
+        body = request_body(call, self._abilities)
+        try:
+            response = await self.sdk.chat.completions.with_raw_response.create(**body)
+            completion: object = response.parse()
+        except openai.APIStatusError as error:
+            return self._filtered_or_raise(error)
+        except openai.APIConnectionError as error:
+            raise connection_failure(error.__cause__) from None
+        except (openai.APIError, ValueError) as error:
+            raise CallFailed(
+                f"not a completion: {type(error).__name__}", remedy="retry", may_be_billed=True
+            ) from None
+        request_id = response.headers.get("x-request-id")
+        if not isinstance(completion, ChatCompletion) or not completion.choices:
+            raise CallFailed("the reply holds no completion", remedy="retry", may_be_billed=True)
+        return reply_of(completion, request_id=request_id, api_key=self._key)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.sdk.close()
+
+    def _filtered_or_raise(self, error: openai.APIStatusError) -> Reply:
+        """An error response is a reply only where the vendor's filter sent it."""
+        if is_filtered(error.status_code, error.body):
+            return Reply("", "content_filter", None, None, error.request_id, http_status=400)
+        # Not chained: the SDK's error holds the request, and with it the key.
+        raise failure_of(
+            http_status=error.status_code,
+            body=error.body,
+            headers=error.response.headers,
+            request_id=error.request_id,
+            api_key=self._key,
+        ) from None
+
+
+def request_body(call: Call, abilities: Abilities) -> dict[str, Any]:
+    """The body of the request, as JSON."""
+    settings = dict(call.settings)
+    body: dict[str, Any] = {
+        "model": call.endpoint.model,
+        "messages": [{"role": m.role, "content": m.text} for m in call.messages],
+        abilities.max_tokens_name: call.max_tokens,
+    }
+    if call.schema is not None:
+        schema = {"name": "verdict", "strict": True, "schema": dict(call.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if (effort := settings.pop("effort", None)) is not None:
+        body["reasoning_effort"] = effort
+    return body | settings
+
+
+def reply_of(completion: ChatCompletion, *, request_id: str | None, api_key: str) -> Reply:
+    """What a completion says."""
+    choice = completion.choices[0]
+    status = _STATUSES.get(choice.finish_reason, "ok")
+    text = choice.message.content or ""
+    if choice.message.refusal:
+        text, status = choice.message.refusal, "refused"
+    return Reply(
+        text=without_key(text, api_key),
+        status=status,
+        usage=_usage(completion.usage),
+        model_returned=completion.model,
+        request_id=request_id,
+    )
+
+
+def _usage(usage: CompletionUsage | None) -> Usage | None:
+    if usage is None:
+        return None
+    details = usage.prompt_tokens_details
+    return Usage(
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        cached_input_tokens=(details and details.cached_tokens) or 0,
+        cache_write_tokens=(details and details.cache_write_tokens) or 0,
+    )

@@ -1,0 +1,111 @@
+"""What is to be expected of a run before its first call, and how far it has come."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eval_assets.judges.call import Call
+from eval_assets.judges.live import LiveModel
+from eval_assets.models import Usage
+
+logger = logging.getLogger(__name__)
+
+SECONDS_BETWEEN_REPORTS = 5.0
+
+_EXPECTED_LATENCY_SECONDS = 2.0
+_EXPECTED_OUTPUT_TOKENS = 120
+_EXPECTED_THINKING_TOKENS = 400
+_CHARACTERS_PER_TOKEN = 4
+
+
+@dataclass
+class Estimate:
+    """What the calls of one model will come to, roughly: a token is taken for four characters.
+
+    Args:
+        model: The model.
+        n_calls: Calls to make, retries left out.
+        input_tokens: Their input tokens.
+        output_tokens: Their output tokens, thinking included.
+    """
+
+    model: LiveModel
+    n_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def add(self, call: Call) -> None:
+        """Count a call."""
+        n_thinking = _EXPECTED_THINKING_TOKENS if self.model.abilities.thinks else 0
+        self.n_calls += 1
+        self.input_tokens += call.size // _CHARACTERS_PER_TOKEN
+        self.output_tokens += min(call.max_tokens, _EXPECTED_OUTPUT_TOKENS + n_thinking)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What they will cost; None where the price is not known."""
+        return self.model.cost_usd(Usage(self.input_tokens, self.output_tokens))
+
+    @property
+    def seconds(self) -> float:
+        """How long they will take, models being called side by side."""
+        calling = self.model.calling
+        by_latency = self.n_calls * _EXPECTED_LATENCY_SECONDS / calling.max_in_flight
+        by_requests = self.n_calls * 60 / (calling.requests_per_minute or float("inf"))
+        by_tokens = self.input_tokens * 60 / (calling.input_tokens_per_minute or float("inf"))
+        latency = _EXPECTED_LATENCY_SECONDS if self.n_calls else 0.0
+        return max(latency, by_latency, by_requests, by_tokens)
+
+    def __str__(self) -> str:
+        cost = "price unknown" if self.cost_usd is None else f"about {self.cost_usd:.4f} USD"
+        return (
+            f"{self.model.id} ({self.model.endpoint.model}): {self.n_calls} calls, about "
+            f"{self.input_tokens} tokens in and {self.output_tokens} out, {cost}, "
+            f"{self.seconds:.0f} s"
+        )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come.
+
+    Args:
+        n_done: Units with an outcome, failed ones included.
+        n_failed: Units without a usable reply.
+        n_total: Units to ask about in this run.
+        spent_usd: Cost so far, as far as prices are known.
+        elapsed_seconds: Since the first call.
+    """
+
+    n_done: int
+    n_failed: int
+    n_total: int
+    spent_usd: float
+    elapsed_seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """Units a second so far."""
+        return self.n_done / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time left at this rate; None before the first unit is done."""
+        left = self.n_total - self.n_done
+        return left / self.per_second if self.per_second > 0 else None
+
+    def __str__(self) -> str:
+        left = "" if self.seconds_left is None else f", {self.seconds_left:.0f} s left"
+        return (
+            f"{self.n_done} of {self.n_total} done, {self.n_failed} failed, "
+            f"{self.spent_usd:.4f} USD so far, {self.per_second:.1f} a second{left}"
+        )
+
+
+Report = Callable[[Progress | Estimate], None]
+"""Tells whoever watches the run."""
+
+
+def log_report(report: Progress | Estimate) -> None:
+    """Tell the log."""
+    logger.info("%s", report)

@@ -1,0 +1,194 @@
+"""One judge at work on its units."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from eval_assets.evaluation import Aggregate
+from eval_assets.judges.call import Call
+from eval_assets.judges.caller import Caller, Outcome, Subject
+from eval_assets.judges.lane import Lane
+from eval_assets.judges.live import LiveModel
+from eval_assets.judges.progress import Estimate
+from eval_assets.judges.prompt import PromptTemplate, verdict_schema
+from eval_assets.judges.run import Job
+from eval_assets.judges.scores import JudgeScore, Reading, combine, read
+from eval_assets.judges.verdict import Status
+from eval_assets.rubric import RubricQuestion
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One response to rate on one question.
+
+    Args:
+        response_id: The response.
+        question: The question.
+        prompt_text: What the system was asked.
+        response_text: What it answered; may be empty.
+    """
+
+    response_id: str
+    question: RubricQuestion
+    prompt_text: str
+    response_text: str
+
+
+@dataclass(frozen=True)
+class LiveJudge:
+    """A judge that can be called.
+
+    Args:
+        model: Its model.
+        replicates: How often it is asked about each unit.
+        aggregate: What the score of several replicates is.
+    """
+
+    model: LiveModel
+    replicates: int = 1
+    aggregate: Aggregate = "mean"
+
+
+@dataclass(frozen=True)
+class JudgeSummary:
+    """What came of one judge.
+
+    Args:
+        judge_id: The judge.
+        statuses: Units by status.
+        n_attempts: Calls made in this run, retries included.
+        n_from_ledger: Ratings that were answered before and not asked for again.
+        spent_usd: Cost in this run; None where some of it is not known.
+        estimate: What was expected of this run before its first call.
+        stopped: Why the judge was stopped early; empty where it was not.
+    """
+
+    judge_id: str
+    statuses: Mapping[Status, int]
+    n_attempts: int
+    n_from_ledger: int
+    spent_usd: float | None
+    estimate: Estimate
+    stopped: str
+
+
+class Rater:
+    """Asks one judge about units and keeps what it says.
+
+    Args:
+        judge: The judge.
+        lane: Where it is called.
+        caller: Who calls it.
+        template: The judges' prompt.
+    """
+
+    def __init__(
+        self, judge: LiveJudge, lane: Lane, *, caller: Caller, template: PromptTemplate
+    ) -> None:
+        self.lane = lane
+        self.estimate = Estimate(judge.model)
+        self._judge = judge
+        self._caller = caller
+        self._template = template
+        self._pending: list[tuple[Unit, int]] = []
+        self._readings: dict[tuple[str, str, int], Reading] = {}
+        self._statuses: Counter[Status] = Counter()
+        self._n_from_ledger = 0
+
+    async def plan(self, units: Sequence[Unit]) -> None:
+        """Find out which ratings of these units the ledger holds, and count what is to be asked."""
+        asks = [(unit, r) for unit in units for r in range(self._judge.replicates)]
+        calls = [self._calls(unit, replicate) for unit, replicate in asks]
+        await self._caller.look_up([first.key for first, _ in calls])
+        await self._caller.look_up(
+            [
+                stricter.key
+                for (unit, _), (first, stricter) in zip(asks, calls, strict=True)
+                if (known := self._caller.stored(first.key)) is not None
+                and read(known, unit.question.scale).is_unreadable
+            ]
+        )
+        for (unit, replicate), (first, stricter) in zip(asks, calls, strict=True):
+            reading = self._known(unit, first, stricter)
+            if reading is None:
+                self._pending.append((unit, replicate))
+                self.estimate.add(first)
+            else:
+                self._n_from_ledger += 1
+                self._readings[unit.response_id, unit.question.id, replicate] = reading
+
+    def jobs(self) -> list[Job]:
+        """What is to be asked, in the order planned."""
+        return [partial(self._rate, unit, replicate) for unit, replicate in self._pending]
+
+    def score(self, unit: Unit) -> JudgeScore:
+        """The judge's score of a unit, when its jobs are done."""
+        score = combine(
+            [
+                self._readings[unit.response_id, unit.question.id, replicate]
+                for replicate in range(self._judge.replicates)
+            ],
+            response_id=unit.response_id,
+            question_id=unit.question.id,
+            judge_id=self._judge.model.id,
+            aggregate=self._judge.aggregate,
+        )
+        self._statuses[score.status] += 1
+        return score
+
+    def summary(self) -> JudgeSummary:
+        """What came of the judge, when its scores are fetched."""
+        return JudgeSummary(
+            judge_id=self._judge.model.id,
+            statuses=dict(self._statuses),
+            n_attempts=self.lane.n_attempts,
+            n_from_ledger=self._n_from_ledger,
+            spent_usd=None if self.lane.n_unpriced else self.lane.spent_usd,
+            estimate=self.estimate,
+            stopped=self.lane.stopped,
+        )
+
+    async def _rate(self, unit: Unit, replicate: int) -> bool:
+        """Ask about one unit, once more and more strictly if the reply cannot be read."""
+        first, stricter = self._calls(unit, replicate)
+        subject = Subject("judging", unit.response_id, unit.question.id)
+        scale = unit.question.scale
+        reading = read(await self._caller.ask(first, self.lane, subject), scale)
+        if reading.is_unreadable:
+            outcome = await self._caller.ask(stricter, self.lane, subject)
+            reading = _better(reading, outcome, unit)
+        self._readings[unit.response_id, unit.question.id, replicate] = reading
+        return reading.status == "ok"
+
+    def _known(self, unit: Unit, first: Call, stricter: Call) -> Reading | None:
+        """What the ledger's replies say; None where a call is still to be made."""
+        if (outcome := self._caller.stored(first.key)) is None:
+            return None
+        reading = read(outcome, unit.question.scale)
+        if not reading.is_unreadable:
+            return reading
+        if (outcome := self._caller.stored(stricter.key)) is None:
+            return None
+        return _better(reading, outcome, unit)
+
+    def _calls(self, unit: Unit, replicate: int) -> tuple[Call, Call]:
+        """The call about a unit, and the stricter one that may follow."""
+        model, scale = self._judge.model, unit.question.scale
+        prompt = self._template.render(
+            unit.question, prompt_text=unit.prompt_text, response_text=unit.response_text
+        )
+        first = Call(
+            endpoint=model.endpoint,
+            messages=prompt.messages(),
+            settings=model.settings,
+            max_tokens=model.max_tokens,
+            schema=verdict_schema(scale) if model.abilities.json_schema else None,
+            replicate=replicate,
+        )
+        return first, replace(first, messages=prompt.stricter(scale).messages())
+
+
+def _better(unreadable: Reading, second: Outcome, unit: Unit) -> Reading:
+    """The second reply where one arrived, else the first, which was not readable."""
+    return read(second, unit.question.scale) if second.has_reply else unreadable
