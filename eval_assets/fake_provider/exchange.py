@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import KW_ONLY, dataclass, field
+from http.client import responses
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ ErrorKind: TypeAlias = Literal[
 ]
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
-_REASONS: Final = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Reply:
     def encoded(self) -> bytes:
         """The answer as HTTP/1.1 bytes."""
         lines = [
-            f"HTTP/1.1 {self.status} {_REASONS.get(self.status, 'Error')}",
+            f"HTTP/1.1 {self.status} {responses.get(self.status, 'Overloaded')}",
             f"content-type: {self.content_type}",
             f"content-length: {len(self.body)}",
             *(f"{name}: {value}" for name, value in self.headers.items()),

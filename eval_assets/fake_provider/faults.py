@@ -57,7 +57,7 @@ class Faults:
     Args:
         script: 1. For an API key, the faults of its first requests in order of arrival (None
             is a good answer); once used up, the rules below apply.
-        by_key: 2. For an API key, the fault of every request.
+        by_key: 2. For an API key, the fault of every request; by default `sk-quota` has none left.
         by_text: 3. For a text found in a completion's or entry's JSON, the fault of that one.
         rates: 4. For a kind, the share of requests it hits, in [0, 1]. Which ones depends only
             on `seed`, the content of the request and how often that content was asked before,

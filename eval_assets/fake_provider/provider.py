@@ -225,7 +225,7 @@ class FakeProvider:
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """One asking of something: what, and for the how-manieth time."""
+    """A fingerprint of what is asked, and which time it is."""
 
     content: str
     attempt: int
@@ -241,10 +241,9 @@ class _Ask:
 
 def _wire_of(request: Request) -> Wire:
     """The wire format a request speaks; the models endpoint has one path for both vendors."""
-    speaks_anthropic = "anthropic-version" in request.headers or request.path.startswith(
-        "/v1/messages"
-    )
-    return ANTHROPIC if speaks_anthropic else OPENAI
+    if "anthropic-version" in request.headers or request.path.startswith("/v1/messages"):
+        return ANTHROPIC
+    return OPENAI
 
 
 def _error_reply(problem: ProviderError, wire: Wire, ask: _Ask) -> Reply:

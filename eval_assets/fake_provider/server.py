@@ -73,6 +73,10 @@ class RunningProvider:
         """What it was asked."""
         return self.provider.log
 
+    def behave(self, behaviour: Behaviour) -> None:
+        """Change how it behaves from now on; scripts and rate limits start afresh."""
+        self.provider.behaviour = behaviour
+
 
 @contextmanager
 def running(behaviour: Behaviour | None = None, *, port: int = 0) -> Iterator[RunningProvider]:
@@ -126,7 +130,11 @@ async def _serve(provider: FakeProvider, listener: socket.socket, stop: asyncio.
 
 
 class _Connection(asyncio.Protocol):
-    """One caller's connection; answers its requests one after the other."""
+    """One caller's connection; answers its requests one after the other.
+
+    asyncio calls `connection_made`, `data_received` and `connection_lost`; the parser calls the
+    methods whose names begin with `on_`.
+    """
 
     def __init__(self, provider: FakeProvider, connections: set[_Connection]) -> None:
         self._provider = provider
@@ -143,8 +151,6 @@ class _Connection(asyncio.Protocol):
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
 
-    # What asyncio calls.
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._connections.add(self)
@@ -155,6 +161,9 @@ class _Connection(asyncio.Protocol):
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._transport.write(_BAD_REQUEST.encoded())
             self._transport.close()
+            return
+        # Not from within the parser, which would take an error of ours for a malformed request.
+        self._answer_waiting()
 
     def connection_lost(self, _exc: Exception | None) -> None:
         self._connections.discard(self)
@@ -163,8 +172,6 @@ class _Connection(asyncio.Protocol):
         if self._answering:
             self._provider.log.left()
         self._waiting.clear()
-
-    # What the parser calls.
 
     def on_url(self, url: bytes) -> None:
         self._url += url
@@ -184,32 +191,33 @@ class _Connection(asyncio.Protocol):
         )
         self._waiting.append((request, self._parser.should_keep_alive()))
         self._start_request()
-        if not self._answering:
-            self._answer_next()
 
-    def _answer_next(self) -> None:
-        request, keep_alive = self._waiting.popleft()
-        self._answering = True
-        self._provider.log.arrived()
-        answer = self._provider.answer(request)
-        if isinstance(answer, Reply):
-            if answer.delay_seconds > 0:
-                self._timer = asyncio.get_running_loop().call_later(
-                    answer.delay_seconds, partial(self._send, answer, keep_alive=keep_alive)
-                )
+    def _answer_waiting(self) -> None:
+        while self._waiting and not self._answering:
+            request, keep_alive = self._waiting.popleft()
+            self._answering = True
+            self._provider.log.arrived()
+            answer = self._provider.answer(request)
+            if not isinstance(answer, Reply):
+                if answer.kind == "reset":
+                    self.cut()
+            elif answer.delay_seconds > 0:
+                send = partial(self._send_late, answer, keep_alive=keep_alive)
+                self._timer = asyncio.get_running_loop().call_later(answer.delay_seconds, send)
             else:
                 self._send(answer, keep_alive=keep_alive)
-        elif answer.kind == "reset":
-            self.cut()
+
+    def _send_late(self, reply: Reply, *, keep_alive: bool) -> None:
+        self._send(reply, keep_alive=keep_alive)
+        self._answer_waiting()
 
     def _send(self, reply: Reply, *, keep_alive: bool) -> None:
         self._transport.write(reply.encoded())
         self._answering = False
         self._provider.log.left()
         if not keep_alive:
+            self._waiting.clear()
             self._transport.close()
-        elif self._waiting:
-            self._answer_next()
 
     def cut(self) -> None:
         """End the connection with a TCP reset, whatever is still to be answered."""

@@ -187,7 +187,7 @@ def test_a_model_is_gone_the_day_after_its_last(ask_anthropic: Ask) -> None:
     models = (Model("claude-old", "anthropic", ends_on=date(2026, 2, 19)),)
     with running(Behaviour(models=models, today=date(2026, 2, 19))) as provider:
         assert ask_anthropic(on=provider, model="claude-old").model == "claude-old"
-        provider.provider.behaviour = Behaviour(models=models, today=date(2026, 2, 20))
+        provider.behave(Behaviour(models=models, today=date(2026, 2, 20)))
         with pytest.raises(anthropic.NotFoundError, match="model: claude-old"):
             ask_anthropic(on=provider, model="claude-old")
 

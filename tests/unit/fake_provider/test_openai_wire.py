@@ -259,7 +259,7 @@ def test_a_model_is_gone_the_day_after_its_last(ask_openai: Ask) -> None:
     models = (Model("gpt-old", "openai", ends_on=date(2026, 10, 23)),)
     with running(Behaviour(models=models, today=date(2026, 10, 23))) as provider:
         assert ask_openai(on=provider, model="gpt-old").model == "gpt-old"
-        provider.provider.behaviour = Behaviour(models=models, today=date(2026, 10, 24))
+        provider.behave(Behaviour(models=models, today=date(2026, 10, 24)))
         with pytest.raises(openai.NotFoundError):
             ask_openai(on=provider, model="gpt-old")
 

@@ -74,10 +74,17 @@ def test_errors_come_at_once() -> None:
         assert httpx2.get(f"{provider.openai_base_url}/models").status_code == 401
 
 
-def test_requests_sent_together_are_answered_one_after_the_other(sound: RunningProvider) -> None:
-    with socket.create_connection(("127.0.0.1", sound.port)) as connection:
+@pytest.mark.parametrize("latency_seconds", [0, 0.03])
+def test_requests_sent_together_are_answered_one_after_the_other(latency_seconds: float) -> None:
+    with (
+        running(Behaviour(latency_seconds=latency_seconds)) as provider,
+        socket.create_connection(("127.0.0.1", provider.port)) as connection,
+    ):
+        started = time.perf_counter()
         connection.sendall(REQUEST * 3)
         assert received(connection, n_replies=3).count(b"HTTP/1.1 200 OK") == 3
+        assert time.perf_counter() - started >= 3 * latency_seconds
+        assert provider.log.max_in_flight == 1
 
 
 def test_a_request_may_arrive_in_pieces(sound: RunningProvider) -> None:
