@@ -41,10 +41,14 @@ class Scale:
             self.values is not None
             and (
                 len(self.values) < 2  # noqa: PLR2004 - one value cannot tell responses apart
-                or any(b <= a for a, b in zip(self.values, self.values[1:], strict=False))
+                or not all(a < b for a, b in zip(self.values, self.values[1:], strict=False))
             )
         ):
             raise ValueError(f"values must ascend without repeats, got {self.described()}")
+        if self.values is not None and (self.values[0], self.values[-1]) != (self.low, self.high):
+            raise ValueError(
+                f"values must lead from {self.low:g} to {self.high:g}, got {self.described()}"
+            )
 
     @classmethod
     def from_steps(cls, *, low: float, high: float, step: float = 1) -> "Scale":
