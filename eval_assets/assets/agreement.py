@@ -6,7 +6,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
-from eval_assets.assets.frames import rows_as_metadata
+from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.gating import check_gate
 from eval_assets.assets.human_measures import measure_humans
 from eval_assets.assets.judge_measures import measure_judges, measure_judges_against_humans
@@ -28,8 +28,10 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_rows(connection, "human_agreement", measures.agreement)
                 replace_records(connection, "label_findings", measures.findings)
+            table = table_metadata(connection, "human_agreement")
     return dg.MaterializeResult(
         metadata={
+            **table,
             **_overall_figures(measures.agreement, ["a_hh", "alpha", "exact_agreement"]),
             "n_raters": int(measures.agreement["n_raters"].iloc[0]),
             "agreement": rows_as_metadata(measures.agreement),
@@ -63,9 +65,11 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             judges = read_table(connection, "judges", order_by="judge_id")
             with transaction(connection):
                 replace_rows(connection, "judge_agreement", measures)
+            table = table_metadata(connection, "judge_agreement")
     by_question = measures[measures["scope"] != "response"]
     return dg.MaterializeResult(
         metadata={
+            **table,
             **_overall_figures(by_question, ["alpha", "kappa_micro"]),
             "judge_set_fingerprint": str(measures["judge_set_fingerprint"].iloc[0]),
             "agreement": rows_as_metadata(by_question),
@@ -90,9 +94,10 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             with transaction(connection):
                 replace_rows(connection, "judge_human_agreement", measures.agreement)
                 replace_rows(connection, "judge_confusion", measures.confusion)
+            table = table_metadata(connection, "judge_human_agreement")
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": len(measures.agreement),
+            **table,
             "agreement": rows_as_metadata(measures.agreement),
         }
     )
@@ -103,9 +108,9 @@ def combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Human and judge scores side by side: one row a response, question and rater."""
     with clear_failures(), folder.connect() as connection, transaction(connection):
         write_combined_scores(connection)
-        n_rows = count_rows(connection, "combined_scores")
+        table = table_metadata(connection, "combined_scores")
         n_long = count_rows(connection, "combined_scores_long")
-    return dg.MaterializeResult(metadata={"dagster/row_count": n_rows, "n_rows_long": n_long})
+    return dg.MaterializeResult(metadata={**table, "n_rows_long": n_long})
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
@@ -115,9 +120,10 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with transaction(connection):
             write_score_summary(connection)
         summary = read_table(connection, "score_summary")
+        table = table_metadata(connection, "score_summary")
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": len(summary),
+            **table,
             "all_responses": rows_as_metadata(summary[summary["slice"] == "all"]),
         }
     )

@@ -1,9 +1,27 @@
-"""Frames as Dagster metadata, in types that it takes."""
+"""Tables and frames as Dagster metadata, in types that it takes."""
 
 import dagster as dg
+import duckdb
 import pandas as pd
 
+from eval_assets.store.tables import columns_of, count_rows
+
 _TYPES = {"f": "float", "i": "int", "b": "bool"}
+
+
+def table_metadata(
+    connection: duckdb.DuckDBPyConnection, table: str
+) -> dict[str, dg.TableSchema | int | str]:
+    """What Dagster shows of a stored table: its name, rows, and columns with their meaning."""
+    columns = [
+        dg.TableColumn(column.name, column.type, description=column.comment)
+        for column in columns_of(connection, table)
+    ]
+    return {
+        "dagster/table_name": f"main.{table}",
+        "dagster/row_count": count_rows(connection, table),
+        "dagster/column_schema": dg.TableSchema(columns=columns),
+    }
 
 
 def rows_as_metadata(rows: pd.DataFrame) -> dg.TableMetadataValue:

@@ -1,13 +1,15 @@
 """What is evaluated: the rubric and the model responses."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
+from eval_assets.assets.frames import table_metadata
 from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import transaction
 from eval_assets.store.tables import (
-    count_rows,
     is_imported,
     record_import,
     replace_rows,
@@ -22,6 +24,7 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection, transaction(connection):
             write_rubric(connection, evaluation.rubric)
+            table = table_metadata(connection, "rubric_questions")
     questions = [
         dg.TableRecord(
             {
@@ -36,7 +39,7 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     ]
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": len(questions),
+            **table,
             "questions": dg.MetadataValue.table(questions),
             "n_scales_guessed": sum(q.scale_guessed for q in evaluation.rubric),
         }
@@ -51,14 +54,15 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         fingerprint = version_of(source_fingerprint(evaluation.responses))
         with folder.connect() as connection:
             if is_imported(connection, "responses", fingerprint=fingerprint):
-                return unchanged(count_rows(connection, "responses"))
+                return unchanged(table_metadata(connection, "responses"))
         responses = read_responses(evaluation)
         with folder.connect() as connection, transaction(connection):
             replace_rows(connection, "responses", responses)
             record_import(connection, "responses", fingerprint=fingerprint, n_rows=len(responses))
+            table = table_metadata(connection, "responses")
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": len(responses),
+            **table,
             "n_models": responses["model_name"].nunique(),
             "n_empty_responses": int((responses["response_text"] == "").sum()),
             "files": [path.name for path in evaluation.responses],
@@ -66,8 +70,6 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-def unchanged(n_rows: int) -> dg.MaterializeResult[None]:
+def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.MaterializeResult[None]:
     """Report of an import whose files and settings are those of the rows already stored."""
-    return dg.MaterializeResult(
-        metadata={"dagster/row_count": n_rows, "import": "files unchanged, nothing rewritten"}
-    )
+    return dg.MaterializeResult(metadata={**table, "import": "files unchanged, nothing rewritten"})

@@ -4,7 +4,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
-from eval_assets.assets.frames import rows_as_metadata
+from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.evaluation import Evaluation, Judge
 from eval_assets.judges.verdict import parse_verdict
@@ -14,7 +14,6 @@ from eval_assets.records import SCORE_COLUMNS
 from eval_assets.store.connection import transaction
 from eval_assets.store.scores import JudgeRow, write_judge_scores
 from eval_assets.store.tables import (
-    count_rows,
     import_fingerprint,
     is_imported,
     record_import,
@@ -33,7 +32,7 @@ def judge_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 fingerprints, import_fingerprint(connection, "responses"), evaluation.rubric
             )
             if is_imported(connection, "judge_scores", fingerprint=fingerprint):
-                return unchanged(count_rows(connection, "judge_scores"))
+                return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection)
         by_judge = [recorded_scores(evaluation, judge, responses) for judge in evaluation.judges]
         rows = [
@@ -51,10 +50,11 @@ def judge_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection, transaction(connection):
             write_judge_scores(connection, rows, scores)
             record_import(connection, "judge_scores", fingerprint=fingerprint, n_rows=len(scores))
+            table = table_metadata(connection, "judge_scores")
     statuses = scores.groupby(["judge_id", "status"]).size().reset_index(name="n")
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": len(scores),
+            **table,
             "n_judges": len(rows),
             "n_ok": sum(row.n_ok for row in rows),
             "statuses": rows_as_metadata(statuses),

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
+from eval_assets.assets.frames import table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.labels import read_labels
@@ -32,16 +33,17 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 files, responses_from, evaluation.rubric, evaluation.labels_on_error
             )
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
-                return unchanged(count_rows(connection, "human_labels"))
+                return unchanged(table_metadata(connection, "human_labels"))
             responses = response_keys(connection)
         labels = read_labels(evaluation, responses)
         with folder.connect() as connection, transaction(connection):
             write_labels(connection, labels.ratings, labels.rejected)
             n_rows = count_rows(connection, "human_labels")
             record_import(connection, "human_labels", fingerprint=fingerprint, n_rows=n_rows)
+            table = table_metadata(connection, "human_labels")
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": n_rows,
+            **table,
             "n_raters": labels.ratings["rater_id"].nunique(),
             "n_responses": labels.ratings["response_id"].nunique(),
             "n_unrated": labels.n_unrated,
@@ -57,10 +59,10 @@ def label_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Responses on which raters lie at least half a scale apart, worst first."""
     with clear_failures(), folder.connect() as connection, transaction(connection):
         worst = write_label_disagreements(connection)
-        n_rows = count_rows(connection, "label_disagreements")
+        table = table_metadata(connection, "label_disagreements")
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": n_rows,
+            **table,
             "worst": dg.MetadataValue.table([dg.TableRecord(record) for record in worst]),
         }
     )

@@ -6,6 +6,7 @@ import pandas as pd
 
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
+from eval_assets.assets.frames import table_metadata
 from eval_assets.assets.gating import questions_past_the_gates
 from eval_assets.splits import TEST_SHARE, split_by_group
 from eval_assets.store.connection import transaction
@@ -28,9 +29,10 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             ]
             splits = pd.concat(parts).assign(data_version=version)
             replace_rows(connection, "judge_splits", splits)
+            table = table_metadata(connection, "judge_splits")
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": len(splits),
+            **table,
             "questions": list(question_ids),
             "left_out": [q.id for q in evaluation.rubric if q.id not in question_ids],
             "n_train": int((splits["split"] == "train").sum()),

@@ -1,6 +1,7 @@
 """The database file: opened late, closed early, waited for while another process holds it."""
 
 import logging
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,9 +103,26 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     schema = resources.files("eval_assets.store").joinpath("schema.sql").read_text("utf-8")
     with transaction(connection):
         connection.execute(schema)
+        for table, column, comment in _column_comments(schema):
+            connection.execute(f'COMMENT ON COLUMN "{table}"."{column}" IS {_quoted(comment)}')
         connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
         connection.execute("DELETE FROM schema_version")
         connection.execute("INSERT INTO schema_version VALUES (?)", [SCHEMA_VERSION])
+
+
+def _column_comments(schema: str) -> Iterator[tuple[str, str, str]]:
+    """What schema.sql says beside a column: table, column and comment."""
+    table = ""
+    for line in schema.splitlines():
+        if created := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", line):
+            table = created[1]
+        elif described := re.match(r"\s+\"?(\w+)\"? [^-]*-- (.+)", line):
+            yield table, described[1], described[2]
+
+
+def _quoted(text: str) -> str:
+    """The text as a SQL literal; COMMENT takes no parameter."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _one_line(path: Path, error: Exception) -> str:

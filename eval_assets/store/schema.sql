@@ -231,3 +231,46 @@ CREATE TABLE IF NOT EXISTS judge_splits (
     group_id VARCHAR NOT NULL,             -- responses of one group are never parted
     data_version VARCHAR NOT NULL
 );
+
+-- Attempts to ask a model; only ever added to. What was paid for is never deleted.
+CREATE TABLE IF NOT EXISTS judge_calls (
+    call_key VARCHAR NOT NULL,             -- of all that decides what the model answers
+    attempt INTEGER NOT NULL,              -- from 1, within one run
+    judge_id VARCHAR NOT NULL,             -- or the generator's id
+    operation VARCHAR NOT NULL,            -- 'judging' or 'generation'
+    response_id VARCHAR,
+    question_id VARCHAR,
+    replicate INTEGER NOT NULL,            -- from 0
+    provider VARCHAR NOT NULL,
+    base_url VARCHAR NOT NULL,
+    model_requested VARCHAR NOT NULL,
+    model_returned VARCHAR,
+    status VARCHAR NOT NULL,
+    http_status INTEGER,
+    input_tokens BIGINT,
+    output_tokens BIGINT,
+    cached_input_tokens BIGINT,
+    cost_usd DOUBLE,                       -- NULL where tokens or price are not known
+    in_batch BOOLEAN NOT NULL,
+    latency_seconds DOUBLE NOT NULL,
+    started_at TIMESTAMPTZ NOT NULL,
+    request_id VARCHAR,
+    raw_output VARCHAR,
+    error VARCHAR
+);
+
+CREATE TABLE IF NOT EXISTS judge_batches (
+    batch_id VARCHAR NOT NULL,
+    judge_id VARCHAR NOT NULL,
+    call_keys VARCHAR[] NOT NULL,
+    submitted_at TIMESTAMPTZ NOT NULL
+);
+
+CREATE OR REPLACE VIEW api_cost_log AS
+SELECT started_at AS timestamp,
+       provider || '/' || model_requested AS api_name,
+       operation,
+       input_tokens + output_tokens AS token_count,
+       cost_usd AS estimated_cost,
+       response_id
+FROM judge_calls;

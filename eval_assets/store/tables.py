@@ -1,7 +1,7 @@
 """Whole tables: replaced at once, and what they were made from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,25 @@ def record_import(
         "INSERT INTO imports VALUES (?, ?, ?, ?)",
         [table, fingerprint, n_rows, datetime.now(tz=UTC)],
     )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a stored table: its name, DuckDB type, and what it means where that is said."""
+
+    name: str
+    type: str
+    comment: str | None
+
+
+def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Column]:
+    """Columns of `table`, in order."""
+    found = connection.execute(
+        """SELECT column_name, data_type, comment FROM duckdb_columns()
+           WHERE table_name = ? ORDER BY column_index""",
+        [table],
+    ).fetchall()
+    return [Column(*row) for row in found]
 
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
