@@ -1,0 +1,219 @@
+"""How two scores of the same units go together, as functions of unit weights.
+
+The same correlations as in `association`, for any number of resamples at a time: a weight says how
+many units are of a kind, and ranks and ties are those of the resample itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.stats.coefficients import Estimator, defined_ratio
+from eval_assets.stats.patterns import Floats, Integers
+
+WeightSums: TypeAlias = Callable[[Floats], Floats]
+"""Weights of shape (n_sets, n) -> weights added up within groups, shape (n_sets, n_groups)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """Two scores of each kind of unit.
+
+    Attributes:
+        first: Distinct values of one score, ascending.
+        second: Distinct values of the other, ascending.
+        first_code: Index in `first` of each distinct pair of scores, shape (n_pairs,), ascending.
+        second_code: Index in `second` of each, ascending within one of `first`.
+        pairs: Adds up the weights of the kinds of units with the same pair.
+
+    Examples:
+        >>> scores = PairedScores.of(np.array([1.0, 2, 2, 4]), np.array([1.0, 3, 2, 4]))
+        >>> each_once, first_twice = [1, 1, 1, 1], [2, 1, 1, 1]
+        >>> scores.spearman()(np.array([each_once, first_twice], dtype=float)).round(3).tolist()
+        [0.949, 0.973]
+    """
+
+    first: Floats
+    second: Floats
+    first_code: Integers
+    second_code: Integers
+    pairs: WeightSums
+
+    @classmethod
+    def of(cls, first: Floats, second: Floats) -> Self:
+        """Pairs of two columns of shape (n_kinds,), without missing values."""
+        values, code = np.unique(first, return_inverse=True)
+        other_values, other_code = np.unique(second, return_inverse=True)
+        n_others = max(1, len(other_values))
+        pairs, pair_code = np.unique(code * n_others + other_code, return_inverse=True)
+        first_code, second_code = np.divmod(pairs, n_others)
+        return cls(values, other_values, first_code, second_code, _sums_by(pair_code))
+
+    def pearson(self) -> Estimator:
+        """Pearson's correlation; NaN where either score does not vary."""
+        variation = self._variation()
+        product = self._centred_first * self._centred_second
+
+        def correlation(weights: Floats) -> Floats:
+            pairs = self.pairs(weights)
+            one, other = variation(pairs)
+            sums = (pairs @ self._centred_first) * (pairs @ self._centred_second)
+            covariation = pairs.sum(axis=1) * (pairs @ product) - sums
+            return _correlation(covariation, one, other)
+
+        return correlation
+
+    def interval_alpha(self) -> Estimator:
+        """Krippendorff's alpha of the two scores at the interval level."""
+        variation = self._variation()
+        apart = self.first[self.first_code] - self.second[self.second_code]
+
+        def alpha(weights: Floats) -> Floats:
+            pairs = self.pairs(weights)
+            one, other = variation(pairs)
+            # all pooled scores: squares within each side twice, and from one side to the other
+            expected = 2 * (one + other) + (pairs @ apart) ** 2
+            n_scores = 2 * pairs.sum(axis=1)
+            values: Floats = 1 - (n_scores - 1) * defined_ratio(pairs @ apart**2, expected)
+            return values
+
+        return alpha
+
+    def spearman(self) -> Estimator:
+        """Spearman's rho, of the mid-ranks within each resample; NaN as for `pearson`."""
+        by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
+
+        def rho(weights: Floats) -> Floats:
+            pairs = self.pairs(weights)
+            one, other = by_first(pairs), by_second(pairs)
+            ranks, other_ranks = _centred_ranks(one), _centred_ranks(other)
+            products = ranks[:, self.first_code] * other_ranks[:, self.second_code]
+            return _correlation(
+                _row_sums(pairs, products),
+                _row_sums(one, ranks**2),
+                _row_sums(other, other_ranks**2),
+            )
+
+        return rho
+
+    def kendall_tau_b(self) -> Estimator:
+        """Kendall's tau-b, at the cost of n_pairs x log(n_values); NaN as for `pearson`."""
+        by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
+        codes, others = self.second_code, self.first_code
+        if len(self.first) < len(self.second):  # the logarithm is of what needs fewer bits
+            codes, others = others, codes
+        order = np.lexsort((codes, others))
+        halvings = _halvings(codes[order])
+
+        def tau(weights: Floats) -> Floats:
+            pairs = self.pairs(weights)
+            n_squared = pairs.sum(axis=1) ** 2
+            untied = n_squared - _row_sums(by_first(pairs), by_first(pairs))
+            other_untied = n_squared - _row_sums(by_second(pairs), by_second(pairs))
+            untied_in_both = untied + other_untied - n_squared + _row_sums(pairs, pairs)
+            difference = untied_in_both - 4 * _descending(pairs[:, order], halvings)
+            return _correlation(difference, untied, other_untied)
+
+        return tau
+
+    @property
+    def _centred_first(self) -> Floats:
+        return _centred(self.first)[self.first_code]
+
+    @property
+    def _centred_second(self) -> Floats:
+        return _centred(self.second)[self.second_code]
+
+    def _variation(self) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Units x sum of squared deviations of either score; 0, not noise, where it is constant."""
+        sides = [
+            (_sums_by(self.first_code), _centred(self.first)),
+            (_sums_by(self.second_code), _centred(self.second)),
+        ]
+
+        def variation(pairs: Floats) -> tuple[Floats, Floats]:
+            one, other = (_variation(sums(pairs), values) for sums, values in sides)
+            return one, other
+
+        return variation
+
+
+def _variation(marginal: Floats, values: Floats) -> Floats:
+    squares = marginal.sum(axis=1) * (marginal @ values**2) - (marginal @ values) ** 2
+    varied = np.count_nonzero(marginal, axis=1) > 1
+    return np.where(varied, np.maximum(squares, 0.0), 0.0)
+
+
+def _centred(values: Floats) -> Floats:
+    """Values from the middle of them, which keeps sums of squares small."""
+    return values - values.mean() if values.size else values
+
+
+def _correlation(covariation: Floats, one: Floats, other: Floats) -> Floats:
+    """Covariation / geometric mean of two variations, in [-1, 1] up to float noise."""
+    return np.clip(defined_ratio(covariation, np.sqrt(one) * np.sqrt(other)), -1.0, 1.0)
+
+
+def _centred_ranks(marginal: Floats) -> Floats:
+    """Mid-rank of each value, from the middle: a tie's units share the mean of their places."""
+    total = marginal.sum(axis=1, keepdims=True)
+    ranks: Floats = np.cumsum(marginal, axis=1) - (marginal + total) / 2
+    return ranks
+
+
+def _row_sums(a: Floats, b: Floats) -> Floats:
+    sums: Floats = np.einsum("ij,ij->i", a, b)
+    return sums
+
+
+def _sums_by(codes: Integers) -> WeightSums:
+    """Adds up the weights of one code, for each code in ascending order."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    if (np.diff(codes) >= 0).all():
+        return lambda weights: np.add.reduceat(weights, starts, axis=1)
+    return lambda weights: np.add.reduceat(weights[:, order], starts, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Halving:
+    """Places of the codes that are the same above some bit, group by group, in their first order.
+
+    Attributes:
+        order: Place of each, shape (n,).
+        is_upper: Whether the bit is set: the upper half of the group.
+        starts: Where each group starts.
+    """
+
+    order: Integers
+    is_upper: npt.NDArray[np.bool_]
+    starts: Integers
+
+
+def _halvings(codes: Integers) -> list[_Halving]:
+    """One for each bit: a descending pair is one of the upper half before one of the lower."""
+    halvings = []
+    for bit in range(int(codes.max(initial=0)).bit_length()):
+        group = codes >> (bit + 1)
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        halvings.append(_Halving(order, (codes[order] >> bit) & 1 == 1, starts))
+    return halvings
+
+
+def _descending(weights: Floats, halvings: list[_Halving]) -> Floats:
+    """Product of weights, summed over pairs of places whose codes descend."""
+    sums = np.zeros(len(weights))
+    for halving in halvings:
+        weight = weights[:, halving.order]
+        upper = np.where(halving.is_upper, weight, 0.0)
+        lower = weight - upper
+        sums += _row_sums(lower, np.cumsum(upper, axis=1))
+        # less what is upper in the groups before
+        upper_sums = np.add.reduceat(upper, halving.starts, axis=1)
+        lower_sums = np.add.reduceat(lower, halving.starts, axis=1)
+        sums -= _row_sums(lower_sums, np.cumsum(upper_sums, axis=1) - upper_sums)
+    return sums
