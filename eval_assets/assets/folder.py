@@ -10,6 +10,7 @@ import dagster as dg
 import duckdb
 
 from eval_assets.evaluation import Evaluation
+from eval_assets.judges.prompt import PromptError
 from eval_assets.readers.evaluation_yaml import read_evaluation
 from eval_assets.records import InputError
 from eval_assets.store.connection import StoreError, connect
@@ -66,7 +67,7 @@ def clear_failures() -> Iterator[None]:
         yield
     except* InputError as group:
         lines = [str(error) for error in _leaves(group)]
-    except* StoreError as group:
+    except* (StoreError, PromptError) as group:
         lines = [str(error) for error in _leaves(group)]
     else:
         return

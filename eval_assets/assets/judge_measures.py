@@ -1,9 +1,7 @@
 """Agreement between judges, and of judges with humans, measured on the stored scores."""
 
-import hashlib
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import duckdb
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from eval_assets.assets.human_measures import CONFIDENCE, N_RESAMPLES, SEED, interval_columns
 from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import alpha_label
+from eval_assets.judges.live import judge_set_fingerprint
 from eval_assets.rubric import RubricQuestion
 from eval_assets.stats import (
     Alpha,
@@ -48,17 +47,6 @@ class JudgeHumanMeasures:
 
     agreement: pd.DataFrame
     confusion: pd.DataFrame
-
-
-def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
-    """Who judged: changes with any judge's provider, model, prompt or settings.
-
-    Examples:
-        >>> judge_set_fingerprint({"gpt": "5f1c", "haiku": "90ab"})
-        'x'
-    """
-    named = "\n".join(f"{judge} {found}" for judge, found in sorted(fingerprints.items()))
-    return hashlib.sha256(named.encode()).hexdigest()[:12]
 
 
 def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> pd.DataFrame:

@@ -6,19 +6,15 @@ import pandas as pd
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
 from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
-from eval_assets.evaluation import Evaluation, Judge
-from eval_assets.judges.verdict import parse_verdict
+from eval_assets.assets.live_judging import judge_fingerprints, judge_live
+from eval_assets.assets.recorded_judging import recorded_scores
+from eval_assets.evaluation import Evaluation
 from eval_assets.readers.files import source_fingerprint
-from eval_assets.readers.scores import read_recorded_scores
+from eval_assets.readers.labels import read_labels
 from eval_assets.records import SCORE_COLUMNS
 from eval_assets.store.connection import transaction
 from eval_assets.store.scores import JudgeRow, write_judge_scores
-from eval_assets.store.tables import (
-    import_fingerprint,
-    is_imported,
-    record_import,
-    response_keys,
-)
+from eval_assets.store.tables import import_fingerprint, is_imported, record_import, response_keys
 
 
 @dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[model_responses, rubric_questions])
@@ -26,60 +22,64 @@ def judge_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Each judge's score of each response on each question, or the reason why there is none."""
     with clear_failures():
         evaluation = folder.evaluation()
-        fingerprints = {judge.id: judge_fingerprint(judge) for judge in evaluation.judges}
+        fingerprints = judge_fingerprints(evaluation)
+        recorded = [judge for judge in evaluation.judges if judge.provider == "recorded"]
+        files = source_fingerprint([judge.scores for judge in recorded if judge.scores])
         with folder.connect() as connection:
             fingerprint = version_of(
-                fingerprints, import_fingerprint(connection, "responses"), evaluation.rubric
+                fingerprints,
+                files,
+                import_fingerprint(connection, "responses"),
+                evaluation.rubric,
             )
-            if is_imported(connection, "judge_scores", fingerprint=fingerprint):
+            all_recorded = len(recorded) == len(evaluation.judges)
+            if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection)
-        by_judge = [recorded_scores(evaluation, judge, responses) for judge in evaluation.judges]
-        rows = [
-            JudgeRow(
-                judge_id=judge.id,
-                provider=judge.provider,
-                model=judge.model,
-                n_units=len(scores),
-                n_ok=int((scores["status"] == "ok").sum()),
-                fingerprint=fingerprints[judge.id],
-            )
-            for judge, scores in zip(evaluation.judges, by_judge, strict=True)
-        ]
-        scores = pd.concat(by_judge or [pd.DataFrame(columns=list(SCORE_COLUMNS))])
+        if not all_recorded:
+            # Nothing is spent while any input is at fault, the labels' included.
+            read_labels(evaluation, responses)
+        parts = [recorded_scores(evaluation, judge, responses) for judge in recorded]
+        live = judge_live(evaluation, folder.database_path)
+        scores = _together([*parts, live.scores])
         with folder.connect() as connection, transaction(connection):
-            write_judge_scores(connection, rows, scores)
+            write_judge_scores(connection, _judge_rows(evaluation, scores, fingerprints), scores)
             record_import(connection, "judge_scores", fingerprint=fingerprint, n_rows=len(scores))
             table = table_metadata(connection, "judge_scores")
+    if live.stopped:
+        raise dg.Failure(description="\n".join(live.stopped), allow_retries=False)
     statuses = scores.groupby(["judge_id", "status"]).size().reset_index(name="n")
     return dg.MaterializeResult(
         metadata={
             **table,
-            "n_judges": len(rows),
-            "n_ok": sum(row.n_ok for row in rows),
+            **live.metadata,
+            "n_judges": len(evaluation.judges),
+            "n_ok": int((scores["status"] == "ok").sum()),
             "statuses": rows_as_metadata(statuses),
         }
     )
 
 
-def judge_fingerprint(judge: Judge) -> str:
-    """Who a recorded judge is: provider, model and all it is recorded to have said."""
-    files = source_fingerprint([judge.scores] if judge.scores else [])
-    return version_of(judge.provider, judge.model, files)[:12]
+def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """All scores; no judges leave the columns without rows."""
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled) if filled else pd.DataFrame(columns=list(SCORE_COLUMNS))
 
 
-def recorded_scores(evaluation: Evaluation, judge: Judge, responses: pd.DataFrame) -> pd.DataFrame:
-    """A recorded judge's scores, raw replies parsed."""
-    scores = read_recorded_scores(evaluation, judge, responses)
-    scales = {question.id: question.scale for question in evaluation.rubric}
-    unparsed = scores.index[scores["status"] == "unparsed"]
-    verdicts = [
-        parse_verdict(raw, scales[question_id])
-        for raw, question_id in scores.loc[unparsed, ["raw_output", "question_id"]].itertuples(
-            index=False
+def _judge_rows(
+    evaluation: Evaluation, scores: pd.DataFrame, fingerprints: dict[str, str]
+) -> list[JudgeRow]:
+    """Each declared judge and how much it scored."""
+    n_units = scores.groupby("judge_id").size()
+    n_ok = scores[scores["status"] == "ok"].groupby("judge_id").size()
+    return [
+        JudgeRow(
+            judge_id=judge.id,
+            provider=judge.provider,
+            model=judge.model,
+            n_units=int(n_units.get(judge.id, 0)),
+            n_ok=int(n_ok.get(judge.id, 0)),
+            fingerprint=fingerprints[judge.id],
         )
+        for judge in evaluation.judges
     ]
-    scores.loc[unparsed, "score"] = [verdict.score for verdict in verdicts]
-    scores.loc[unparsed, "raw_score"] = [verdict.raw_score for verdict in verdicts]
-    scores.loc[unparsed, "status"] = [verdict.status for verdict in verdicts]
-    return scores

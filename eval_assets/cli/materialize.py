@@ -90,6 +90,9 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     else:
         home = folder.out / "dagster"
         home.mkdir(parents=True, exist_ok=True)
-        quiet = {"telemetry": {"enabled": False}}
-        with dg.DagsterInstance.local_temp(str(home.resolve()), overrides=quiet) as instance:
+        settings = {
+            "telemetry": {"enabled": False},
+            "python_logs": {"managed_python_loggers": ["eval_assets"]},
+        }
+        with dg.DagsterInstance.local_temp(str(home.resolve()), overrides=settings) as instance:
             yield instance

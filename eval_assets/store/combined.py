@@ -2,14 +2,6 @@
 
 import duckdb
 
-_ASKED = """
-    SELECT response_id, question_id FROM responses, rubric_questions
-    WHERE indicator_id IS NULL
-       OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
-       OR indicator_id = question_id
-"""
-"""Units of the evaluation: a response that names a question is rated on that one only."""
-
 
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `combined_scores` and its long form: one row a (response, question, rater).
@@ -18,7 +10,7 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     rated has one row without a rater.
     """
     connection.execute("DELETE FROM combined_scores; DELETE FROM combined_scores_long")
-    connection.execute(f"""
+    connection.execute("""
         INSERT INTO combined_scores BY NAME
         WITH judged AS (
             SELECT response_id, question_id, avg(score) AS llm_aiescore, count(*) AS n_judges
@@ -27,12 +19,12 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
         SELECT response_id, question_id, indicator_id, convo_id, model_name, seed, turn_index,
                difficulty, rater_id AS hij_rater_id, value AS hij_score, llm_aiescore,
                coalesce(n_judges, 0) AS n_judges
-        FROM ({_ASKED})
+        FROM asked_units
         JOIN responses USING (response_id)
         LEFT JOIN human_labels USING (response_id, question_id)
         LEFT JOIN judged USING (response_id, question_id)
         ORDER BY response_id, question_id, rater_id
-    """)  # noqa: S608 - a constant of ours
+    """)
     connection.execute("""
         INSERT INTO combined_scores_long BY NAME
         SELECT combined_scores.* EXCLUDE (llm_aiescore, n_judges),

@@ -83,7 +83,13 @@ CREATE TABLE IF NOT EXISTS judge_scores (
     score DOUBLE,                          -- NULL unless status = 'ok'
     status VARCHAR NOT NULL,
     raw_score DOUBLE,                      -- what was read, even where it is off the scale
-    raw_output VARCHAR
+    raw_output VARCHAR,
+    rationale VARCHAR,
+    error VARCHAR,                         -- why there is no reply
+    n_replies INTEGER,                     -- of a live judge: replicates with a score
+    n_replicates INTEGER,                  -- replicates asked for
+    aggregate VARCHAR,                     -- how the score comes from several: 'mean' or 'median'
+    spread DOUBLE                          -- highest minus lowest of several, in scale points
 );
 
 CREATE TABLE IF NOT EXISTS judges (
@@ -231,6 +237,14 @@ CREATE TABLE IF NOT EXISTS judge_splits (
     group_id VARCHAR NOT NULL,             -- responses of one group are never parted
     data_version VARCHAR NOT NULL
 );
+
+-- What is to be rated: a response whose indicator names a question is asked that one only.
+CREATE OR REPLACE VIEW asked_units AS
+SELECT response_id, question_id
+FROM responses, rubric_questions
+WHERE indicator_id IS NULL
+   OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
+   OR indicator_id = question_id;
 
 -- Attempts to ask a model; only ever added to. What was paid for is never deleted.
 CREATE TABLE IF NOT EXISTS judge_calls (

@@ -29,6 +29,18 @@ def write_judge_scores(
     replace_rows(connection, "judge_scores", scores)
 
 
+def units_to_judge(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str]]:
+    """What judges are asked about: response_id, question_id, prompt and response."""
+    return connection.execute(
+        """
+        SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
+        FROM asked_units
+        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
+        ORDER BY position, response_id
+        """
+    ).fetchall()
+
+
 def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Fingerprint of each judge whose scores are stored, by judge id."""
     found = connection.execute(

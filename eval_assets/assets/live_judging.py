@@ -1,0 +1,114 @@
+"""Live judges: asked for what the ledger does not hold, within the run's budget."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+
+from eval_assets.assets.frames import rows_as_metadata
+from eval_assets.evaluation import Evaluation
+from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
+from eval_assets.judges.live import api_keys, judge_fingerprint
+from eval_assets.judges.prompt import PromptTemplate
+from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
+from eval_assets.judges.run import RunOptions
+from eval_assets.store.connection import connect
+from eval_assets.store.judge_calls import DuckDBLedger
+from eval_assets.store.scores import units_to_judge
+
+Metadata = dict[str, dg.TableMetadataValue | float | int | str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class LiveScores:
+    """What came of asking the live judges; nothing where there is none.
+
+    Args:
+        scores: Rows of `judge_scores`.
+        metadata: Calls, cost and estimate, for the asset.
+        stopped: Judges that were stopped early, with the reason.
+    """
+
+    scores: pd.DataFrame = field(default_factory=pd.DataFrame)
+    metadata: Metadata = field(default_factory=dict)
+    stopped: tuple[str, ...] = ()
+
+
+def judge_live(evaluation: Evaluation, database: Path) -> LiveScores:
+    """Ask every live judge about every unit, except for what the ledger already answers.
+
+    The database is open only while the ledger is read or written.
+
+    Raises:
+        ExceptionGroup: Of an InputError for every key that is missing.
+    """
+    judges = declared_live_judges(evaluation)
+    if not judges:
+        return LiveScores()
+    keys = api_keys(judge for judge in evaluation.judges if judge.provider != "recorded")
+    with connect(database) as connection:
+        units = [
+            Unit(response_id, evaluation.question(question_id), prompt_text, response_text)
+            for response_id, question_id, prompt_text, response_text in units_to_judge(connection)
+        ]
+    summary = asyncio.run(
+        score_units(
+            units,
+            judges,
+            DuckDBLedger(database),
+            template=PromptTemplate.load(evaluation.judge_prompt),
+            options=RunOptions(api_keys=keys, budget_usd=evaluation.budget_usd),
+        )
+    )
+    return LiveScores(
+        scores=pd.DataFrame([asdict(score) for score in summary.scores]),
+        metadata=_metadata(summary),
+        stopped=tuple(f"{judge.stopped}" for judge in summary.judges if judge.stopped),
+    )
+
+
+def declared_live_judges(evaluation: Evaluation) -> list[LiveJudge]:
+    """The live judges at today's prices, with endpoints from the environment."""
+    return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+
+
+def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
+    """Fingerprint of every judge: provider, model, prompt and settings, by judge id."""
+    prompt = PromptTemplate.load(evaluation.judge_prompt).source
+    sent = {judge.model.id: judge.model.settings for judge in declared_live_judges(evaluation)}
+    return {
+        judge.id: judge_fingerprint(
+            judge, settings=sent.get(judge.id, {}), prompt=prompt if judge.id in sent else ""
+        )
+        for judge in evaluation.judges
+    }
+
+
+def _metadata(summary: JudgingSummary) -> Metadata:
+    """What a run of live judges came to."""
+    spent = [judge.spent_usd for judge in summary.judges]
+    return {
+        "spent_usd": None if None in spent else sum(cost for cost in spent if cost is not None),
+        "budget_left_usd": summary.budget_left_usd,
+        "n_calls": sum(judge.n_attempts for judge in summary.judges),
+        "n_from_ledger": sum(judge.n_from_ledger for judge in summary.judges),
+        "n_budget_stopped": summary.n_budget_stopped,
+        "calls": rows_as_metadata(pd.DataFrame([_calls(judge) for judge in summary.judges])),
+    }
+
+
+def _calls(judge: JudgeSummary) -> Mapping[str, object]:
+    """What one judge came to, beside what was expected of it."""
+    return {
+        "judge_id": judge.judge_id,
+        "n_calls": judge.n_attempts,
+        "n_from_ledger": judge.n_from_ledger,
+        "spent_usd": judge.spent_usd,
+        "expected": str(judge.estimate),
+        "stopped": judge.stopped,
+    }
