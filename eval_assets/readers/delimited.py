@@ -2,13 +2,21 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import accumulate, compress, islice
+from typing import TYPE_CHECKING
 
 from eval_assets.readers.table import Table
 from eval_assets.readers.wording import shown
 from eval_assets.records import InputError, InputProblem
 
-_ROWS_AT_ONCE = 16_384
+if TYPE_CHECKING:
+    import _csv
+
+_ROWS_AT_ONCE = 1_024
+_NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
@@ -25,63 +33,52 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
         >>> table.columns["text"], table.lines
         (['two\nlines', 'N/A'], [2, 4])
     """
-    records = _records(text, file=file, delimiter=delimiter)
-    names = _checked_header(next(records, (1, [])), file=file)
-    columns = _Columns(len(names))
-    lines: list[int] = []
-    bad_rows: list[InputProblem] = []
-    for line, row in records:
-        if len(row) == len(names):
-            columns.add(row)
-            lines.append(line)
-        else:
-            bad_rows.append(_ragged(file, line, len(row), len(names)))
-    return Table(file, dict(zip(names, columns.done(), strict=True)), lines, tuple(bad_rows))
+    reader = _reader(text, delimiter)
+    try:
+        names = _checked_header(_first_row(reader), line=reader.line_num, file=file)
+        cells: list[list[object]] = [[] for _ in names]
+        known: list[dict[str, str]] = [{} for _ in names]
+        lines: list[int] = []
+        bad_rows: list[InputProblem] = []
+        n_lines_read = reader.line_num
+        while rows := list(islice(reader, _ROWS_AT_ONCE)):
+            starts = _starts(rows, after=n_lines_read, until=reader.line_num)
+            n_lines_read = reader.line_num
+            if set(map(len, rows)) != {len(names)}:
+                bad_rows += _ragged(rows, starts, n_names=len(names), file=file)
+                fitting = [len(row) == len(names) for row in rows]
+                rows, starts = list(compress(rows, fitting)), list(compress(starts, fitting))
+            lines += starts
+            for column, seen, new in zip(cells, known, zip(*rows, strict=True), strict=False):
+                # Equal cells share one string, which keeps a long file small in memory.
+                column.extend(map(seen.setdefault, new, new))
+    except csv.Error as error:
+        raise InputError(_broken_quoting(text, delimiter, error, file=file)) from error
+    return Table(file, dict(zip(names, cells, strict=True)), lines, tuple(bad_rows))
 
 
-def _records(text: str, *, file: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Each row that is not blank, with the line on which it starts."""
+def _reader(text: str, delimiter: str) -> "_csv.Reader":
+    """Rows of the text; what breaks the rules of quoting raises instead of being guessed at."""
     # Python's limit of 131,072 characters a cell is shorter than an agent's transcript.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    start = 1
-    try:
-        for row in reader:
-            if row:
-                yield start, row
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(_broken_quoting(file, start, error)) from error
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 
-class _Columns:
-    """Columns under construction; equal cells share one string, which keeps long files small."""
-
-    def __init__(self, n_columns: int) -> None:
-        self._cells: list[list[object]] = [[] for _ in range(n_columns)]
-        self._known: list[dict[str, str]] = [{} for _ in range(n_columns)]
-        self._waiting: list[list[str]] = []
-
-    def add(self, row: list[str]) -> None:
-        self._waiting.append(row)
-        if len(self._waiting) == _ROWS_AT_ONCE:
-            self._turn()
-
-    def done(self) -> list[list[object]]:
-        self._turn()
-        return self._cells
-
-    def _turn(self) -> None:
-        for cells, known, new in zip(
-            self._cells, self._known, zip(*self._waiting, strict=True), strict=False
-        ):
-            cells.extend(map(known.setdefault, new, new))
-        self._waiting.clear()
+def _first_row(reader: "_csv.Reader") -> list[str]:
+    """The first row that is not blank."""
+    return next((row for row in reader if row), [])
 
 
-def _checked_header(record: tuple[int, list[str]], *, file: str) -> list[str]:
+def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
+    """Line on which each row starts, the rows being those of lines `after` + 1 to `until`."""
+    if until - after == len(rows):
+        return list(range(after + 1, until + 1))
+    n_lines = (1 + len(_NEWLINE.findall("".join(row))) for row in rows)
+    return list(accumulate(n_lines, initial=after + 1))[:-1]
+
+
+def _checked_header(header: list[str], *, line: int, file: str) -> list[str]:
     """Names of the columns, without blanks around them."""
-    line, header = record
     names = [name.strip() for name in header]
     if not any(names):
         problem = InputProblem(file, line, None, "there is no header", "Name the columns in line 1")
@@ -100,17 +97,28 @@ def _checked_header(record: tuple[int, list[str]], *, file: str) -> list[str]:
     return names
 
 
-def _ragged(file: str, line: int, n_cells: int, n_names: int) -> InputProblem:
-    cells = "1 cell" if n_cells == 1 else f"{n_cells} cells"
-    what = f"the row has {cells}, the header has {n_names}"
+def _ragged(
+    rows: list[list[str]], starts: list[int], *, n_names: int, file: str
+) -> Iterator[InputProblem]:
+    """Rows that have another number of cells than the header; blank lines are no rows."""
     remedy = "Give the row a cell for each column, and put quotes around text with commas"
-    return InputProblem(file, line, None, what, remedy)
+    for row, line in zip(rows, starts, strict=True):
+        if row and len(row) != n_names:
+            cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+            what = f"the row has {cells}, the header has {n_names}"
+            yield InputProblem(file, line, None, what, remedy)
 
 
-def _broken_quoting(file: str, line: int, error: csv.Error) -> InputProblem:
+def _broken_quoting(text: str, delimiter: str, error: csv.Error, *, file: str) -> InputProblem:
+    """Where the row starts whose quotes cannot be made sense of."""
+    reader = _reader(text, delimiter)
+    start = 1
+    with suppress(csv.Error):
+        for _ in reader:
+            start = reader.line_num + 1
     if "unexpected end" in str(error):
         what = "a quote is opened in this row and never closed"
     else:
         what = f"the quotes in this row are broken ({error})"
     remedy = 'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c"'
-    return InputProblem(file, line, None, what, remedy)
+    return InputProblem(file, start, None, what, remedy)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.evaluation import Evaluation
@@ -21,7 +22,7 @@ from eval_assets.readers.ratings import (
 from eval_assets.readers.table import per_distinct
 from eval_assets.readers.times import in_utc
 from eval_assets.readers.unit_problems import note_no_unit
-from eval_assets.readers.units import PositionArray, Units
+from eval_assets.readers.units import UNKNOWN, PositionArray, Units
 from eval_assets.readers.wording import shown
 from eval_assets.records import InputProblem
 from eval_assets.rubric import RubricQuestion
@@ -57,8 +58,8 @@ def checked_labels(given: GivenLabels, evaluation: Evaluation, units: Units) -> 
     labelled_at = _labelled_at(findings, given)
     kept = ~findings.bad & (~cells.blank | skipped)
     columns: dict[str, Iterable[object]] = {
-        "response_id": np.array([*units.response_ids, None], dtype=object)[responses],
-        "question_id": np.array([*units.question_ids, None], dtype=object)[questions],
+        "response_id": _names(units.response_ids, responses),
+        "question_id": _names(units.question_ids, questions),
         "rater_id": given.raters,
         "value": np.where(skipped, np.nan, values),
         "labelled_at": labelled_at,
@@ -69,8 +70,9 @@ def checked_labels(given: GivenLabels, evaluation: Evaluation, units: Units) -> 
         "source": [f"{given.file}:{line}" for line in given.lines],
         "rating_header": given.rating_headers,
     }
+    frame = labels_frame(columns)
     return CheckedLabels(
-        labels_frame(columns)[kept],
+        frame if kept.all() else frame[kept],
         [*given.bad_rows, *findings.in_order()],
         n_unrated=int(np.count_nonzero(~findings.bad & cells.blank & ~skipped)),
     )
@@ -80,11 +82,13 @@ def labels_frame(columns: Mapping[str, Iterable[object]]) -> pd.DataFrame:
     """Columns of labels, each in its dtype: text stays an object, None where nothing is given."""
     dtypes = {"value": float, "skipped": bool}
     return pd.DataFrame(
-        {
-            name: pd.Series(list(cells), dtype=dtypes.get(name, object))
-            for name, cells in columns.items()
-        }
+        {name: pd.Series(cells, dtype=dtypes.get(name, object)) for name, cells in columns.items()}
     )
+
+
+def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.object_]:
+    """Id at each position, None where there is none."""
+    return np.array([*ids, None], dtype=object)[np.maximum(positions, UNKNOWN)]
 
 
 def _note_no_rater(
@@ -154,7 +158,7 @@ def _labelled_at(findings: Findings, given: GivenLabels) -> list[str | None]:
         given.time_header,
         lambda row: (
             f"{shown(given.labelled_at[row])} is no time",
-            "Write it as in ISO 8601, 2026-11-21T04:00:00Z",
+            "Write it as 2026-11-21T04:00:00Z",
         ),
     )
     return times

@@ -10,7 +10,15 @@ import pandas as pd
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.readers.findings import Findings
-from eval_assets.readers.keys import MODEL_NAME, RESPONSE_ID, Key, id_of, keys, shown_key
+from eval_assets.readers.keys import (
+    MODEL_NAME,
+    RESPONSE_ID,
+    Key,
+    canonical_number,
+    id_of,
+    keys,
+    shown_key,
+)
 from eval_assets.readers.ratings import BoolArray
 from eval_assets.readers.table import Table, as_text, per_distinct, without_blanks
 from eval_assets.readers.tables import read_table
@@ -157,7 +165,6 @@ def _turn(cell: str | None) -> float | None:
 
 def _responses(table: Table, ids: list[str | None]) -> pd.DataFrame:
     """The table in the columns of a response."""
-    *_, seeds = zip(*keys(table), strict=True) if len(table) else ((),)
     model, group = table.first_of(*MODEL_NAME), table.first_of(*_GROUP_ID)
     columns: dict[str, Iterable[object]] = {
         "response_id": ids,
@@ -168,7 +175,7 @@ def _responses(table: Table, ids: list[str | None]) -> pd.DataFrame:
         "indicator_id": table.stripped("indicator_id"),
         "convo_id": table.stripped("convo_id"),
         "turn_index": _turns(table),
-        "seed": seeds,
+        "seed": per_distinct(table.text("seed"), canonical_number),
         **{header: table.stripped(header) for header in _OPTIONAL},
     }
     taken = {*columns, table.first_of(*RESPONSE_ID), model, group}

@@ -53,7 +53,9 @@ def read_recorded_scores(
     except InputError as error:
         raise_all([error.problem], source=f"the scores of {judge.id}")
         raise
-    raise_all([*table.bad_rows, *_problems(given, units)], source=f"the scores of {judge.id}")
+    problems = [*table.bad_rows, *_problems(given, units)]
+    problems.sort(key=lambda problem: problem.line or 0)
+    raise_all(problems, source=f"the scores of {judge.id}")
     return _scores(given, units, evaluation, judge)
 
 

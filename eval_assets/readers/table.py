@@ -1,6 +1,6 @@
 """A file of rows, as columns: what every format becomes before its rows mean anything."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -44,16 +44,17 @@ class Table:
         """Cells as text, unchanged where they are text; all None where there is no such column."""
         if header is None or header not in self.columns:
             return [None] * len(self)
-        return [cell if type(cell) is str else as_text(cell) for cell in self.columns[header]]
+        return [cell if isinstance(cell, str) else as_text(cell) for cell in self.columns[header]]
 
     def stripped(self, header: str | None) -> list[str | None]:
         """Cells as text without blanks around it, None where nothing is left."""
+        if header is None or header not in self.columns:
+            return [None] * len(self)
         return per_distinct(self.text(header), without_blanks)
 
 
-def per_distinct(cells: Iterable[str | None], read: Callable[[str | None], T]) -> list[T]:
+def per_distinct(cells: Sequence[str | None], read: Callable[[str | None], T]) -> list[T]:
     """`read` of every cell, called once for each distinct one: columns repeat themselves."""
-    cells = list(cells)
     known = {cell: read(cell) for cell in set(cells)}
     return list(map(known.__getitem__, cells))
 

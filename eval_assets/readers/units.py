@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.readers.keys import KEY_NOUNS, Key, Reference, canonical_number
-from eval_assets.readers.table import as_text
+from eval_assets.readers.table import as_text, per_distinct
 
 PositionArray = npt.NDArray[np.int64]
 
@@ -33,20 +34,40 @@ class Units:
     Args:
         response_ids: Ids of the responses.
         question_ids: Ids of the rubric's questions.
-        positions: Position in `response_ids` by id and by key, AMBIGUOUS where responses share it.
-        keys: Key of each response.
         asked: Whether the question is asked of the response; shape (n_responses, n_questions).
+        table: The responses, in `RESPONSE_COLUMNS`.
     """
 
     response_ids: list[str]
     question_ids: list[str]
-    positions: Mapping[Reference, int]
-    keys: list[Key]
     asked: npt.NDArray[np.bool_]
+    table: pd.DataFrame
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """Key of each response."""
+        columns = [_cells(self.table[noun]) for noun in KEY_NOUNS]
+        indicators, convos, turns, models, seeds = columns
+        turns, seeds = (per_distinct(cells, canonical_number) for cells in (turns, seeds))
+        return list(zip(indicators, convos, turns, models, seeds, strict=True))
+
+    @cached_property
+    def _by_id(self) -> dict[Reference, int]:
+        return {response_id: position for position, response_id in enumerate(self.response_ids)}
+
+    @cached_property
+    def _by_key(self) -> dict[Reference, int]:
+        """Position by key, AMBIGUOUS where several responses share it."""
+        positions: dict[Reference, int] = {}
+        for position, key in enumerate(self.keys):
+            positions[key] = AMBIGUOUS if key in positions else position
+        return positions
 
     def responses(self, references: Sequence[Reference | None]) -> PositionArray:
-        """Position of each response referred to: UNKNOWN, AMBIGUOUS or in `response_ids`."""
-        return positions_in(self.positions, references)
+        """Position of each response, by ids or by keys: UNKNOWN, AMBIGUOUS or in `response_ids`."""
+        given = next((reference for reference in references if reference is not None), None)
+        positions = self._by_key if isinstance(given, tuple) else self._by_id
+        return positions_in(positions, references)
 
     def questions(self, questions: Sequence[str | None], responses: PositionArray) -> PositionArray:
         """Position of each question named; unnamed, of the only one that its response is asked."""
@@ -70,33 +91,25 @@ class Units:
 
 def units_of(evaluation: Evaluation, responses: pd.DataFrame) -> Units:
     """The units of an evaluation with these responses."""
-    ids = [str(response_id) for response_id in responses["response_id"]]
-    columns = {noun: _cells(responses[noun]) for noun in KEY_NOUNS}
-    for noun in ("turn_index", "seed"):
-        columns[noun] = [canonical_number(cell) for cell in columns[noun]]
-    keys: list[Key] = list(zip(*columns.values(), strict=True))
-    positions: dict[Reference, int] = {}
-    for position, key in enumerate(keys):
-        positions[key] = AMBIGUOUS if key in positions else position
-    positions.update({response_id: position for position, response_id in enumerate(ids)})
+    indicators = _cells(responses["indicator_id"])
     asked_by = {
         indicator: [question in evaluation.asked(indicator) for question in evaluation.rubric]
-        for indicator in set(columns["indicator_id"])
+        for indicator in set(indicators)
     }
-    asked = np.array([asked_by[indicator] for indicator in columns["indicator_id"]], dtype=bool)
-    n_questions = len(evaluation.rubric)
+    asked = np.array([asked_by[indicator] for indicator in indicators], dtype=bool)
     return Units(
-        response_ids=ids,
+        response_ids=[str(response_id) for response_id in responses["response_id"]],
         question_ids=[question.id for question in evaluation.rubric],
-        positions=positions,
-        keys=keys,
-        asked=asked.reshape(len(ids), n_questions),
+        asked=asked.reshape(len(responses), len(evaluation.rubric)),
+        table=responses,
     )
 
 
 def positions_in(positions: Mapping[T, int], names: Sequence[T | None]) -> PositionArray:
     """Position of each name, UNKNOWN where it has none."""
-    distinct = {name: UNKNOWN if name is None else positions.get(name, UNKNOWN) for name in names}
+    distinct = {
+        name: UNKNOWN if name is None else positions.get(name, UNKNOWN) for name in set(names)
+    }
     return np.fromiter(map(distinct.__getitem__, names), dtype=np.int64, count=len(names))
 
 

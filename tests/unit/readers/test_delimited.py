@@ -1,0 +1,108 @@
+import pytest
+
+from eval_assets.readers.delimited import parse_delimited
+from eval_assets.readers.table import Table
+from eval_assets.records import InputError
+
+
+def parsed(text: str) -> Table:
+    return parse_delimited(text, file="x.csv", delimiter=",")
+
+
+def refused(text: str) -> str:
+    with pytest.raises(InputError) as raised:
+        parsed(text)
+    return str(raised.value)
+
+
+def test_cells_stay_the_text_that_they_are() -> None:
+    table = parsed("a,b\nN/A,None\nnan,\n 01 ,1.0\n")
+
+    assert table.columns == {"a": ["N/A", "nan", " 01 "], "b": ["None", "", "1.0"]}
+
+
+def test_each_row_knows_the_line_on_which_it_starts() -> None:
+    """Two newlines in quotes, one of them CRLF, and a blank line, which is no row."""
+    table = parsed('a,b\n1,"x\ny\r\nz"\n\n2,x\n')
+
+    assert table.columns["b"] == ["x\ny\r\nz", "x"]
+    assert table.lines == [2, 6]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_whatever_ends_them(newline: str) -> None:
+    assert parsed(newline.join(["a", "1", '"2', '3"', "4"])).lines == [2, 3, 5]
+
+
+def test_lines_are_right_beyond_the_rows_that_are_read_at_once() -> None:
+    """5,000 rows, every third of them of two lines: row k starts after k rows and k // 3 more."""
+    rows = [f'{k},"{"x" if k % 3 else chr(10)}"\n' for k in range(5_000)]
+
+    table = parsed("a,b\n" + "".join(rows))
+
+    assert table.lines == [2 + k + (k + 2) // 3 for k in range(5_000)]
+
+
+def test_a_header_alone_is_a_table_without_rows() -> None:
+    assert parsed("a,b\n").columns == {"a": [], "b": []}
+
+
+def test_ragged_rows_are_set_aside_and_the_others_kept() -> None:
+    table = parsed("a,b\n1,2\n3\n4,5,6\n7,8\n")
+
+    assert table.columns == {"a": ["1", "7"], "b": ["2", "8"]}
+    assert table.lines == [2, 5]
+    assert [str(problem) for problem in table.bad_rows] == [
+        (
+            "x.csv:3: the row has 1 cell, the header has 2. "
+            "Give the row a cell for each column, and put quotes around text with commas."
+        ),
+        (
+            "x.csv:4: the row has 3 cells, the header has 2. "
+            "Give the row a cell for each column, and put quotes around text with commas."
+        ),
+    ]
+
+
+def test_a_cell_may_be_longer_than_pythons_limit() -> None:
+    long = "x" * 200_000
+
+    assert parsed(f"a\n{long}\n").columns["a"] == [long]
+
+
+def test_a_header_that_names_a_column_twice_is_refused() -> None:
+    assert refused("a,b, a \n1,2,3\n") == (
+        "x.csv:1:a: two columns have this name. Rename or remove one of them."
+    )
+
+
+def test_a_column_without_a_name_is_refused() -> None:
+    assert refused("\na,,b\n") == "x.csv:2: column 2 has no name. Name the column or remove it."
+
+
+def test_text_without_a_header_is_refused() -> None:
+    assert refused("\n\n") == "x.csv:2: there is no header. Name the columns in line 1."
+
+
+def test_columns_separated_by_something_else_are_refused() -> None:
+    assert refused("response_id;rating\na1;4\n") == (
+        'x.csv:1: the header "response_id;rating" is one column. '
+        "Separate the columns by commas in a .csv file, by tabs in a .tsv file."
+    )
+
+
+def test_a_quote_that_is_never_closed_is_told_where_it_opens() -> None:
+    assert refused('a,b\n1,2\n3,"x\n4,y\n5,z\n') == (
+        "x.csv:3: a quote is opened in this row and never closed. "
+        'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c".'
+    )
+
+
+def test_text_behind_a_closing_quote_is_refused() -> None:
+    assert refused('a,b\n1,"x" y\n').startswith("x.csv:2: the quotes in this row are broken")
+
+
+def test_tabs_separate_the_columns_of_tsv() -> None:
+    table = parse_delimited("a\tb\n1,5\t2\n", file="x.tsv", delimiter="\t")
+
+    assert table.columns == {"a": ["1,5"], "b": ["2"]}

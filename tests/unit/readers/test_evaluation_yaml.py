@@ -1,0 +1,472 @@
+from pathlib import Path
+
+import pytest
+
+from eval_assets.evaluation import Gate, Judge, default_gates
+from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.scale import BINARY, LIKERT5, Scale
+from tests.unit.readers.conftest import RESPONSES, Told, Write
+
+HEAD = """\
+name: test
+rubric:
+  - {id: helpfulness, question: How helpful is it, scale: likert5}
+"""
+
+
+def test_what_the_file_declares_is_read(write: Write) -> None:
+    folder = write(
+        {
+            "evaluation.yaml": """\
+name: suite
+rubric:
+  - id: usefulness
+    question: How useful is it?
+    scale: {min: 0, max: 4}
+    guidelines: |
+      0 not at all
+  - {id: safe, question: Is it safe, scale: binary, level: ordinal}
+judges:
+  - {id: gpt, provider: openai, model: gpt-6-luna}
+  - {id: local, provider: openai, model: x, base_url: "http://127.0.0.1", api_key_env: KEY}
+  - {id: old, provider: recorded, scores: scores.csv, model: gpt-3.5/cot}
+gates:
+  human_alpha: {min: 0.8, severity: warn, level: interval}
+  judge_alpha: {severity: warn}
+labels: {on_error: reject_rows}
+budget_usd: 5
+""",
+            "scores.csv": "x",
+        }
+    )
+
+    evaluation = read_evaluation(folder)
+
+    usefulness, safe = evaluation.rubric
+    assert evaluation.name == "suite"
+    assert usefulness.scale == Scale.from_steps(low=0, high=4)
+    assert (usefulness.level, usefulness.guidelines) == ("ordinal", "0 not at all\n")
+    assert (safe.scale, safe.level, safe.scale_guessed) == (BINARY, "ordinal", False)
+    assert evaluation.judges == (
+        Judge("gpt", "openai", model="gpt-6-luna"),
+        Judge("local", "openai", model="x", base_url="http://127.0.0.1", api_key_env="KEY"),
+        Judge("old", "recorded", model="gpt-3.5/cot", scores=folder / "scores.csv"),
+    )
+    assert evaluation.gates == {
+        **default_gates(),
+        "human_alpha": Gate(0.8, "warn", "interval"),
+        "judge_alpha": Gate(0.667, "warn"),
+    }
+    assert (evaluation.labels_on_error, evaluation.budget_usd) == ("reject_rows", 5.0)
+
+
+@pytest.mark.parametrize(
+    ("declared", "scale", "level"),
+    [
+        ("binary", BINARY, "nominal"),
+        ("likert5", LIKERT5, "ordinal"),
+        ("{min: 1, max: 5}", LIKERT5, "ordinal"),
+        ("{min: 0, max: 1, step: 0.5}", Scale(0, 1, (0, 0.5, 1)), "interval"),
+        ("{values: [0, 0.5, 1]}", Scale(0, 1, (0, 0.5, 1)), "interval"),
+        ("{values: [0, 1, 3]}", Scale(0, 3, (0, 1, 3)), "ordinal"),
+        ("{min: 0, max: 1, step: null}", Scale(0, 1), "interval"),
+    ],
+)
+def test_a_scale_can_be_declared_in_any_of_its_forms(
+    write: Write, declared: str, scale: Scale, level: str
+) -> None:
+    folder = write({"evaluation.yaml": HEAD.replace("likert5", declared)})
+
+    (question,) = read_evaluation(folder).rubric
+
+    assert (question.scale, question.level) == (scale, level)
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "problem"),
+    [
+        ("{min: 4, max: 1}", "scale", "min must lie below max, got min 4 and max 1"),
+        ("{min: 1, max: 4, step: 2}", "scale", "step 2 does not lead from 1 to 4"),
+        ("{min: 1, max: 4, step: -1}", "scale", "step must be above 0, got -1"),
+        ("{values: []}", "scale", "a scale needs two values or more, got none"),
+        ("{values: [0, 2, 1, 3]}", "scale", "values must ascend without repeats, got 0, 2, 1, 3"),
+        ("likert7", "scale", '"likert7" is no scale'),
+        (
+            "{min: 0, max: 1.0e+9}",
+            "scale",
+            "a scale has at most 1,000,000 steps, otherwise write step: null",
+        ),
+    ],
+)
+def test_a_scale_that_is_none_is_refused(
+    write: Write, told: Told, declared: str, key: str, problem: str
+) -> None:
+    folder = write({"evaluation.yaml": HEAD.replace("likert5", declared)})
+
+    assert told(lambda: read_evaluation(folder)) == [
+        (
+            f"evaluation.yaml:3:rubric[0].{key}: {problem}. "
+            "Use binary, likert5, {min: 1, max: 4}, "
+            "{min: 0, max: 1, step: null} or {values: [0, 0.5, 1]}."
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "problem"),
+    [
+        (
+            "scale: {min: 1}",
+            "scale.max: the key is missing. Add it",
+        ),
+        (
+            "scale: {min: 1, max: 5, steps: 1}",
+            'scale.steps: there is no such key. Write "step"',
+        ),
+        (
+            "scale: {min: true, max: 5}",
+            "scale.min: true is not a number. Write a number such as 0.75",
+        ),
+        (
+            "scale: {min: 0, max: .inf}",
+            "scale.max: inf is not a number. Write a number such as 0.75",
+        ),
+        (
+            "scale: {min: 0, max: 1, step: null}, level: nominal",
+            (
+                "level: a continuous scale has no categories, which the nominal level counts. "
+                "Use interval, or declare the values"
+            ),
+        ),
+        (
+            "scale: {min: -2, max: 2}, level: ratio",
+            (
+                "level: a scale from -2 has no zero at its end, which the ratio level needs. "
+                "Use interval"
+            ),
+        ),
+        (
+            "scale: likert5, level: cardinal",
+            (
+                'level: "cardinal" is not one of the choices. '
+                "Use 'nominal', 'ordinal', 'interval' or 'ratio'"
+            ),
+        ),
+        (
+            "scale: likert5, guideline: x",
+            'guideline: there is no such key. Write "guidelines"',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_told(
+    write: Write, told: Told, question: str, problem: str
+) -> None:
+    folder = write({"evaluation.yaml": HEAD.replace("scale: likert5", question)})
+
+    assert told(lambda: read_evaluation(folder)) == [f"evaluation.yaml:3:rubric[0].{problem}."]
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (
+            "extra: 1",
+            (
+                "extra: there is no such key. Use one of name, rubric, responses, labels, "
+                "judges, gates, budget_usd"
+            ),
+        ),
+        ("judge: []", 'judge: there is no such key. Write "judges"'),
+        ("budget_usd: -1", "budget_usd: -1 is too low. Use 0 or more"),
+        ("budget_usd: five", 'budget_usd: "five" is not a number. Write a number such as 0.75'),
+        (
+            "gates: {human_ahh: {min: 0.7}}",
+            'gates.human_ahh: there is no such gate. Write "human_a_hh"',
+        ),
+        (
+            "gates: {human_alpha: 0.7}",
+            (
+                "gates.human_alpha: 0.7 is not a mapping. "
+                "Write some of the keys min, severity, level, each with a value"
+            ),
+        ),
+        (
+            "gates: {human_alpha: {minimum: 0.7}}",
+            'gates.human_alpha.minimum: there is no such key. Write "min"',
+        ),
+        (
+            "gates: {human_alpha: {severity: fatal}}",
+            (
+                'gates.human_alpha.severity: "fatal" is not one of '
+                "the choices. Use 'error' or 'warn'"
+            ),
+        ),
+        (
+            "gates: {human_a_hh: {min: -0.1}}",
+            "gates.human_a_hh.min: -0.1 cannot be a minimum of this gate. Use a number from 0 to 1",
+        ),
+        (
+            "gates: {human_alpha: {min: 75}}",
+            "gates.human_alpha.min: 75 cannot be a minimum of this gate. Use a number from -1 to 1",
+        ),
+        (
+            "gates: {human_a_hh: {level: ordinal}}",
+            "gates.human_a_hh.level: A^HH has no level of measurement. Remove it",
+        ),
+        (
+            "judges: [{id: a, provider: recorded}]",
+            "judges[0].scores: a recorded judge needs this key. Name the file of its scores",
+        ),
+        (
+            "judges: [{id: a, provider: openai}]",
+            "judges[0].model: a judge of provider openai needs this key. Name the model to ask",
+        ),
+        (
+            "judges: [{id: a, provider: gemini, model: x}]",
+            (
+                'judges[0].provider: "gemini" is not one of '
+                "the choices. Use 'openai', 'anthropic' or 'recorded'"
+            ),
+        ),
+        (
+            "judges: [{id: a, provider: recorded, scores: s.csv}]",
+            "judges[0].scores: there is no file s.csv. Check the name, or add the file",
+        ),
+        (
+            "judges: [{id: a, provider: openai, model: x, scores: responses.csv}]",
+            "judges[0].scores: a judge of provider openai takes no such key. Remove it",
+        ),
+        (
+            "judges: [{id: a, provider: recorded, scores: responses.csv, api_key_env: K}]",
+            "judges[0].api_key_env: a recorded judge takes no such key. Remove it",
+        ),
+        (
+            "judges: [{id: a, provider: openai, model: x, base_url: localhost}]",
+            (
+                "judges[0].base_url: the "
+                "base URL has no http:// or https:// in front. Write the whole URL"
+            ),
+        ),
+        (
+            "judges: [{id: 1, provider: openai, model: x}]",
+            "judges[0].id: 1 is not text. Write text, in quotes where YAML sees something else",
+        ),
+        (
+            "judges: [{id: a, provider: openai, model: x}, {id: a, provider: openai, model: y}]",
+            'judges[1].id: the id "a" is there twice. Give each its own id',
+        ),
+        ("judges: {id: a}", "judges: this is not a list. Write each entry after a dash"),
+        ("labels: no.csv", "labels: there is no file no.csv. Check the name, or add the file"),
+        (
+            "labels: no/*.csv",
+            "labels: no file matches no/*.csv. Check the pattern, or add the files",
+        ),
+        (
+            "labels: [responses.csv, 3]",
+            "labels[1]: this names no file. Write a path, a glob or a list of them",
+        ),
+        (
+            "labels: {on_error: ignore}",
+            "labels.on_error: \"ignore\" is not one of the choices. Use 'fail' or 'reject_rows'",
+        ),
+        ("responses: .", "responses: . is a folder. Write ./* for all files in it"),
+        ("responses: []", None),
+        ("name: again", "name: the key is there twice. Keep one of the two"),
+    ],
+)
+def test_what_is_wrong_with_another_entry_is_told(
+    write: Write, told: Told, more: str, problem: str | None
+) -> None:
+    folder = write({"evaluation.yaml": f"{HEAD}{more}\n"})
+    nothing = (
+        "evaluation.yaml:1: there are no responses. "
+        "Add responses.csv, or name the files under responses."
+    )
+
+    messages = told(lambda: read_evaluation(folder))
+
+    assert messages == [nothing if problem is None else f"evaluation.yaml:4:{problem}."]
+
+
+def test_everything_that_is_wrong_is_told_at_once_by_line(write: Write, told: Told) -> None:
+    folder = write(
+        {
+            "evaluation.yaml": """\
+nam: test
+rubric:
+  - id: helpfulness
+    question: How helpful is it?
+    scale: {min: 5, max: 1}
+  - {id: helpfulness, question: Again, scale: binary}
+judges:
+  - {id: a, provider: openai, modell: x}
+  - {id: b, provider: recorded, scores: no.csv}
+gates:
+  human_alpha: {min: 2}
+"""
+        }
+    )
+
+    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+        "evaluation.yaml:1:name: the key is missing",
+        "evaluation.yaml:1:nam: there is no such key",
+        "evaluation.yaml:5:rubric[0].scale: min must lie below max, got min 5 and max 1",
+        'evaluation.yaml:6:rubric[1].id: the id "helpfulness" is there twice',
+        "evaluation.yaml:8:judges[0].modell: there is no such key",
+        "evaluation.yaml:9:judges[1].scores: there is no file no.csv",
+        "evaluation.yaml:11:gates.human_alpha.min: 2 cannot be a minimum of this gate",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "name: [a\nrubric: x",
+            (
+                "evaluation.yaml:2: the file is not YAML (expected ',' or ']', but got ':'). "
+                "Check the indentation, and put quotes around text with : # [ ] { }."
+            ),
+        ),
+        ("", "evaluation.yaml: the file is empty. Write at least the header, or remove the file."),
+        (
+            "# nothing\n",
+            (
+                "evaluation.yaml:1: nothing is not a mapping. Write some of the keys name, rubric, "
+                "responses, labels, judges, gates, budget_usd, each with a value."
+            ),
+        ),
+        (
+            b"name: caf\xe9",
+            (
+                "evaluation.yaml:1: byte 10 of the file (0xe9) is not UTF-8. "
+                'Save the file as UTF-8 (in Excel: "CSV UTF-8").'
+            ),
+        ),
+    ],
+)
+def test_a_file_that_is_no_evaluation_is_refused(
+    write: Write, told: Told, text: str | bytes, problem: str
+) -> None:
+    folder = write({"evaluation.yaml": text})
+
+    assert told(lambda: read_evaluation(folder)) == [problem]
+
+
+def test_a_rubric_without_questions_is_refused(write: Write, told: Told) -> None:
+    folder = write({"evaluation.yaml": "name: test\nrubric: []\n"})
+
+    assert told(lambda: read_evaluation(folder)) == [
+        "evaluation.yaml:2:rubric: the list is empty. Write each entry after a dash."
+    ]
+
+
+def test_yaml_that_refers_to_itself_ends(write: Write, told: Told) -> None:
+    folder = write({"evaluation.yaml": f"{HEAD}labels: &again [*again]\n"})
+
+    assert told(lambda: read_evaluation(folder)) == [
+        "evaluation.yaml:4:labels[0]: this names no file. Write a path, a glob or a list of them."
+    ]
+
+
+def test_a_folder_that_does_not_exist_is_told(tmp_path: Path, told: Told) -> None:
+    assert told(lambda: read_evaluation(tmp_path / "none")) == [
+        (
+            f"{tmp_path / 'none'}: there is no such folder. "
+            "Name an evaluation folder, or make one with `eval-assets init`."
+        )
+    ]
+    assert told(lambda: read_evaluation(tmp_path)) == [
+        (
+            f"{tmp_path / 'evaluation.yaml'}: there is no such file. "
+            "Write it, or make a folder that has one with `eval-assets init`."
+        )
+    ]
+
+
+def test_files_are_found_where_none_are_named(write: Write) -> None:
+    """Sorted by name; hidden files and folders below are not labels."""
+    folder = write(
+        {"labels/b.csv": "x", "labels/a.json": "x", "labels/.hidden": "x", "labels/old/c.csv": "x"}
+    )
+
+    evaluation = read_evaluation(folder)
+
+    assert evaluation.responses == (folder / "responses.csv",)
+    assert evaluation.labels == (folder / "labels/a.json", folder / "labels/b.csv")
+
+
+def test_an_evaluation_may_have_no_labels_yet(write: Write) -> None:
+    assert read_evaluation(write({})).labels == ()
+
+
+def test_files_are_taken_in_the_order_in_which_they_are_named(write: Write) -> None:
+    folder = write(
+        {
+            "evaluation.yaml": f"{HEAD}responses: [second.csv, 'parts/*.csv', second.csv]\n",
+            "second.csv": RESPONSES,
+            "parts/b.csv": RESPONSES,
+            "parts/a.csv": RESPONSES,
+            "parts/notes.txt": "x",
+        }
+    )
+
+    assert read_evaluation(folder).responses == tuple(
+        folder / name for name in ("second.csv", "parts/a.csv", "parts/b.csv")
+    )
+
+
+def test_the_short_and_the_long_form_name_the_same_labels(write: Write) -> None:
+    short = write({"evaluation.yaml": f"{HEAD}labels: l.csv\n", "l.csv": "x"})
+    long = f"{HEAD}labels: {{files: [l.csv], on_error: fail}}\n"
+
+    expected = read_evaluation(short)
+
+    assert read_evaluation(write({"evaluation.yaml": long, "l.csv": "x"})) == expected
+
+
+UNDECLARED = "name: test\nrubric:\n  - {id: q, question: How}\n"
+
+
+@pytest.mark.parametrize(
+    ("ratings", "scale"), [("0 1 1", BINARY), ("1 3 5.0", LIKERT5), ("true false", BINARY)]
+)
+def test_a_scale_is_guessed_where_none_is_declared(
+    write: Write, ratings: str, scale: Scale
+) -> None:
+    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
+    folder = write(
+        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
+    )
+
+    (question,) = read_evaluation(folder).rubric
+
+    assert (question.scale, question.scale_guessed) == (scale, True)
+
+
+@pytest.mark.parametrize("ratings", ["", "1 1", "0 0", "0 1 3", "1 2.5", "1 6", "1 five", "-1 1"])
+def test_a_scale_is_never_guessed_where_there_is_doubt(
+    write: Write, told: Told, ratings: str
+) -> None:
+    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
+    folder = write(
+        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
+    )
+
+    assert told(lambda: read_evaluation(folder)) == [
+        (
+            "evaluation.yaml:3:rubric[0].scale: the question declares no scale, and its labels "
+            "leave it open. Declare it, as in scale: {min: 1, max: 5}."
+        )
+    ]
+
+
+def test_labels_that_cannot_be_read_are_told_where_a_scale_hangs_on_them(
+    write: Write, told: Told
+) -> None:
+    folder = write({"evaluation.yaml": UNDECLARED, "labels.csv": "a,b\n1,2\n"})
+
+    assert [message.split(":")[0] for message in told(lambda: read_evaluation(folder))] == [
+        "evaluation.yaml",
+        "labels.csv",
+    ]

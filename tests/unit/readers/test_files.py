@@ -1,0 +1,115 @@
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from eval_assets.readers.files import check_readable, decoded, named, source_fingerprint
+from eval_assets.records import InputError
+
+
+def refused(data: bytes) -> str:
+    with pytest.raises(InputError) as raised:
+        decoded(data, file="labels.csv")
+    return str(raised.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert decoded(b"\xef\xbb\xbfa,b", file="labels.csv") == "a,b"
+
+
+def test_a_byte_that_is_not_utf8_is_told_with_its_place() -> None:
+    """In cp1252, e with an acute accent is 0xe9: byte 8 of the file, on its second line."""
+    assert refused("a,b\ncaf\u00e9,1\n".encode("cp1252")) == (
+        "labels.csv:2: byte 8 of the file (0xe9) is not UTF-8. "
+        'Save the file as UTF-8 (in Excel: "CSV UTF-8").'
+    )
+
+
+def test_a_byte_order_mark_does_not_shift_the_place() -> None:
+    assert refused(b"\xef\xbb\xbfa\n\xe9").startswith("labels.csv:2: byte 6 of the file (0xe9)")
+
+
+def test_utf16_is_refused() -> None:
+    assert refused("a,b".encode("utf-16")) == (
+        'labels.csv:1: the file is UTF-16. Save the file as UTF-8 (in Excel: "CSV UTF-8").'
+    )
+
+
+def test_nul_bytes_are_refused() -> None:
+    assert refused(b"a,b\n1,\x00\n") == (
+        "labels.csv:2: the line holds a NUL byte. Save the file as text, in UTF-8."
+    )
+
+
+def unreadable(path: Path) -> str:
+    with pytest.raises(InputError) as raised:
+        check_readable(path, file=path.name)
+    return str(raised.value)
+
+
+def test_a_file_without_bytes_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").touch()
+
+    assert unreadable(tmp_path / "labels.csv") == (
+        "labels.csv: the file is empty. Write at least the header, or remove the file."
+    )
+
+
+def test_a_file_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    assert unreadable(tmp_path / "labels.csv") == (
+        "labels.csv: there is no such file. Check the name, or make the file."
+    )
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "labels").mkdir()
+
+    assert unreadable(tmp_path / "labels") == (
+        "labels: this is a folder. Name a file, or write labels/* for all files in it."
+    )
+
+
+def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
+    """The refusal is raised here in place of the system's, since root may read every file."""
+    with patch.object(Path, "open", side_effect=PermissionError(13, "Permission denied")):
+        assert unreadable(tmp_path / "labels.csv") == (
+            "labels.csv: the file may not be read. Give yourself the permission to read it."
+        )
+
+
+def test_a_disk_that_fails_is_told_in_the_systems_words(tmp_path: Path) -> None:
+    with patch.object(Path, "open", side_effect=OSError(5, "Input/output error")):
+        assert unreadable(tmp_path / "labels.csv") == (
+            "labels.csv: the file cannot be read (Input/output error). "
+            "Check the disk, or copy the file anew."
+        )
+
+
+def test_messages_name_files_relative_to_the_evaluation_folder() -> None:
+    assert named(Path("/e/labels/a.csv"), folder=Path("/e")) == "labels/a.csv"
+    assert named(Path("/other/a.csv"), folder=Path("/e")) == "/other/a.csv"
+
+
+def test_the_fingerprint_changes_with_content_order_and_name(tmp_path: Path) -> None:
+    first, second, renamed = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
+    first.write_text("1")
+    second.write_text("2")
+    renamed.write_text("1")
+
+    fingerprint = source_fingerprint([first, second])
+
+    assert source_fingerprint([first, second]) == fingerprint
+    assert source_fingerprint([second, first]) != fingerprint
+    assert source_fingerprint([renamed, second]) != fingerprint
+    second.write_text("3")
+    assert source_fingerprint([first, second]) != fingerprint
+
+
+def test_the_fingerprint_names_every_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup) as raised:
+        source_fingerprint([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+    assert [str(error) for error in raised.value.exceptions] == [
+        f"{tmp_path / name}: there is no such file. Check the name, or make the file."
+        for name in ("a.csv", "b.csv")
+    ]

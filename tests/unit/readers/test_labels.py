@@ -1,0 +1,584 @@
+import json
+import math
+import time
+from pathlib import Path
+
+import pytest
+
+from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.readers.labels import Labels, read_labels
+from eval_assets.readers.responses import read_responses
+from eval_assets.records import LABEL_COLUMNS
+from tests.unit.readers.conftest import EVALUATION, Told, Write
+
+LONG = "response_id,rater_id,question_id,rating\n"
+
+
+def labels(folder: Path) -> Labels:
+    evaluation = read_evaluation(folder)
+    return read_labels(evaluation, read_responses(evaluation))
+
+
+def rows(given: Labels, *columns: str) -> list[tuple[object, ...]]:
+    return list(given.ratings[list(columns)].itertuples(index=False, name=None))
+
+
+UNIT = ("response_id", "question_id", "rater_id", "value")
+
+
+def test_the_long_form_is_read(write: Write) -> None:
+    text = (
+        "item_id,rater_id,question_id,rating,labelled_at,confidence,notes,skipped,skip_reason\n"
+        "a1, r1 ,helpfulness,4,2026-11-21T06:00:00+02:00,high,good,,\n"
+        "a2,r1,helpfulness,,,,,true,unclear\n"
+    )
+
+    given = labels(write({"labels.csv": text}))
+
+    assert tuple(given.ratings.columns) == LABEL_COLUMNS
+    first, second = given.ratings.to_dict("records")
+    assert first == {
+        "response_id": "a1",
+        "question_id": "helpfulness",
+        "rater_id": "r1",
+        "value": 4.0,
+        "labelled_at": "2026-11-21T04:00:00Z",
+        "confidence": "high",
+        "notes": "good",
+        "skipped": False,
+        "skip_reason": None,
+        "source": "labels.csv:2",
+    }
+    assert math.isnan(second["value"])
+    assert (second["skipped"], second["skip_reason"], second["notes"]) == (True, "unclear", None)
+    assert (given.rejected, given.n_unrated) == ((), 0)
+
+
+def test_no_label_files_give_no_labels(write: Write) -> None:
+    given = labels(write({}))
+
+    assert given.ratings.empty
+    assert tuple(given.ratings.columns) == LABEL_COLUMNS
+    assert given.ratings["value"].dtype == float
+
+
+def test_blank_ratings_are_counted_and_not_stored(write: Write) -> None:
+    given = labels(write({"labels.csv": f"{LONG}a1,r1,safe,1\na2,,safe,\na1,r1,helpfulness,  \n"}))
+
+    assert (len(given.ratings), given.n_unrated) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("3.0", 3), ("03", 3), (" 4 ", 4), ("5", 5), ("1e0", 1), ("+2", 2), ("2.0000000000001", 2)],
+)
+def test_a_whole_number_may_be_written_in_other_ways(write: Write, cell: str, value: float) -> None:
+    given = labels(write({"labels.csv": f"{LONG}a1,r1,helpfulness,{cell}\n"}))
+
+    assert given.ratings["value"].tolist() == [value]
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("6", "6"),
+        ("0", "0"),
+        ("4.5", "4.5"),
+        ("five", '"five"'),
+        ("NaN", '"NaN"'),
+        ("inf", '"inf"'),
+        ("1e999", '"1e999"'),
+        ("1_0", '"1_0"'),
+        ("true", '"true"'),
+        ("yes", '"yes"'),
+        ('"4,5"', '"4,5"'),
+        ("N/A", '"N/A"'),
+        ("x" * 50, f'"{"x" * 40}..."'),
+    ],
+)
+def test_a_rating_off_the_scale_is_refused(write: Write, told: Told, cell: str, found: str) -> None:
+    folder = write({"labels.csv": f"{LONG}a1,r1,helpfulness,{cell}\n"})
+
+    assert told(lambda: labels(folder)) == [
+        (
+            f'labels.csv:2:rating: {found} is not on the scale of "helpfulness". '
+            "Use one of 1, 2, 3, 4, 5."
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("1", 1), ("0.0", 0), ("TRUE", 1), ("no", 0), ("Yes", 1), ("false", 0)]
+)
+def test_words_are_ratings_on_a_binary_scale(write: Write, cell: str, value: float) -> None:
+    given = labels(write({"labels.csv": f"{LONG}a1,r1,safe,{cell}\n"}))
+
+    assert given.ratings["value"].tolist() == [value]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("a1,,safe,1", "rater_id: a rating without a rater. Fill in who gave it"),
+        (
+            "b9,r1,safe,1",
+            (
+                'response_id: "b9" is no response of this evaluation. '
+                "Use an id from the response files, or add the response there"
+            ),
+        ),
+        (",r1,safe,1", "response_id: the row names no response. Fill in the id of the response"),
+        (
+            "a1,r1,helpfulnes,1",
+            'question_id: "helpfulnes" is not in the rubric. Write "helpfulness"',
+        ),
+        ("a1,r1,tone,1", 'question_id: "tone" is not in the rubric. Use one of helpfulness, safe'),
+        (
+            "a1,r1,,1",
+            (
+                "question_id: the row names no question, and several are asked. "
+                "Name one of helpfulness, safe"
+            ),
+        ),
+        ("a1,r1,safe", None),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_told(
+    write: Write, told: Told, row: str, problem: str | None
+) -> None:
+    folder = write({"labels.csv": f"{LONG}a2,r2,safe,1\n{row}\n"})
+
+    expected = "labels.csv:3"
+    if problem is None:
+        expected += ": the row has 3 cells, the header has 4. "
+        expected += "Give the row a cell for each column, and put quotes around text with commas."
+    else:
+        expected += f":{problem}."
+    assert told(lambda: labels(folder)) == [expected]
+
+
+def test_a_second_rating_of_a_unit_by_one_rater_is_refused(write: Write, told: Told) -> None:
+    """Also in another file, and where the unit was skipped before."""
+    folder = write(
+        {
+            "labels/a.csv": f"{LONG}a1,r1,safe,1\na1,r2,safe,1\na1,r1,safe,1\n",
+            "labels/b.csv": LONG.replace("\n", ",skipped\n")
+            + "a1,r2,safe,0,\na2,r2,safe,,yes\na2,r2,safe,1,\n",
+        }
+    )
+
+    assert told(lambda: labels(folder)) == [
+        (
+            'labels/a.csv:4:rating: a second rating of "a1" on "safe" by "r1", '
+            "the first is labels/a.csv:2. Keep one of the two."
+        ),
+        (
+            'labels/b.csv:2:rating: a second rating of "a1" on "safe" by "r2", '
+            "the first is labels/a.csv:3. Keep one of the two."
+        ),
+        (
+            'labels/b.csv:4:rating: a second rating of "a2" on "safe" by "r2", '
+            "the first is labels/b.csv:3. Keep one of the two."
+        ),
+    ]
+
+
+def test_a_unit_both_rated_and_skipped_is_refused(write: Write, told: Told) -> None:
+    header = LONG.replace("\n", ",skipped,labelled_at\n")
+    folder = write({"labels.csv": f"{header}a1,r1,safe,1,true,\na2,r1,safe,1,x,now\n"})
+
+    assert told(lambda: labels(folder)) == [
+        "labels.csv:2:skipped: the unit is both rated and skipped. Empty one of the two cells.",
+        (
+            'labels.csv:3:skipped: "x" is neither true nor false. '
+            "Write true where the unit was skipped, and nothing elsewhere."
+        ),
+        'labels.csv:3:labelled_at: "now" is no time. Write it as 2026-11-21T04:00:00Z.',
+    ]
+
+
+def test_everything_that_is_wrong_is_told_at_once(write: Write, told: Told) -> None:
+    """More than a screenful: no problem is dropped, and a broken file hides no other."""
+    folder = write(
+        {
+            "labels/a.csv": LONG + "".join(f"b{i},,safe,7\n" for i in range(1_500)),
+            "labels/b.csv": "a,b\n1,2\n",
+        }
+    )
+
+    messages = told(lambda: labels(folder))
+
+    assert len(messages) == 3 * 1_500 + 1
+    assert messages[0].startswith("labels/b.csv:1: the columns a, b are none of the four forms")
+    assert [message.split(": ")[0] for message in messages[1:4]] == [
+        "labels/a.csv:2:response_id",
+        "labels/a.csv:2:rater_id",
+        "labels/a.csv:2:rating",
+    ]
+
+
+REJECTING = f"{EVALUATION}labels: {{on_error: reject_rows}}\n"
+
+
+def test_bad_rows_are_rejected_one_by_one_where_that_is_asked_for(write: Write) -> None:
+    text = f"{LONG}a1,r1,safe,1\na1,r1,safe,0\na1\nb9,r1,safe,1\na2,r1,safe,2\na2,r2,safe,0\n"
+
+    given = labels(write({"evaluation.yaml": REJECTING, "labels.csv": text}))
+
+    assert rows(given, *UNIT) == [("a1", "safe", "r1", 1.0), ("a2", "safe", "r2", 0.0)]
+    assert [(problem.line, problem.column) for problem in given.rejected] == [
+        (3, "rating"),
+        (4, None),
+        (5, "response_id"),
+        (6, "rating"),
+    ]
+
+
+def test_a_file_that_cannot_be_used_is_refused_all_the_same(write: Write, told: Told) -> None:
+    folder = write({"evaluation.yaml": REJECTING, "labels.csv": f'{LONG}a1,"r1,safe,1\n'})
+
+    assert told(lambda: labels(folder)) == [
+        (
+            "labels.csv:2: a quote is opened in this row and never closed. "
+            'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c".'
+        )
+    ]
+
+
+INDICATORS = """\
+response_id,indicator_id,convo_id,turn_index,model_name,seed,prompt_text,response_text
+s1,safe,c1,1,m1,1,p,r
+s2,safe,c1,2,m1,1,p,r
+s3,other,c2,,m1,,p,r
+"""
+
+SHEET = (
+    "indicator_id,convo_id,turn_index,seed,prompt_text,response_text,model,difficulty,"
+    "rater_id,score\n"
+)
+
+
+def test_a_filled_sheet_finds_its_responses_by_key(write: Write) -> None:
+    """Seeds and turns as a spreadsheet writes them; an indicator that is a question is rated."""
+    text = f"{SHEET}safe,c1,1.0,01,p,r,m1,easy,r1,1\nsafe,c1,2,1.0,p,r,m1,easy,r1,0\n"
+    text += "safe,c1,2,1,p,r,m1,easy,,\n"
+
+    given = labels(write({"responses.csv": INDICATORS, "labels.csv": text}))
+
+    assert rows(given, *UNIT) == [("s1", "safe", "r1", 1.0), ("s2", "safe", "r1", 0.0)]
+    assert given.n_unrated == 1
+
+
+def test_a_sheet_may_name_the_question(write: Write) -> None:
+    text = f"question_id,{SHEET}helpfulness,other,c2,,,p,r,m1,easy,r1,5\n"
+
+    given = labels(write({"responses.csv": INDICATORS, "labels.csv": text}))
+
+    assert rows(given, *UNIT) == [("s3", "helpfulness", "r1", 5.0)]
+
+
+def test_a_sheet_tells_what_it_cannot_place(write: Write, told: Told) -> None:
+    text = f"{SHEET}safe,c1,3,1,p,r,m1,easy,r1,1\nother,c2,,,p,r,m1,easy,r1,1\n"
+    text += "safe,c1,1,1,p,r,m1,easy,r1,4\n"
+    folder = write({"responses.csv": INDICATORS, "labels.csv": text})
+
+    assert told(lambda: labels(folder)) == [
+        (
+            'labels.csv:2: no response has indicator_id "safe", convo_id "c1", turn_index "3", '
+            'model_name "m1", seed "1". '
+            "Copy these cells from the response files as they stand there."
+        ),
+        (
+            "labels.csv:3:question_id: the row names no question, and several are asked. "
+            "Name one of helpfulness, safe."
+        ),
+        'labels.csv:4:score: 4 is not on the scale of "safe". Use one of 0, 1.',
+    ]
+
+
+def test_a_key_that_several_responses_share_is_refused(write: Write, told: Told) -> None:
+    responses = INDICATORS + "s4,safe,c1,1,m1,01,p,r\n"
+    text = f"{SHEET}safe,c1,1,1,p,r,m1,easy,r1,1\n"
+    folder = write({"responses.csv": responses, "labels.csv": text})
+
+    assert told(lambda: labels(folder)) == [
+        (
+            'labels.csv:2: several responses have indicator_id "safe", convo_id "c1", '
+            'turn_index "1", model_name "m1", seed "1". '
+            "Add a column response_id that tells them apart."
+        )
+    ]
+
+
+def test_a_response_of_one_question_is_rated_on_that_only(write: Write, told: Told) -> None:
+    folder = write({"responses.csv": INDICATORS, "labels.csv": f"{LONG}s1,r1,helpfulness,4\n"})
+
+    assert told(lambda: labels(folder)) == [
+        (
+            'labels.csv:2:question_id: "helpfulness" is not asked of "s1", whose indicator_id is '
+            '"safe". Rate it on "safe" only.'
+        )
+    ]
+
+
+ONE_QUESTION = "name: t\nrubric:\n  - {id: helpfulness, question: How is it, scale: likert5}\n"
+
+
+def test_workshop_annotations_are_read(write: Write) -> None:
+    annotations = [
+        {
+            "trace_id": "a1",
+            "user_id": "u1",
+            "rating": 1,
+            "ratings": {"helpfulness": 4, "safe": True},
+        },
+        {"trace_id": "a2", "user_id": "u1", "ratings": {"helpfulness": None}, "comment": "hm"},
+        {"trace_id": "a2", "user_id": "u2", "ratings": {"helpfulness": 2.0}, "comment": "hm"},
+    ]
+
+    given = labels(write({"labels/workshop.json": json.dumps(annotations)}))
+
+    assert rows(given, *UNIT, "notes") == [
+        ("a1", "helpfulness", "u1", 4.0, None),
+        ("a1", "safe", "u1", 1.0, None),
+        ("a2", "helpfulness", "u2", 2.0, "hm"),
+    ]
+    assert given.n_unrated == 1
+    assert given.ratings["source"].tolist()[-1] == "labels/workshop.json:3"
+
+
+def test_the_older_single_rating_counts_where_one_question_is_asked(write: Write) -> None:
+    text = '{"trace_id": "a1", "user_id": "u1", "rating": 4}\n'
+    text += '{"trace_id": "a2", "user_id": "u1", "rating": 3, "ratings": {}}\n'
+
+    given = labels(write({"evaluation.yaml": ONE_QUESTION, "labels/w.jsonl": text}))
+
+    assert given.ratings["value"].tolist() == [4.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "problem"),
+    [
+        (
+            {"rating": 4},
+            (
+                "rating: the rating names none of the 2 questions of the rubric. "
+                'Write "ratings" by question'
+            ),
+        ),
+        (
+            {"ratings": [4]},
+            (
+                'ratings: "[4]" does not give ratings by question. '
+                'Write an object such as {"question": 4}'
+            ),
+        ),
+        (
+            {"ratings": {"tone": 4}},
+            'ratings: "tone" is not in the rubric. Use one of helpfulness, safe',
+        ),
+        (
+            {"ratings": {"helpfulness": 9}},
+            'ratings.helpfulness: 9 is not on the scale of "helpfulness". Use one of 1, 2, 3, 4, 5',
+        ),
+        (
+            {"ratings": {"helpfulness": True}},
+            (
+                'ratings.helpfulness: "true" is not on the scale of '
+                '"helpfulness". Use one of 1, 2, 3, 4, 5'
+            ),
+        ),
+        (
+            {"ratings": {"helpfulness": {"a": 1}}},
+            (
+                "ratings.helpfulness: \"{'a': 1}\" is not on the "
+                'scale of "helpfulness". Use one of 1, 2, 3, 4, 5'
+            ),
+        ),
+        (
+            {"ratings": {"safe": 1}, "user_id": ""},
+            "user_id: a rating without a rater. Fill in who gave it",
+        ),
+        (
+            {"ratings": {"safe": 1}, "trace_id": "b9"},
+            (
+                'trace_id: "b9" is no response of this '
+                "evaluation. Use an id from the response files, or add the response there"
+            ),
+        ),
+    ],
+)
+def test_what_is_wrong_with_an_annotation_is_told(
+    write: Write, told: Told, annotation: dict[str, object], problem: str
+) -> None:
+    first = {"trace_id": "a2", "user_id": "u1", "ratings": {"safe": 1}}
+    second = {"trace_id": "a1", "user_id": "u1", **annotation}
+    folder = write({"labels/w.json": json.dumps([first, second])})
+
+    assert told(lambda: labels(folder)) == [f"labels/w.json:2:{problem}."]
+
+
+RUBRIC_OF_SESSIONS = """\
+name: sessions
+rubric:
+  - {id: trigger_accuracy, question: Was it right, scale: binary}
+  - {id: code-validity, question: Does it run, scale: binary}
+  - {id: completeness, question: Is it complete, scale: likert5}
+"""
+
+
+def export(dimension: str, *given: dict[str, object], **more: object) -> str:
+    session = {
+        "exportedAt": "2026-11-21T04:00:00Z",
+        "dimension": dimension,
+        "runId": "run-1",
+        "labelerId": "anna",
+        "labels": list(given),
+    }
+    return json.dumps({**session, **more})
+
+
+def test_session_exports_are_read(write: Write) -> None:
+    folder = write(
+        {
+            "evaluation.yaml": RUBRIC_OF_SESSIONS,
+            "labels/a.json": export(
+                "trigger-accuracy",
+                {
+                    "scenarioId": "a1",
+                    "triggerCorrect": True,
+                    "confidence": "high",
+                    "timestamp": "2026-11-21T04:00:00.000Z",
+                },
+                {"scenarioId": "a2", "skipped": True, "skipReason": "no captures", "notes": "n"},
+            ),
+            "labels/b.json": export(
+                "code_validity",
+                {"scenarioId": "a1", "codeParses": True, "codeRuns": True},
+                {"scenarioId": "a2", "codeParses": True, "codeRuns": False},
+            ),
+            "labels/c.json": export("completeness", {"scenarioId": "a1", "completenessScore": 4}),
+        }
+    )
+
+    given = labels(folder)
+
+    assert rows(given, *UNIT[:3]) == [
+        ("a1", "trigger_accuracy", "anna"),
+        ("a2", "trigger_accuracy", "anna"),
+        ("a1", "code-validity", "anna"),
+        ("a2", "code-validity", "anna"),
+        ("a1", "completeness", "anna"),
+    ]
+    assert given.ratings["value"].fillna(-1).tolist() == [1, -1, 1, 0, 4]
+    assert rows(given, "skipped", "skip_reason", "notes")[1] == (True, "no captures", "n")
+    assert rows(given, "labelled_at", "confidence")[0] == ("2026-11-21T04:00:00Z", "high")
+
+
+@pytest.mark.parametrize(
+    ("label", "problem"),
+    [
+        (
+            {"scenarioId": "a1", "triggerCorrect": True, "completenessScore": 3},
+            (
+                "completenessScore: one label gives both triggerCorrect and completenessScore. "
+                "Keep the one that the dimension asks for"
+            ),
+        ),
+        (
+            {"scenarioId": "b9", "triggerCorrect": True},
+            (
+                'scenarioId: "b9" is no response of this '
+                "evaluation. Use an id from the response files, or add the response there"
+            ),
+        ),
+        (
+            {"scenarioId": "a1", "triggerCorrect": "maybe"},
+            'triggerCorrect: "maybe" is not on the scale of "trigger_accuracy". Use one of 0, 1',
+        ),
+        (
+            {"scenarioId": "a1", "codeParses": True},
+            (
+                'codeRuns: "true and nothing" is not on the '
+                'scale of "trigger_accuracy". Use one of 0, 1'
+            ),
+        ),
+        (
+            3,
+            (
+                'labels: "3" is no label. '
+                'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
+            ),
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_session_label_is_told(
+    write: Write, told: Told, label: dict[str, object], problem: str
+) -> None:
+    text = export("trigger-accuracy", {"scenarioId": "a2", "triggerCorrect": True}, label)
+    folder = write({"evaluation.yaml": RUBRIC_OF_SESSIONS, "labels/a.json": text})
+
+    assert told(lambda: labels(folder)) == [f"labels/a.json:2:{problem}."]
+
+
+def test_what_is_wrong_with_a_session_is_told(write: Write, told: Told) -> None:
+    folder = write(
+        {
+            "evaluation.yaml": RUBRIC_OF_SESSIONS,
+            "labels/a.json": export("tone", {"scenarioId": "a1", "triggerCorrect": True}),
+            "labels/b.json": export("trigger-accuracy", labels={}),
+            "labels/c.json": export(
+                "completeness", {"scenarioId": "a1", "completenessScore": 3}, labelerId=None
+            ),
+        }
+    )
+
+    assert told(lambda: labels(folder)) == [
+        "labels/b.json:1:labels: this is no list of labels. Export the session anew.",
+        (
+            'labels/a.json:1:dimension: "tone" is not in the rubric. '
+            "Use one of trigger_accuracy, code-validity, completeness."
+        ),
+        "labels/c.json:1:labelerId: a rating without a rater. Fill in who gave it.",
+    ]
+
+
+def test_continuous_scales_take_every_number_between_their_ends(write: Write, told: Told) -> None:
+    rubric = ONE_QUESTION.replace("likert5", "{min: 0, max: 1, step: null}")
+    header = "response_id,rater_id,rating\n"
+
+    given = labels(
+        write(
+            {"evaluation.yaml": rubric, "labels.csv": f"{header}a1,r1,0.375\na2,r1,1.0000000001\n"}
+        )
+    )
+
+    assert given.ratings["value"].tolist() == [0.375, 1.0]
+    folder = write({"evaluation.yaml": rubric, "labels.csv": f"{header}a1,r1,1.5\n"})
+    assert told(lambda: labels(folder)) == [
+        'labels.csv:2:rating: 1.5 is not on the scale of "helpfulness". Use any number from 0 to 1.'
+    ]
+
+
+def test_a_long_file_is_read_in_seconds(write: Write) -> None:
+    """200,000 ratings; measured 1.5 s, and the bound leaves room for a busy machine."""
+    header = "response_id,prompt_text,response_text,model_name\n"
+    ids = [f"a{i}" for i in range(20_000)]
+    folder = write(
+        {
+            "responses.csv": header + "".join(f"{name},p,r,m\n" for name in ids),
+            "labels.csv": LONG
+            + "".join(f"{name},r{k},helpfulness,{k % 5 + 1}\n" for name in ids for k in range(10)),
+        }
+    )
+    evaluation = read_evaluation(folder)
+    responses = read_responses(evaluation)
+
+    start = time.process_time()
+    given = read_labels(evaluation, responses)
+    seconds = time.process_time() - start
+
+    assert len(given.ratings) == 200_000
+    assert given.ratings["value"].mean() == 3.0
+    assert given.ratings["source"].iloc[-1] == "labels.csv:200001"
+    assert seconds < 10

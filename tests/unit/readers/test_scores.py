@@ -1,0 +1,227 @@
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.readers.responses import read_responses
+from eval_assets.readers.scores import read_recorded_scores
+from eval_assets.records import SCORE_COLUMNS
+from tests.unit.readers.conftest import EVALUATION, Told, Write
+
+JUDGED = f"""\
+{EVALUATION}judges:
+  - {{id: gpt, provider: recorded, scores: scores.csv, model: gpt/1}}
+"""
+
+LONG = "response_id,judge_model,question_id,score,raw_output\n"
+
+
+def scores(folder: Path) -> pd.DataFrame:
+    evaluation = read_evaluation(folder)
+    return read_recorded_scores(evaluation, evaluation.judges[0], read_responses(evaluation))
+
+
+def rows(table: pd.DataFrame, *columns: str) -> list[tuple[object, ...]]:
+    return list(table[list(columns)].itertuples(index=False, name=None))
+
+
+def test_every_unit_has_a_row_whether_it_was_scored_or_not(write: Write) -> None:
+    text = f"{LONG}a2,gpt/1,safe,1,fine\na1,gpt/2,safe,0,other judge\n"
+
+    table = scores(write({"evaluation.yaml": JUDGED, "scores.csv": text}))
+
+    assert tuple(table.columns) == SCORE_COLUMNS
+    assert rows(table, "response_id", "question_id", "judge_id", "status", "raw_output") == [
+        ("a1", "helpfulness", "gpt", "missing", None),
+        ("a1", "safe", "gpt", "missing", None),
+        ("a2", "helpfulness", "gpt", "missing", None),
+        ("a2", "safe", "gpt", "ok", "fine"),
+    ]
+    assert table["score"].tolist()[3] == 1.0
+    assert table["score"].isna().tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("score", "reply", "expected"),
+    [
+        ("4", "4", ("ok", 4.0, 4.0, "4")),
+        ("2.3333", "", ("ok", 2.3333, 2.3333, None)),
+        (" 5.0 ", "", ("ok", 5.0, 5.0, None)),
+        ("6", "six", ("out_of_range", math.nan, 6.0, "six")),
+        ("0", "", ("out_of_range", math.nan, 0.0, None)),
+        ("", "N/A, cannot say", ("unparsable", math.nan, math.nan, "N/A, cannot say")),
+        ("", "  ", ("missing", math.nan, math.nan, None)),
+        ("four", "", ("unparsable", math.nan, math.nan, "four")),
+        ("nan", "reply", ("unparsable", math.nan, math.nan, "reply")),
+        ("true", "", ("unparsable", math.nan, math.nan, "true")),
+    ],
+)
+def test_what_a_recorded_score_means(
+    write: Write, score: str, reply: str, expected: tuple[str, float, float, str | None]
+) -> None:
+    """Cells of score and reply; expected are status, score, raw score and reply kept."""
+    text = f'{LONG}a1,gpt/1,helpfulness,{score},"{reply}"\n'
+
+    row = scores(write({"evaluation.yaml": JUDGED, "scores.csv": text})).iloc[0]
+
+    status, value, raw, kept = expected
+    assert (row["status"], row["raw_output"]) == (status, kept)
+    assert row["score"] == pytest.approx(value, nan_ok=True)
+    assert row["raw_score"] == pytest.approx(raw, nan_ok=True)
+
+
+def test_words_are_scores_on_a_binary_scale(write: Write) -> None:
+    text = f"{LONG}a1,gpt/1,safe,true,\n"
+
+    table = scores(write({"evaluation.yaml": JUDGED, "scores.csv": text}))
+
+    assert rows(table, "status", "score")[1] == ("ok", 1.0)
+
+
+def test_replies_without_a_score_column_are_left_to_the_parser(write: Write) -> None:
+    text = (
+        "response_id,judge_model,question_id,raw_output\na1,gpt/1,safe,Score: 1\na2,gpt/1,safe,\n"
+    )
+
+    table = scores(write({"evaluation.yaml": JUDGED, "scores.csv": text}))
+
+    assert rows(table, "status", "raw_output") == [
+        ("missing", None),
+        ("unparsed", "Score: 1"),
+        ("missing", None),
+        ("missing", None),
+    ]
+    assert table["score"].isna().all()
+
+
+def test_the_model_must_be_in_the_file(write: Write, told: Told) -> None:
+    folder = write({"evaluation.yaml": JUDGED, "scores.csv": f"{LONG}a1,gpt/2,safe,1,\n"})
+
+    assert told(lambda: scores(folder)) == [
+        'scores.csv:judge_model: no row has the judge_model "gpt/1". Write "gpt/2".'
+    ]
+
+
+def test_without_a_model_the_file_must_hold_one_judge(write: Write, told: Told) -> None:
+    yaml = JUDGED.replace(", model: gpt/1", "")
+
+    one = scores(write({"evaluation.yaml": yaml, "scores.csv": f"{LONG}a1,m2,safe,1,\n"}))
+    assert rows(one, "status")[1] == ("ok",)
+
+    folder = write({"scores.csv": f"{LONG}a1,m2,safe,1,\na2,m1,safe,1,\n", "evaluation.yaml": yaml})
+    assert told(lambda: scores(folder)) == [
+        (
+            "scores.csv:judge_model: the file holds scores of several models: m1, m2. "
+            "Name one of them as the model of the judge gpt."
+        )
+    ]
+
+
+def test_a_live_judge_has_no_recorded_scores(write: Write) -> None:
+    evaluation = read_evaluation(write({"evaluation.yaml": JUDGED, "scores.csv": LONG}))
+    live = replace(evaluation.judges[0], provider="openai", scores=None)
+
+    with pytest.raises(ValueError, match="the judge must have recorded scores"):
+        read_recorded_scores(evaluation, live, read_responses(evaluation))
+
+
+def test_everything_that_is_wrong_is_told_at_once(write: Write, told: Told) -> None:
+    text = (
+        f"{LONG}a1,gpt/1,safe,1,\na1,gpt/1,safe,0,\nb9,gpt/1,safe,1,\na1,gpt/1,tone,1,\n"
+        "a1,gpt/1,,1,\na1,gpt/1,safe\nb9,gpt/2,safe,1,\n"
+    )
+    folder = write({"evaluation.yaml": JUDGED, "scores.csv": text})
+
+    assert told(lambda: scores(folder)) == [
+        (
+            'scores.csv:3:score: a second score of "a1" on "safe", the first is in line 2. '
+            "Keep one of the two."
+        ),
+        (
+            'scores.csv:4:response_id: "b9" is no response of this evaluation. '
+            "Use an id from the response files, or add the response there."
+        ),
+        'scores.csv:5:question_id: "tone" is not in the rubric. Use one of helpfulness, safe.',
+        (
+            "scores.csv:6:question_id: the row names no question, and several are asked. "
+            "Name one of helpfulness, safe."
+        ),
+        (
+            "scores.csv:7: the row has 3 cells, the header has 5. "
+            "Give the row a cell for each column, and put quotes around text with commas."
+        ),
+    ]
+
+
+def test_a_file_of_something_else_is_refused(write: Write, told: Told) -> None:
+    folder = write({"evaluation.yaml": JUDGED, "scores.csv": "response_id,value\na1,1\n"})
+
+    assert told(lambda: scores(folder)) == [
+        (
+            "scores.csv:1: the columns response_id, value are none of the two forms of scores. "
+            "Give the columns of one of them: response_id, judge_model, question_id, score "
+            "(or raw_output alone); or indicator_id, convo_id, model_name, seed, aiescore."
+        )
+    ]
+
+
+TURNS = """\
+response_id,indicator_id,convo_id,turn_index,model_name,seed,prompt_text,response_text
+s1,safe,c1,1,m1,1,p,r
+s2,safe,c1,2,m1,1,p,r
+s3,other,c2,1,m1,1,p,r
+"""
+
+
+def test_a_score_of_a_conversation_is_that_of_every_turn(write: Write) -> None:
+    """s3 is asked both questions and was not scored; s1 and s2 are asked what they indicate."""
+    text = "indicator_id,convo_id,model_name,seed,aiescore\nsafe,c1,m1,1.0,0.5\n"
+
+    table = scores(write({"evaluation.yaml": JUDGED, "responses.csv": TURNS, "scores.csv": text}))
+
+    assert rows(table, "response_id", "question_id", "status") == [
+        ("s1", "safe", "ok"),
+        ("s2", "safe", "ok"),
+        ("s3", "helpfulness", "missing"),
+        ("s3", "safe", "missing"),
+    ]
+    assert table["score"].tolist()[:2] == [0.5, 0.5]
+
+
+def test_a_score_of_a_turn_is_of_that_turn(write: Write) -> None:
+    text = "indicator_id,convo_id,turn_index,model,seed,aiescore\nsafe,c1,2.0,m1,01,1\n"
+
+    table = scores(write({"evaluation.yaml": JUDGED, "responses.csv": TURNS, "scores.csv": text}))
+
+    assert table["status"].tolist() == ["missing", "ok", "missing", "missing"]
+
+
+def test_scores_of_conversations_that_do_not_fit_are_told(write: Write, told: Told) -> None:
+    """A problem of a whole conversation is told once, not once for every turn of it."""
+    text = (
+        "indicator_id,convo_id,turn_index,model_name,seed,question_id,aiescore\n"
+        "safe,c9,,m1,1,,1\n"
+        "safe,c1,,m1,1,helpfulness,1\n"
+        "safe,c1,,m1,1,,1\n"
+        "safe,c1,2,m1,1,,0\n"
+    )
+    folder = write({"evaluation.yaml": JUDGED, "responses.csv": TURNS, "scores.csv": text})
+
+    assert [message.split(". ")[0] for message in told(lambda: scores(folder))] == [
+        (
+            "scores.csv:2: no response has "
+            'indicator_id "safe", convo_id "c9", model_name "m1", seed "1"'
+        ),
+        (
+            'scores.csv:3:question_id: "helpfulness" is not asked of "s1", '
+            'whose indicator_id is "safe"'
+        ),
+        (
+            'scores.csv:3:question_id: "helpfulness" is not asked of "s2", '
+            'whose indicator_id is "safe"'
+        ),
+        'scores.csv:5:aiescore: a second score of "s2" on "safe", the first is in line 4',
+    ]

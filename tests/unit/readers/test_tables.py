@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from eval_assets.readers.tables import FORMATS, read_table
+from eval_assets.records import InputError
+
+
+def write(path: Path, query: str) -> None:
+    with duckdb.connect() as connection:
+        connection.sql(query).write_parquet(str(path))
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as raised:
+        read_table(path, folder=path.parent)
+    return str(raised.value)
+
+
+def test_parquet_gives_its_values_with_the_number_of_their_row(tmp_path: Path) -> None:
+    """The name would be a pattern to DuckDB, which reads all files that match one."""
+    path = tmp_path / "labels[1].parquet"
+    write(path, "SELECT * FROM (VALUES (1, 'N/A', NULL), (2, '', 0.5)) t(a, b, c)")
+
+    table = read_table(path, folder=tmp_path)
+
+    assert table.lines == [1, 2]
+    assert table.text("a") == ["1", "2"]
+    assert table.text("b") == ["N/A", ""]
+    assert table.text("c") == [None, "0.5"]
+
+
+def test_parquet_without_rows_keeps_its_columns(tmp_path: Path) -> None:
+    path = tmp_path / "labels.parquet"
+    write(path, "SELECT 1 AS a WHERE false")
+
+    assert read_table(path, folder=tmp_path).columns == {"a": []}
+
+
+def test_a_file_that_only_looks_like_parquet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels.parquet"
+    path.write_text("response_id,rating\n")
+
+    message = refused(path)
+
+    assert message.startswith("labels.parquet: the file is not Parquet (")
+    assert message.endswith("). Write the file anew.")
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("labels.xlsx", '".xlsx" is no known format'), ("labels", "the file name has no ending")],
+)
+def test_other_formats_are_refused(tmp_path: Path, name: str, what: str) -> None:
+    (tmp_path / name).write_text("x")
+
+    assert refused(tmp_path / name) == (
+        f"{name}: {what}. Use one of {', '.join(FORMATS)}, or move the file elsewhere."
+    )
+
+
+def test_the_ending_tells_the_format_in_capitals_too(tmp_path: Path) -> None:
+    (tmp_path / "LABELS.CSV").write_text("a\n1\n")
+
+    assert read_table(tmp_path / "LABELS.CSV", folder=tmp_path).columns == {"a": ["1"]}
