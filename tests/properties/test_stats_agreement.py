@@ -1,0 +1,339 @@
+"""Agreement coefficients: their definitions spelt out over all pairs, and their invariances."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations, product
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from statsmodels.stats.inter_rater import (  # type: ignore[import-untyped]
+    aggregate_raters,
+)
+from statsmodels.stats.inter_rater import (
+    fleiss_kappa as complete_fleiss_kappa,
+)
+
+from eval_assets.stats import (
+    AgreementWeights,
+    Alpha,
+    Coefficient,
+    FleissKappa,
+    GwetAC,
+    HumanAgreement,
+    KappaWeights,
+    Level,
+    PairwiseAgreement,
+    RatingPatterns,
+    chance_human_agreement,
+    cohen_kappa,
+    estimate,
+    fleiss_kappa,
+    gwet_ac,
+    human_agreement,
+    krippendorff_alpha,
+    pairwise_agreement,
+)
+
+Floats = npt.NDArray[np.float64]
+
+checked = settings(max_examples=60, deadline=None)  # a busy machine is no failure
+
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
+LEVEL = st.sampled_from(LEVELS)
+STEPS = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0])
+POINTS = st.integers(4, 20).map(lambda quarter: quarter / 4) | st.floats(1, 5, width=32)
+MISSING = st.just(math.nan)
+
+
+def matrices(values: st.SearchStrategy[float]) -> st.SearchStrategy[Floats]:
+    """Up to twelve units of up to five raters, some ratings missing."""
+    shapes = arrays.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=12).map(
+        lambda shape: (shape[0], min(shape[1], 5))
+    )
+    elements = st.one_of(values, values, values, MISSING)
+    return arrays.arrays(np.float64, shapes, elements=elements)
+
+
+RATINGS = matrices(STEPS) | matrices(POINTS)
+
+
+def units_of(ratings: Floats) -> list[list[float]]:
+    """Each unit's ratings."""
+    return [[value for value in row if not math.isnan(value)] for row in ratings.tolist()]
+
+
+def pairable(ratings: Floats) -> list[list[float]]:
+    return [unit for unit in units_of(ratings) if len(unit) > 1]
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def distance_at(level: Level, counts: Counter[float]) -> Callable[[float, float], float]:
+    """Krippendorff's difference functions, squared."""
+
+    def ordinal(a: float, b: float) -> float:
+        low, high = min(a, b), max(a, b)
+        between = sum(count for value, count in counts.items() if low <= value <= high)
+        return float((between - (counts[a] + counts[b]) / 2) ** 2) if a != b else 0.0
+
+    functions: dict[Level, Callable[[float, float], float]] = {
+        "nominal": lambda a, b: float(a != b),
+        "ordinal": ordinal,
+        "interval": lambda a, b: (a - b) ** 2,
+        "ratio": lambda a, b: ((a - b) / (a + b)) ** 2,
+    }
+    return functions[level]
+
+
+def alpha_by_definition(ratings: Floats, level: Level) -> float:
+    units = pairable(ratings)
+    pooled = [value for unit in units for value in unit]
+    distance = distance_at(level, Counter(pooled))
+    if len(set(pooled)) < 2:
+        return math.nan
+    observed = sum(
+        2 * sum(distance(a, b) for a, b in combinations(unit, 2)) / (len(unit) - 1)
+        for unit in units
+    ) / len(pooled)
+    expected = mean([distance(a, b) for a, b in combinations(pooled, 2)])
+    return 1 - observed / expected
+
+
+def gwet_by_definition(
+    ratings: Floats,
+    categories: list[float],
+    weight: Callable[[float, float], float],
+    *,
+    fleiss: bool,
+) -> float:
+    """Gwet (2014), with a weight for every pair of categories; Fleiss' kappa differs by P_e."""
+    rated = [unit for unit in units_of(ratings) if unit]
+    shares = {c: mean([unit.count(c) / len(unit) for unit in rated]) for c in categories}
+    observed = mean(
+        [mean([weight(a, b) for a, b in combinations(unit, 2)]) for unit in pairable(ratings)]
+    )
+    if fleiss:
+        expected = sum(share**2 for share in shares.values())
+    else:
+        n_categories = len(categories)
+        total = sum(weight(a, b) for a, b in product(categories, repeat=2))
+        spread = sum(share * (1 - share) for share in shares.values())
+        expected = total / (n_categories * (n_categories - 1)) * spread
+    return (observed - expected) / (1 - expected) if expected < 1 - 1e-12 else math.nan
+
+
+def same(found: float, expected: float, *, tolerance: float = 1e-9) -> bool:
+    return found == pytest.approx(expected, abs=tolerance, rel=tolerance, nan_ok=True)
+
+
+@checked
+@given(RATINGS, LEVEL)
+def test_alpha_is_its_definition(ratings: Floats, level: Level) -> None:
+    expected = alpha_by_definition(ratings, level)
+    assert same(krippendorff_alpha(ratings, level=level), expected, tolerance=1e-6)
+
+
+@checked
+@given(RATINGS)
+def test_human_agreement_is_its_definition(ratings: Floats) -> None:
+    expected = mean(
+        [mean([1 - abs(a - b) / 4 for a, b in combinations(unit, 2)]) for unit in pairable(ratings)]
+    )
+    assert same(human_agreement(ratings, low=1, high=5), expected)
+
+
+@checked
+@given(RATINGS)
+def test_agreement_by_chance_is_its_definition(ratings: Floats) -> None:
+    pooled = [value for unit in pairable(ratings) for value in unit]
+    expected = mean([1 - abs(a - b) / 4 for a, b in product(pooled, repeat=2)])
+    assert same(chance_human_agreement(ratings, low=1, high=5), expected)
+
+
+@checked
+@given(matrices(STEPS), st.sampled_from([0, 1, 2, 4]))
+def test_pairwise_agreement_is_its_definition(ratings: Floats, within: int) -> None:
+    pairs = [pair for unit in pairable(ratings) for pair in combinations(unit, 2)]
+    expected = mean([float(abs(a - b) <= within) for a, b in pairs])
+    assert same(pairwise_agreement(ratings, within=within), expected)
+
+
+@checked
+@given(matrices(STEPS))
+def test_fleiss_kappa_is_its_definition(ratings: Floats) -> None:
+    expected = gwet_by_definition(ratings, [1, 2, 3, 4, 5], lambda a, b: float(a == b), fleiss=True)
+    assert same(fleiss_kappa(ratings), expected)
+
+
+@checked
+@given(matrices(STEPS))
+def test_gwets_coefficients_are_their_definitions(ratings: Floats) -> None:
+    categories = [1.0, 2.0, 3.0, 4.0, 5.0]
+    weights: dict[AgreementWeights | None, Callable[[float, float], float]] = {
+        None: lambda a, b: float(a == b),
+        "linear": lambda a, b: 1 - abs(a - b) / 4,
+        "quadratic": lambda a, b: 1 - (a - b) ** 2 / 16,
+        "ordinal": lambda a, b: 1 - math.comb(int(abs(a - b)) + 1, 2) / math.comb(5, 2),
+    }
+    for name, weight in weights.items():
+        expected = gwet_by_definition(ratings, categories, weight, fleiss=False)
+        assert same(gwet_ac(ratings, weights=name, categories=categories), expected)
+
+
+@checked
+@given(arrays.arrays(np.float64, (8, 3), elements=STEPS))
+def test_complete_fleiss_kappa_is_that_of_statsmodels(ratings: Floats) -> None:
+    if len(np.unique(ratings)) > 1:
+        counts, _ = aggregate_raters(ratings.astype(int))
+        assert same(fleiss_kappa(ratings), complete_fleiss_kappa(counts))
+
+
+@checked
+@given(
+    arrays.arrays(np.float64, (9, 2), elements=STEPS),
+    st.sampled_from([None, "linear", "quadratic"]),
+)
+def test_cohens_kappa_is_that_of_scikit_learn(
+    ratings: Floats, weights: KappaWeights | None
+) -> None:
+    if len(np.unique(ratings)) > 1:
+        expected = cohen_kappa_score(
+            *ratings.T.astype(int), weights=weights, labels=[1, 2, 3, 4, 5]
+        )
+        assert same(cohen_kappa(*ratings.T, weights=weights), expected)
+
+
+COEFFICIENTS: list[Coefficient] = [
+    HumanAgreement(1, 5),
+    PairwiseAgreement(within=1),
+    *(Alpha(level) for level in LEVELS),
+    FleissKappa(),
+    GwetAC(None),
+    GwetAC("quadratic"),
+]
+
+
+def values_of(ratings: Floats) -> list[float]:
+    patterns = RatingPatterns.from_matrix(ratings)
+    return [estimate(coefficient, patterns) for coefficient in COEFFICIENTS]
+
+
+def close(found: list[float], expected: list[float]) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@checked
+@given(RATINGS, st.randoms(use_true_random=False))
+def test_the_order_of_units_and_of_their_raters_does_not_matter(
+    ratings: Floats, random: Random
+) -> None:
+    shuffled = ratings.copy()
+    for row in shuffled:
+        row[:] = random.sample(row.tolist(), len(row))
+    rows = random.sample(range(len(ratings)), len(ratings))
+    close(values_of(shuffled[rows]), values_of(ratings))
+
+
+@checked
+@given(RATINGS)
+def test_however_ratings_are_held_they_give_the_same(ratings: Floats) -> None:
+    unit = np.repeat(np.arange(len(ratings)), ratings.shape[1])
+    expected = values_of(ratings)
+    for patterns in (
+        RatingPatterns.from_long(unit, ratings.ravel()),
+        RatingPatterns.by_unit(unit, ratings.ravel())[1],
+    ):
+        close([estimate(coefficient, patterns) for coefficient in COEFFICIENTS], expected)
+
+
+@checked
+@given(RATINGS, st.lists(st.floats(1, 5, width=32), min_size=1, max_size=4))
+def test_units_rated_once_change_neither_alpha_nor_human_agreement(
+    ratings: Floats, extra: list[float]
+) -> None:
+    once = np.full((len(extra), ratings.shape[1]), math.nan)
+    once[:, 0] = extra
+    # Fleiss' and Gwet's coefficients do use them: they show how often each value is given
+    close(values_of(np.vstack([ratings, once]))[:6], values_of(ratings)[:6])
+
+
+@checked
+@given(matrices(STEPS), st.permutations([10.0, 20.0, 30.0, 40.0, 50.0]))
+def test_at_the_nominal_level_values_are_only_names(ratings: Floats, names: list[float]) -> None:
+    renamed = ratings.copy()
+    for value, name in zip((1, 2, 3, 4, 5), names, strict=True):
+        renamed[ratings == value] = name
+    for coefficient in (Alpha("nominal"), FleissKappa(), GwetAC(None)):
+        found, expected = (
+            estimate(coefficient, RatingPatterns.from_matrix(x)) for x in (renamed, ratings)
+        )
+        assert same(found, expected)
+
+
+@checked
+@given(RATINGS, st.floats(0.1, 100), st.floats(-1000, 1000))
+def test_at_the_interval_level_unit_and_origin_do_not_matter(
+    ratings: Floats, factor: float, offset: float
+) -> None:
+    spread = np.ptp(ratings[~np.isnan(ratings)]) if (~np.isnan(ratings)).any() else 0.0
+    if 0 < spread < 1e-3:
+        return  # the shift itself rounds such values together
+    found = krippendorff_alpha(ratings * factor + offset, level="interval")
+    assert same(found, krippendorff_alpha(ratings, level="interval"), tolerance=1e-4)
+
+
+@checked
+@given(matrices(STEPS))
+def test_at_the_ordinal_level_only_order_matters(ratings: Floats) -> None:
+    found = krippendorff_alpha(np.exp(ratings), level="ordinal")
+    assert same(found, krippendorff_alpha(ratings, level="ordinal"))
+
+
+@checked
+@given(RATINGS)
+def test_coefficients_stay_in_their_bounds(ratings: Floats) -> None:
+    values = dict(zip(map(str, COEFFICIENTS), values_of(ratings), strict=True))
+    for name, value in values.items():
+        if math.isnan(value):
+            continue
+        assert value <= 1 + 1e-12, name
+        if name.startswith(("Human", "Pairwise")):
+            assert value >= -1e-12, name
+        if name.startswith("Alpha"):  # -1 at the least, for two raters who always differ
+            assert value >= -1 - 1e-9, name
+
+
+@checked
+@given(RATINGS)
+def test_copies_of_a_unit_are_counted_like_units(ratings: Floats) -> None:
+    twice = RatingPatterns.from_matrix(np.vstack([ratings, ratings]))
+    once = RatingPatterns.from_matrix(ratings)
+    weights = 2 * once.n_units[np.newaxis].astype(np.float64)
+    for coefficient in COEFFICIENTS:
+        found = float(coefficient.estimator(once)(weights)[0])
+        assert same(found, estimate(coefficient, twice), tolerance=1e-6)
+
+
+@checked
+@given(matrices(STEPS), st.integers(0, 2**32 - 1))
+def test_weighted_patterns_stand_for_their_rows(ratings: Floats, seed: int) -> None:
+    unit = np.repeat(np.arange(len(ratings)), ratings.shape[1])
+    units, patterns = RatingPatterns.by_unit(unit, ratings.ravel())
+    if not len(units):
+        return
+    weights = np.random.default_rng(seed).multinomial(
+        len(units), np.full(len(units), 1 / len(units))
+    )
+    rows = RatingPatterns.from_matrix(np.repeat(ratings[units], weights, axis=0))
+    for coefficient in COEFFICIENTS[:7]:  # AC's categories are those of the sample, not the rows'
+        found = float(coefficient.estimator(patterns)(weights[np.newaxis].astype(float))[0])
+        assert same(found, estimate(coefficient, rows))
