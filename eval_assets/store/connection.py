@@ -19,6 +19,19 @@ _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 _SECONDS_BETWEEN_MESSAGES = 10.0
 
+# A commit that the disk refuses is told as a TransactionException.
+_FAULTS = (
+    duckdb.IOException,
+    duckdb.FatalException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,
+)
+# Messages name the file too: a path may hold words like "block" or "disk".
+_LOCKED = re.compile("Could not set lock|Conflicting lock")
+_FULL = re.compile("No space left on device|File too large|Disk quota exceeded")
+_READ_ONLY = re.compile("Permission denied|Read-only file system")
+_NO_DATABASE = re.compile("not a valid DuckDB database|sqlite_scanner")
+
 
 class StoreError(RuntimeError):
     """The database cannot be used; the message is one line that says why and what to do."""
@@ -44,7 +57,7 @@ def connect(path: Path, *, wait_seconds: float = 600.0) -> Iterator[duckdb.DuckD
     try:
         _prepare(connection, path)
         yield connection
-    except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
+    except _FAULTS as error:
         raise StoreError(_one_line(path, error)) from error
     finally:
         connection.close()
@@ -72,7 +85,7 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
             return duckdb.connect(str(path), config={"autoinstall_known_extensions": "false"})
         except duckdb.IOException as error:
             waited = time.monotonic() - started
-            if "lock" not in str(error) or waited >= wait_seconds:
+            if not _LOCKED.search(str(error)) or waited >= wait_seconds:
                 raise
             if waited - said_at >= _SECONDS_BETWEEN_MESSAGES:
                 logger.warning(
@@ -127,10 +140,12 @@ def _quoted(text: str) -> str:
 
 def _one_line(path: Path, error: Exception) -> str:
     text = " ".join(str(error).split())
-    if "lock" in text:
+    if _LOCKED.search(text):
         return f"{path}: still in use by another process. Close it and run again. ({text})"
-    if "No space left" in text or "disk" in text.lower():
+    if _FULL.search(text):
         return f"{path}: the disk is full; what was stored before is kept. Free space. ({text})"
-    if isinstance(error, PermissionError) or "Permission denied" in text or "read-only" in text:
+    if _READ_ONLY.search(text):
         return f"{path}: cannot be written. Give write access or set EVAL_DATABASE. ({text})"
+    if _NO_DATABASE.search(text):
+        return f"{path}: this is no DuckDB database. Move it away or set EVAL_DATABASE. ({text})"
     return f"{path}: {text}"
