@@ -73,7 +73,7 @@ def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
     """Line on which each row starts, the rows being those of lines `after` + 1 to `until`."""
     if until - after == len(rows):
         return list(range(after + 1, until + 1))
-    n_lines = (1 + len(_NEWLINE.findall("".join(row))) for row in rows)
+    n_lines = (1 + len(_NEWLINE.findall(",".join(row))) for row in rows)
     return list(accumulate(n_lines, initial=after + 1))[:-1]
 
 

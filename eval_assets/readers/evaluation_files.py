@@ -42,7 +42,7 @@ def named_file(checks: EntryChecks, name: str, path: KeyPath, *, folder: Path) -
 
 def _matches(checks: EntryChecks, name: str, path: KeyPath, *, folder: Path) -> list[Path]:
     """The file of that name, or all that match it."""
-    if (folder / name).is_file() or not glob.has_magic(name):
+    if (folder / name).is_file() or not any(mark in name for mark in "*?["):
         if (folder / name).is_dir():
             remedy = f"Write {name.rstrip('/')}/* for all files in it"
             checks.note(path, f"{name} is a folder", remedy)

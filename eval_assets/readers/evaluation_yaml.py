@@ -12,7 +12,7 @@ from eval_assets.readers.evaluation_entries import (
     LabelsEntry,
 )
 from eval_assets.readers.evaluation_files import found_files, named_file, named_files
-from eval_assets.readers.files import check_readable, decoded
+from eval_assets.readers.files import read_text
 from eval_assets.readers.wording import nearest
 from eval_assets.readers.yaml_lines import YamlDocument, read_yaml
 from eval_assets.records import InputError, InputProblem, raise_all
@@ -74,8 +74,7 @@ def _document(folder: Path) -> YamlDocument:
     if not path.exists():
         remedy = "Write it, or make a folder that has one with `eval-assets init`"
         raise InputError(InputProblem(str(path), None, None, "there is no such file", remedy))
-    check_readable(path, file=FILE)
-    return read_yaml(decoded(path.read_bytes(), file=FILE), file=FILE)
+    return read_yaml(read_text(path, file=FILE), file=FILE)
 
 
 def _labels(checks: EntryChecks, raw: object) -> LabelsEntry:

@@ -1,7 +1,8 @@
 """Given files as bytes and text: their names in messages, their encoding, whether they changed."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from eval_assets.records import InputError, InputProblem
@@ -14,17 +15,26 @@ def named(path: Path, *, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
 
+def read_text(path: Path, *, file: str) -> str:
+    """Everything in the file, as text.
+
+    Raises:
+        InputError: If the file cannot be read, has no bytes at all, or is not text in UTF-8.
+    """
+    check_readable(path, file=file)
+    with _os_errors_told(file):
+        data = path.read_bytes()
+    return decoded(data, file=file)
+
+
 def check_readable(path: Path, *, file: str) -> None:
     """Do nothing where the file can be read and holds something.
 
     Raises:
         InputError: If the file cannot be opened, or has no bytes at all.
     """
-    try:
-        with path.open("rb") as opened:
-            first = opened.read(1)
-    except OSError as error:
-        raise InputError(_unreadable(file, error)) from error
+    with _os_errors_told(file), path.open("rb") as opened:
+        first = opened.read(1)
     if not first:
         remedy = "Write at least the header, or remove the file"
         raise InputError(InputProblem(file, None, None, "the file is empty", remedy))
@@ -73,10 +83,10 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
     unreadable: list[InputError] = []
     for path in paths:
         try:
-            with path.open("rb") as file:
+            with _os_errors_told(str(path)), path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            unreadable.append(InputError(_unreadable(str(path), error)))
+        except InputError as error:
+            unreadable.append(error)
         else:
             digest.update(f"{path.name}\n{content}\n".encode())
     if unreadable:
@@ -86,6 +96,15 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
 
 _SAVE_AS_UTF8 = 'Save the file as UTF-8 (in Excel: "CSV UTF-8")'
 _SAVE_AS_TEXT = "Save the file as text, in UTF-8"
+
+
+@contextmanager
+def _os_errors_told(file: str) -> Iterator[None]:
+    """Turns what the system says about the file into an InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(_unreadable(file, error)) from error
 
 
 def _unreadable(file: str, error: OSError) -> InputProblem:

@@ -81,11 +81,13 @@ def _second_ratings(ratings: pd.DataFrame, second: pd.Series) -> list[InputProbl
     if again.empty:
         return []
     sharing = ratings[ratings.duplicated(_UNIT_AND_RATER, keep=False)]
-    firsts = sharing.drop_duplicates(_UNIT_AND_RATER).set_index(_UNIT_AND_RATER)["source"]
+    firsts = sharing.drop_duplicates(_UNIT_AND_RATER)
+    units = firsts[_UNIT_AND_RATER].itertuples(index=False, name=None)
+    first_of = dict(zip(units, firsts["source"], strict=True))
     problems = []
     for row in again[[*_UNIT_AND_RATER, "source", "rating_header"]].itertuples(index=False):
         response_id, question_id, rater_id, source, header = (str(cell) for cell in row)
-        first = firsts[(response_id, question_id, rater_id)]
+        first = first_of[response_id, question_id, rater_id]
         file, _, line = source.rpartition(":")
         what = (
             f"a second rating of {shown(response_id)} on {shown(question_id)} "

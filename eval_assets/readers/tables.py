@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from eval_assets.readers.delimited import parse_delimited
-from eval_assets.readers.files import check_readable, decoded, named
+from eval_assets.readers.files import check_readable, named, read_text
 from eval_assets.readers.json_rows import parse_json, parse_json_lines
 from eval_assets.readers.table import Table
 from eval_assets.records import InputError, InputProblem
@@ -25,16 +25,15 @@ def read_table(path: Path, *, folder: Path) -> Table:
         InputError: If the file as a whole cannot be used.
     """
     file = named(path, folder=folder)
-    check_readable(path, file=file)
     match path.suffix.lower():
         case ".csv":
-            return parse_delimited(_text(path, file), file=file, delimiter=",")
+            return parse_delimited(read_text(path, file=file), file=file, delimiter=",")
         case ".tsv":
-            return parse_delimited(_text(path, file), file=file, delimiter="\t")
+            return parse_delimited(read_text(path, file=file), file=file, delimiter="\t")
         case ".jsonl":
-            return parse_json_lines(_text(path, file), file=file)
+            return parse_json_lines(read_text(path, file=file), file=file)
         case ".json":
-            return parse_json(_text(path, file), file=file)
+            return parse_json(read_text(path, file=file), file=file)
         case ".parquet":
             return _read_parquet(path, file)
         case suffix:
@@ -43,11 +42,8 @@ def read_table(path: Path, *, folder: Path) -> Table:
             raise InputError(InputProblem(file, None, None, what, remedy))
 
 
-def _text(path: Path, file: str) -> str:
-    return decoded(path.read_bytes(), file=file)
-
-
 def _read_parquet(path: Path, file: str) -> Table:
+    check_readable(path, file=file)
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
             relation = connection.read_parquet(glob.escape(str(path)))

@@ -12,7 +12,9 @@ from eval_assets.readers.delimited import parse_delimited
 from eval_assets.readers.json_rows import parse_json, parse_json_lines
 from eval_assets.records import InputError
 
-TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.text(
+    st.sampled_from('\r\n",a')
+)
 CELLS = st.lists(st.tuples(TEXT, TEXT, TEXT), max_size=8)
 VALUES = st.none() | st.booleans() | st.integers() | TEXT
 
