@@ -45,7 +45,7 @@ class AnthropicClient:
         sampling = {name: body.pop(name) for name in _SAMPLING if name in body}
         try:
             response = await self.sdk.messages.with_raw_response.create(**body, extra_body=sampling)
-            message: object = response.parse()
+            message: object = await response.parse()
         except anthropic.APIStatusError as error:
             return self._filtered_or_raise(error)
         except anthropic.APIConnectionError as error:
@@ -66,7 +66,8 @@ class AnthropicClient:
     def _filtered_or_raise(self, error: anthropic.APIStatusError) -> Reply:
         """An error response is a reply only where the vendor's filter sent it."""
         if is_filtered(error.status_code, error.body):
-            return Reply("", "content_filter", None, None, error.request_id, http_status=400)
+            nothing = Usage(0, 0)  # an error is not billed
+            return Reply("", "content_filter", nothing, None, error.request_id, http_status=400)
         # Not chained: the SDK's error holds the request, and with it the key.
         raise failure_of(
             http_status=error.status_code,

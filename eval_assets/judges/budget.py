@@ -24,6 +24,7 @@ class Budget:
         self.spent_usd = 0.0
         self._set_aside_usd = 0.0
         self._n_open = 0
+        self._is_used_up = False
         self._settled = asyncio.Event()
 
     @property
@@ -35,12 +36,14 @@ class Budget:
         """Set aside the most that a call can cost, waiting for calls in flight to end.
 
         Returns:
-            False if it does not fit even when no call is in flight: then the budget is used up.
+            False if it does not fit even when no call is in flight: then the budget is used up,
+            and no later call gets anything, so that a run stops at one place.
         """
-        while most_usd > self.left_usd and self._n_open:
+        while most_usd > self.left_usd and self._n_open and not self._is_used_up:
             self._settled.clear()
             await self._settled.wait()
-        if most_usd > self.left_usd:
+        if most_usd > self.left_usd or self._is_used_up:
+            self._is_used_up = True
             return False
         self._set_aside_usd += most_usd
         self._n_open += 1

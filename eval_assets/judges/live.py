@@ -131,9 +131,9 @@ def api_keys(
         name = each.api_key_env or _KEY_NAMES[_vendor(each)]
         key = environ.get(name, "").strip()
         base_url = each.base_url or environ.get(_BASE_URL_NAMES[_vendor(each)]) or ""
-        if not key and urlsplit(base_url).hostname in _LOOPBACK:
-            key = _NO_KEY
-        if not key or any(word in key.lower() for word in _PLACEHOLDERS):
+        if urlsplit(base_url).hostname in _LOOPBACK:
+            key = key or _NO_KEY
+        elif not key or any(word in key.lower() for word in _PLACEHOLDERS):
             what = f"{each.id} needs {name}, which is {'a placeholder' if key else 'not set'}"
             problems.append(
                 InputProblem("environment", None, None, what, f"Set {name} to a key of its vendor")

@@ -62,7 +62,8 @@ class OpenAIClient:
     def _filtered_or_raise(self, error: openai.APIStatusError) -> Reply:
         """An error response is a reply only where the vendor's filter sent it."""
         if is_filtered(error.status_code, error.body):
-            return Reply("", "content_filter", None, None, error.request_id, http_status=400)
+            nothing = Usage(0, 0)  # an error is not billed
+            return Reply("", "content_filter", nothing, None, error.request_id, http_status=400)
         # Not chained: the SDK's error holds the request, and with it the key.
         raise failure_of(
             http_status=error.status_code,

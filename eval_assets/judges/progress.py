@@ -27,24 +27,25 @@ class Estimate:
         n_calls: Calls to make, retries left out.
         input_tokens: Their input tokens.
         output_tokens: Their output tokens, thinking included.
+        cost_usd: What they will cost; None where the price is not known.
     """
 
     model: LiveModel
     n_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cost_usd: float | None = 0.0
 
     def add(self, call: Call) -> None:
         """Count a call."""
         n_thinking = _EXPECTED_THINKING_TOKENS if self.model.abilities.thinks else 0
+        n_output = min(call.max_tokens, _EXPECTED_OUTPUT_TOKENS + n_thinking)
+        usage = Usage(call.size // _CHARACTERS_PER_TOKEN, n_output)
+        cost = self.model.cost_usd(usage)
         self.n_calls += 1
-        self.input_tokens += call.size // _CHARACTERS_PER_TOKEN
-        self.output_tokens += min(call.max_tokens, _EXPECTED_OUTPUT_TOKENS + n_thinking)
-
-    @property
-    def cost_usd(self) -> float | None:
-        """What they will cost; None where the price is not known."""
-        return self.model.cost_usd(Usage(self.input_tokens, self.output_tokens))
+        self.input_tokens += usage.input_tokens
+        self.output_tokens += usage.output_tokens
+        self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
 
     @property
     def seconds(self) -> float:

@@ -178,7 +178,9 @@ def verdict_schema(scale: Scale) -> dict[str, Any]:
     """
     score: dict[str, Any] = {"type": "number"}
     if scale.values is None:
-        score |= {"minimum": scale.low, "maximum": scale.high}
+        # Described too, because not every vendor takes the bounds.
+        described = f"A number from {scale.low:g} to {scale.high:g}"
+        score |= {"description": described, "minimum": scale.low, "maximum": scale.high}
     else:
         score |= {"enum": [int(v) if float(v).is_integer() else v for v in scale.values]}
     return {

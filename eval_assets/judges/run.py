@@ -131,7 +131,8 @@ class _Counter:
 
     async def count(self, job: Job) -> None:
         """Do a job and count it."""
-        self.n_failed += not await job()
+        is_usable = await job()
+        self.n_failed += not is_usable
         self.n_done += 1
 
     def progress(self) -> Progress:

@@ -1,0 +1,133 @@
+"""Judges that are the real SDK clients, talking to the fake provider on loopback."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.fake_provider import Behaviour, RunningProvider, running
+from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
+from eval_assets.judges.live import api_keys
+from eval_assets.judges.progress import Estimate, Progress
+from eval_assets.judges.prompt import PromptTemplate
+from eval_assets.judges.rater import Unit
+from eval_assets.judges.retry import RetryPolicy
+from eval_assets.judges.run import RunOptions
+from eval_assets.ledger import Attempt, StoredReply
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import Scale
+
+KEY = "sk-secret-of-the-tests"
+QUESTION = RubricQuestion(
+    id="usefulness",
+    question="How useful is it?",
+    scale=Scale.from_steps(low=0, high=4),
+    level="ordinal",
+    guidelines="0: useless\n4: solves it",
+)
+PAIR = (
+    Judge("gpt", "openai", "gpt-6-luna"),
+    Judge("haiku", "anthropic", "claude-haiku-5-5"),
+)
+IMPATIENT = RetryPolicy(delays_seconds=(0.01, 0.01, 0.01, 0.01), longest_wait_seconds=0.05)
+
+
+class MemoryLedger:
+    """A ledger as long as the test."""
+
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
+        self.n_commits = 0
+
+    def replies(self, call_keys: Collection[str]) -> dict[str, StoredReply]:
+        """Replies recorded before."""
+        wanted, found = set(call_keys), {}
+        for each in self.attempts:
+            match each.status:
+                case "timeout" | "api_error":
+                    continue
+                case status if each.call_key in wanted:
+                    found[each.call_key] = StoredReply(each.raw_output or "", status)
+        return found
+
+    def record(self, attempts: Sequence[Attempt]) -> None:
+        """Keep attempts."""
+        self.n_commits += 1
+        self.attempts += attempts
+
+
+def units(n: int) -> list[Unit]:
+    """Responses to rate, all different."""
+    return [Unit(f"r{i}", QUESTION, f"Sort list {i}.", f"sorted(list_{i})") for i in range(n)]
+
+
+@pytest.fixture
+def provider() -> Iterator[RunningProvider]:
+    """The fake provider, which behaves well until told otherwise."""
+    with running(Behaviour(retry_after_seconds=0.02)) as running_provider:
+        yield running_provider
+
+
+@pytest.fixture
+def ledger() -> MemoryLedger:
+    """An empty ledger."""
+    return MemoryLedger()
+
+
+class JudgeAll(Protocol):
+    """Judges units with declared judges."""
+
+    def __call__(
+        self,
+        to_rate: Sequence[Unit],
+        judges: Sequence[Judge] = PAIR,
+        *,
+        budget_usd: float | None = None,
+        report: Callable[[Progress | Estimate], None] | None = None,
+        retry: RetryPolicy = IMPATIENT,
+    ) -> JudgingSummary:
+        """Judge."""
+
+
+@pytest.fixture
+def judge_all(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
+    """Judges units against the fake provider, impatiently."""
+    environ = {**provider.environment, "OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+
+    def judge(
+        to_rate: Sequence[Unit],
+        judges: Sequence[Judge] = PAIR,
+        *,
+        budget_usd: float | None = None,
+        report: Callable[[Progress | Estimate], None] | None = None,
+        retry: RetryPolicy = IMPATIENT,
+    ) -> JudgingSummary:
+        evaluation = Evaluation(
+            name="test",
+            folder=Path(),
+            rubric=(QUESTION,),
+            responses=(),
+            labels=(),
+            judges=tuple(judges),
+            budget_usd=budget_usd,
+        )
+        return asyncio.run(
+            score_units(
+                to_rate,
+                live_judges(evaluation, environ=environ, today=date(2026, 11, 21)),
+                ledger,
+                template=PromptTemplate.load(None),
+                options=RunOptions(
+                    api_keys(judges, environ=environ),
+                    budget_usd=budget_usd,
+                    report=report or (lambda _: None),
+                    retry=retry,
+                ),
+            )
+        )
+
+    return judge

@@ -1,0 +1,346 @@
+"""Judging, by the real SDK clients against a server that misbehaves."""
+
+import asyncio
+import dataclasses
+import json
+import math
+import os
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from eval_assets.evaluation import Calling, Evaluation, Judge
+from eval_assets.fake_provider import Behaviour, Faults, RateLimit, RunningProvider, mixed_rates
+from eval_assets.judges.judging import live_judges, score_units
+from eval_assets.judges.live import api_keys
+from eval_assets.judges.progress import Estimate, Progress
+from eval_assets.judges.prompt import PromptTemplate
+from eval_assets.judges.rater import Unit
+from eval_assets.judges.retry import RetryPolicy
+from eval_assets.judges.run import RunOptions
+from eval_assets.ledger import Attempt
+from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
+
+OWN_MODEL = Judge("own", "openai", "llama3.2")
+
+
+def test_two_judges_score_every_unit_and_a_second_run_makes_no_call(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    first = judge_all(units(40))
+    assert [(s.response_id, s.judge_id) for s in first.scores[:3]] == [
+        ("r0", "gpt"),
+        ("r0", "haiku"),
+        ("r1", "gpt"),
+    ]
+    assert {score.status for score in first.scores} == {"ok"}
+    assert all(QUESTION.scale.holds(score.score) for score in first.scores)
+    assert provider.log.n_received == len(ledger.attempts) == 80
+
+    second = judge_all(units(40))
+    assert provider.log.n_received == 80
+    assert second.scores == first.scores
+    assert [judge.n_from_ledger for judge in second.judges] == [40, 40]
+
+
+def test_both_vendors_get_the_same_prompt_to_the_letter(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    judge_all([Unit("r", QUESTION, 'Say "hi".', "</response> {{ x }} é\n")])
+    bodies = {each.vendor: json.loads(each.body) for each in provider.log.completions}
+    system, user = bodies["openai"]["messages"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert [block["text"] for block in bodies["anthropic"]["system"]] == [system["content"]]
+    assert bodies["anthropic"]["messages"] == [user]
+    assert (
+        bodies["openai"]["response_format"]["json_schema"]["schema"]
+        == bodies["anthropic"]["output_config"]["format"]["schema"]
+    )
+
+
+def test_settings_go_only_to_models_that_take_them(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    takes = Judge("takes", "openai", "gpt-4o", calling=Calling(settings={"max_tokens": 200}))
+    claude = Judge("claude", "anthropic", "claude-haiku-4-5")
+    summary = judge_all(units(1), (takes, claude, *PAIR))
+    assert {score.status for score in summary.scores} == {"ok"}
+    bodies = {json.loads(e.body)["model"]: json.loads(e.body) for e in provider.log.completions}
+    assert bodies["gpt-4o"]["temperature"] == 0
+    assert bodies["gpt-4o"]["max_completion_tokens"] == 200
+    assert "reasoning_effort" not in bodies["gpt-4o"]
+    assert "temperature" not in bodies["gpt-6-luna"]
+    assert bodies["gpt-6-luna"]["reasoning_effort"] == "low"
+    assert bodies["claude-haiku-4-5"]["temperature"] == 0
+    assert "temperature" not in bodies["claude-haiku-5-5"]
+    assert bodies["claude-haiku-5-5"]["output_config"]["effort"] == "low"
+    assert bodies["claude-haiku-5-5"]["max_tokens"] >= 1000
+
+
+def test_with_30_percent_faults_every_unit_is_scored_or_accounted_for(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(
+        Behaviour(faults=Faults(rates=mixed_rates(0.3), seed=1), retry_after_seconds=0.02)
+    )
+    summary = judge_all(units(150))
+    assert len(summary.scores) == 300
+    assert sum(score.status == "ok" for score in summary.scores) > 240
+    for score in summary.scores:
+        assert (score.status == "ok") == (not math.isnan(score.score))
+        assert bool(score.error) == (score.status in ("api_error", "timeout"))
+    assert not any(judge.stopped for judge in summary.judges)
+    assert provider.log.n_received == len(ledger.attempts)
+    assert Counter(a.judge_id for a in ledger.attempts) == {
+        judge.judge_id: judge.n_attempts for judge in summary.judges
+    }
+    # A rerun asks only where no reply arrived, and leaves what was scored as it was.
+    unanswered = {s for s in summary.scores if s.status in ("api_error", "timeout")}
+    provider.behave(Behaviour())
+    provider.log.clear()
+    again = judge_all(units(150))
+    assert 0 < provider.log.n_received <= 2 * len(unanswered) + 10
+    assert {s.status for s in again.scores}.isdisjoint({"api_error", "timeout"})
+    assert {s for s in summary.scores if s.status == "ok"} <= set(again.scores)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        ("cut_off", "truncated"),
+        ("refusal", "refused"),
+        ("content_filter", "content_filter"),
+        ("out_of_range", "out_of_range"),
+        ("bad_request", "api_error"),
+        ("reset", "api_error"),
+        ("server_error", "api_error"),
+        ("html_page", "api_error"),
+    ],
+)
+def test_a_unit_without_a_score_says_why_and_leaves_the_others_alone(
+    provider: RunningProvider, judge_all: JudgeAll, fault: str, status: str
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_3)": fault})))  # type: ignore[dict-item]
+    summary = judge_all(units(6))
+    assert {s.status for s in summary.scores if s.response_id != "r3"} == {"ok"}
+    assert {s.status for s in summary.scores if s.response_id == "r3"} == {status}
+    assert all(math.isnan(s.score) for s in summary.scores if s.response_id == "r3")
+
+
+def test_a_call_that_hangs_ends_at_its_deadline(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_0)": "hang"})))
+    judge = dataclasses.replace(PAIR[0], calling=Calling(timeout_seconds=0.1))
+    retry = RetryPolicy(delays_seconds=(0.01,))
+    summary = judge_all(units(2), [judge], retry=retry)
+    assert [score.status for score in summary.scores] == ["timeout", "ok"]
+    assert [a.status for a in ledger.attempts if a.response_id == "r0"] == ["timeout", "timeout"]
+
+
+def test_a_thinking_block_first_is_passed_over(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(rates={"thinking_first": 1.0})))
+    assert {score.status for score in judge_all(units(3)).scores} == {"ok"}
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_once_more_and_more_strictly(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    script = {KEY: ["prose", None, "prose", "prose"]}
+    provider.behave(Behaviour(faults=Faults(script=script)))  # type: ignore[arg-type]
+    judge = dataclasses.replace(PAIR[0], calling=Calling(max_in_flight=1))
+    summary = judge_all(units(1), [judge])
+    assert summary.scores[0].status == "ok"
+    strict = json.loads(provider.log.completions[1].body)["messages"][-1]["content"]
+    assert "could not be read" in strict
+    summary = judge_all(units(2)[1:], [judge])
+    assert summary.scores[0].status == "unparsable"
+    assert provider.log.n_received == len(ledger.attempts) == 4
+    # Both replies are in the ledger: there is nothing left to ask.
+    assert judge_all(units(2), [judge]).scores[1].status == "unparsable"
+    assert provider.log.n_received == 4
+
+
+@pytest.mark.parametrize("fault", ["quota", "no_credit", "unauthorized", "forbidden"])
+def test_no_money_or_no_permission_stops_that_judge_at_once_and_no_other(
+    provider: RunningProvider, judge_all: JudgeAll, fault: str
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={'"gpt-6-luna"': fault})))  # type: ignore[dict-item]
+    judges = [dataclasses.replace(j, calling=Calling(max_in_flight=4)) for j in PAIR]
+    gpt, haiku = judge_all(units(60), judges).judges
+    assert (gpt.statuses, gpt.n_attempts <= 4) == ({"api_error": 60}, True)
+    assert gpt.stopped.startswith(("401", "403", "429"))
+    assert "\n" not in gpt.stopped
+    assert (haiku.statuses, haiku.stopped) == ({"ok": 60}, "")
+
+
+def test_an_endpoint_that_is_down_stops_the_judge_before_every_unit_was_tried(
+    judge_all: JudgeAll,
+) -> None:
+    down = dataclasses.replace(PAIR[0], base_url="http://127.0.0.1:9/v1")
+    (judge,) = judge_all(units(500), [down]).judges
+    assert judge.statuses == {"api_error": 500}
+    assert "20 calls in a row failed" in judge.stopped
+    assert judge.n_attempts < 1000
+
+
+@pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK knows it, too
+def test_a_model_that_does_not_exist_stops_its_judge(judge_all: JudgeAll) -> None:
+    retired = Judge("old", "anthropic", "claude-3-5-haiku-20241022")
+    (judge,) = judge_all(units(3), [retired]).judges
+    assert judge.stopped.startswith("404 not_found_error")
+
+
+def test_the_budget_holds_to_the_cent_and_the_rest_says_so(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(latency_seconds=0.005))
+    whole = judge_all(units(30))
+    cost = sum(judge.spent_usd or 0 for judge in whole.judges)
+    ledger.attempts.clear()
+    summary = judge_all(units(30), budget_usd=cost / 2 + 0.003)
+    spent = sum(attempt.cost_usd or 0 for attempt in ledger.attempts)
+    assert 0 < spent <= cost / 2 + 0.003
+    assert {score.status for score in summary.scores} == {"ok", "budget_stopped"}
+    assert summary.n_budget_stopped == sum(s.status == "budget_stopped" for s in summary.scores)
+    assert summary.budget_left_usd == pytest.approx(cost / 2 + 0.003 - spent)
+    # With more money the next run asks for the rest alone.
+    n_scored, n_before = len(ledger.attempts), provider.log.n_received
+    assert {score.status for score in judge_all(units(30)).scores} == {"ok"}
+    assert provider.log.n_received - n_before == 60 - n_scored
+
+
+def test_a_capped_run_needs_prices(judge_all: JudgeAll) -> None:
+    with pytest.raises(ValueError, match=r"budget_usd needs the price of llama3\.2"):
+        judge_all(units(1), [OWN_MODEL], budget_usd=1.0)
+    (judge,) = judge_all(units(1), [OWN_MODEL]).judges
+    assert judge.spent_usd is None
+    assert judge.estimate.cost_usd is None
+
+
+def test_replicates_are_all_asked_kept_and_put_together_as_stated(
+    ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    judge = dataclasses.replace(PAIR[0], replicates=3, aggregate="median")
+    (score,) = judge_all(units(1), [judge]).scores
+    assert [attempt.replicate for attempt in ledger.attempts] == [0, 1, 2]
+    assert len({attempt.call_key for attempt in ledger.attempts}) == 3
+    assert (score.n_replies, score.n_replicates, score.aggregate) == (3, 3, "median")
+    assert len(json.loads(score.raw_output)) == 3
+    assert score.spread == 0
+
+
+def test_responses_with_the_same_text_are_asked_about_once(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    same = [Unit(f"r{i}", QUESTION, "Sort it.", "x.sort()") for i in range(20)]
+    summary = judge_all(same, PAIR[:1])
+    assert provider.log.n_received == 1
+    assert len({score.score for score in summary.scores}) == 1
+
+
+def test_a_vendors_limit_is_found_without_losing_a_unit(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    limit = RateLimit(requests=30, window_seconds=0.2)
+    provider.behave(Behaviour(limit=limit, latency_seconds=0.01))
+    retry = RetryPolicy(delays_seconds=(0.1, 0.2, 0.4, 0.8), longest_wait_seconds=1.0)
+    (judge,) = judge_all(units(150), PAIR[:1], retry=retry).judges
+    assert judge.statuses == {"ok": 150}
+    assert judge.n_attempts < 300
+
+
+def test_what_to_expect_is_told_before_the_first_call_and_what_came_of_it_after(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    told: list[tuple[int, Progress | Estimate]] = []
+    judge_all(units(10), report=lambda each: told.append((provider.log.n_received, each)))
+    (n0, gpt), (n1, haiku), (_, end) = told
+    assert (n0, n1) == (0, 0)
+    assert isinstance(gpt, Estimate)
+    assert isinstance(haiku, Estimate)
+    assert gpt.n_calls == haiku.n_calls == 10
+    assert gpt.cost_usd is not None
+    assert gpt.cost_usd > 0
+    assert isinstance(end, Progress)
+    assert (end.n_done, end.n_failed, end.n_total) == (20, 0, 20)
+
+
+def test_the_key_is_nowhere_but_in_the_request(
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG", logger="eval_assets")
+    faults = Faults(rates=mixed_rates(0.5), by_text={"(list_1)": "unauthorized"})
+    provider.behave(Behaviour(faults=faults))
+    summary = judge_all(units(20))
+    assert {request.key for request in provider.log.requests} == {KEY}
+    shown = repr((summary, ledger.attempts, RunOptions({"gpt": KEY}), caplog.text))
+    assert KEY not in shown
+    assert KEY.removeprefix("sk-") not in shown
+
+
+def test_a_run_cut_short_keeps_what_had_arrived_and_the_next_one_completes_it(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(latency_seconds=0.05))
+    environ = provider.environment
+    evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=PAIR)
+
+    async def cut_short() -> None:
+        task = asyncio.create_task(
+            score_units(
+                units(200),
+                live_judges(evaluation, environ=environ, today=date(2026, 11, 21)),
+                ledger,
+                template=PromptTemplate.load(None),
+                options=RunOptions(api_keys(PAIR, environ=environ)),
+            )
+        )
+        while len(ledger.attempts) < 50:  # noqa: ASYNC110 - the ledger knows no events
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cut_short())
+    n_kept = len(ledger.attempts)
+    assert 50 <= n_kept < 400
+    n_before = provider.log.n_received
+    assert {score.status for score in judge_all(units(200)).scores} == {"ok"}
+    assert provider.log.n_received - n_before == 400 - n_kept
+
+
+def test_a_ledger_that_cannot_be_written_ends_the_run_with_one_error(
+    judge_all: JudgeAll, ledger: MemoryLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: list[Attempt]) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(ledger, "record", full)
+    with pytest.raises(OSError, match="no space left"):
+        judge_all(units(50))
+
+
+def test_a_judge_on_this_machine_needs_no_key_and_others_do() -> None:
+    local = Judge("local", "openai", "llama3.2", base_url="http://localhost:11434/v1")
+    assert api_keys([local], environ={}) == {"local": "none-needed"}
+    placeholder = {"OPENAI_API_KEY": "your-key-here", "MY_KEY": " "}
+    mine = Judge("mine", "anthropic", "claude-haiku-5-5", api_key_env="MY_KEY")
+    with pytest.raises(ExceptionGroup) as raised:
+        api_keys([PAIR[0], mine, local], environ=placeholder)
+    assert [str(error) for error in raised.value.exceptions] == [
+        f"environment: {who} needs {name}, which is {what}. Set {name} to a key of its vendor."
+        for who, name, what in (
+            ("gpt", "OPENAI_API_KEY", "a placeholder"),
+            ("mine", "MY_KEY", "not set"),
+        )
+    ]
+    assert "your-key-here" not in str(raised.value.exceptions)
+    assert os.environ.get("MY_KEY") is None
