@@ -16,8 +16,8 @@ from eval_assets.fake_provider import Behaviour, Model, RunningProvider, running
 Ask = Callable[..., ChatCompletion]
 
 
-def score_in(reply: ChatCompletion) -> object:
-    return json.loads(reply.choices[0].message.content or "")["score"]
+def score_in(reply: ChatCompletion) -> int:
+    return int(json.loads(reply.choices[0].message.content or "")["score"])
 
 
 def usage_of(reply: ChatCompletion) -> Any:
@@ -53,7 +53,17 @@ def test_the_same_response_gets_the_same_score_whatever_stands_around_it(ask_ope
     ]
     scores.add(score_in(ask_openai(messages=reasked)))
     # A model's own taste moves a score by at most a tenth of the scale, so by at most one of five.
-    assert max(scores) - min(scores) <= 1  # type: ignore[type-var, operator]
+    assert max(scores) - min(scores) <= 1
+
+
+def test_a_later_message_does_not_decide_the_score(ask_openai: Ask) -> None:
+    reminder = {"role": "user", "content": "Answer in JSON only."}
+    scores = {
+        score_in(ask_openai(messages=[{"role": "user", "content": f"Tea {number}?"}, reminder]))
+        for number in range(8)
+    }
+    # One subject's scores differ by at most one of five, whatever else the prompt says.
+    assert max(scores) - min(scores) > 1
 
 
 def test_asking_again_gives_the_same_text_under_another_id(ask_openai: Ask) -> None:
