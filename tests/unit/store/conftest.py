@@ -1,0 +1,62 @@
+"""A database of its own for each test, and rows to put into it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+from eval_assets.records import LABEL_COLUMNS, RESPONSE_COLUMNS, SCORE_COLUMNS
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import BINARY, LIKERT5
+from eval_assets.store.connection import connect
+from eval_assets.store.tables import replace_rows, write_rubric
+
+CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
+SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a database may be made."""
+    return tmp_path / "out" / "eval.duckdb"
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An open database with the two questions and four responses to two prompts."""
+    with connect(path) as connection:
+        write_rubric(connection, [CLARITY, SAFETY])
+        replace_rows(connection, "responses", responses("a1", "a2", "b1", "b2"))
+        yield connection
+
+
+def responses(*response_ids: str, **columns: object) -> pd.DataFrame:
+    """Responses; the prompt is named by the id's first letter, the model by the rest."""
+    rows = [
+        {
+            "response_id": response_id,
+            "prompt_text": f"Prompt {response_id[0]}",
+            "response_text": f"Answer {response_id}",
+            "model_name": f"m{response_id[1:]}",
+            **columns,
+        }
+        for response_id in response_ids
+    ]
+    return pd.DataFrame(rows).reindex(columns=list(RESPONSE_COLUMNS)).astype(object)
+
+
+def labels(*given: tuple[str, str, str, float]) -> pd.DataFrame:
+    """Labels (response, question, rater, value), none of them skipped."""
+    named = ["response_id", "question_id", "rater_id", "value"]
+    rows = pd.DataFrame(given, columns=named).assign(source="labels.csv:2", skipped=False)
+    return rows.reindex(columns=list(LABEL_COLUMNS))
+
+
+def scores(*given: tuple[str, str, str, float | None, str]) -> pd.DataFrame:
+    """Judge scores (response, question, judge, score, status)."""
+    named = ["response_id", "question_id", "judge_id", "score", "status"]
+    rows = pd.DataFrame(given, columns=named)
+    rows["score"] = rows["score"].astype(float)
+    return rows.reindex(columns=list(SCORE_COLUMNS))

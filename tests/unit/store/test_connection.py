@@ -1,0 +1,210 @@
+"""Opening the database: waiting for others, refusing what cannot be used, closing always."""
+
+import logging
+import resource
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from eval_assets.store.connection import SCHEMA_VERSION, StoreError, connect, transaction
+from eval_assets.store.tables import count_rows
+
+HOLD = """
+import sys, time, duckdb
+with duckdb.connect(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+@contextmanager
+def held_by_another_process(path: Path, *, seconds: float) -> Iterator[None]:
+    """A person's open session: it ends by itself, at the latest with the block."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), str(seconds)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        yield
+    finally:
+        holder.kill()
+        holder.communicate()
+
+
+def refusal(path: Path, *, wait_seconds: float = 0) -> str:
+    """What is said of a database that cannot be opened: always one line with its path."""
+    with pytest.raises(StoreError) as raised, connect(path, wait_seconds=wait_seconds):
+        pass
+    told = str(raised.value)
+    assert told.startswith(f"{path}: ")
+    assert "\n" not in told
+    return told
+
+
+def test_a_new_database_has_every_table_of_the_schema(path: Path) -> None:
+    with connect(path) as connection:
+        tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+
+    assert tables >= {
+        "responses",
+        "rubric_questions",
+        "human_labels",
+        "judge_scores",
+        "human_agreement",
+        "judge_agreement",
+        "judge_human_agreement",
+        "gate_verdicts",
+        "combined_scores",
+        "combined_scores_long",
+        "label_disagreements",
+        "judge_splits",
+    }
+
+
+def test_a_database_is_closed_also_where_its_user_fails(path: Path) -> None:
+    """Another process can open it at once: a lock left open would make it wait."""
+
+    def fail() -> None:
+        with connect(path):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with held_by_another_process(path, seconds=0):
+        pass
+
+
+def test_an_open_session_is_waited_for_and_said_once(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with connect(path):
+        pass
+    started = time.monotonic()
+    with (
+        held_by_another_process(path, seconds=1.0),
+        caplog.at_level(logging.WARNING),
+        connect(path) as connection,
+    ):
+        assert count_rows(connection, "responses") == 0
+
+    assert 0.5 < time.monotonic() - started < 10
+    [message] = [record.getMessage() for record in caplog.records]
+    assert message.startswith(f"{path} is in use by another process; waiting")
+
+
+def test_a_session_that_stays_open_is_given_up_with_one_line(path: Path) -> None:
+    with connect(path):
+        pass
+    with held_by_another_process(path, seconds=30):
+        assert "still in use by another process. Close it" in refusal(path, wait_seconds=0.3)
+
+
+def test_a_path_with_the_word_lock_is_not_taken_for_a_lock(tmp_path: Path) -> None:
+    """It would be waited for in vain."""
+    path = tmp_path / "blocked disk" / "eval.duckdb"
+    path.parent.mkdir()
+    path.write_text("no database")
+    started = time.monotonic()
+
+    assert "this is no DuckDB database" in refusal(path, wait_seconds=30)
+    assert time.monotonic() - started < 5
+
+
+def test_a_database_of_a_newer_schema_is_refused_and_left_as_it_is(path: Path) -> None:
+    with connect(path) as connection:
+        connection.execute("UPDATE schema_version SET version = ?", [SCHEMA_VERSION + 1])
+    before = path.read_bytes()
+
+    told = refusal(path)
+
+    assert "written by a newer eval-assets" in told
+    assert "Upgrade eval-assets, or set EVAL_DATABASE to another file." in told
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"response_id,rating\na1,3\n" * 500, b""])
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "eval.duckdb"
+    path.write_bytes(content)
+
+    assert "this is no DuckDB database. Move it away or set EVAL_DATABASE" in refusal(path)
+    assert path.read_bytes() == content
+
+
+def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "eval.duckdb"
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE labels (rating)")
+    other.commit()
+    other.close()
+
+    assert "this is no DuckDB database" in refusal(path)
+
+
+def test_a_folder_in_place_of_the_database_is_refused(tmp_path: Path) -> None:
+    assert "Is a directory" in refusal(tmp_path)
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+
+    refusal(tmp_path / "out" / "eval.duckdb")
+
+
+def test_a_folder_that_may_not_be_written_is_refused(read_only_folder: Path) -> None:
+    for path in (read_only_folder / "eval.duckdb", read_only_folder / "out" / "eval.duckdb"):
+        assert "cannot be written. Give write access or set EVAL_DATABASE" in refusal(path)
+
+
+@contextmanager
+def largest_file(n_bytes: int) -> Iterator[None]:
+    """No file grows beyond so many bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_was_stored(path: Path) -> None:
+    with connect(path) as connection, transaction(connection):
+        connection.execute("CREATE TABLE kept AS SELECT 1 AS one")
+
+    def overfill() -> None:
+        with connect(path) as connection, transaction(connection):
+            connection.execute("DELETE FROM kept")
+            connection.execute(
+                "CREATE TABLE huge AS SELECT md5(i::VARCHAR) FROM range(300000) t(i)"
+            )
+
+    with (
+        largest_file(path.stat().st_size + 100_000),
+        pytest.raises(StoreError, match="the disk is full; what was stored before is kept"),
+    ):
+        overfill()
+    with connect(path) as connection:
+        assert count_rows(connection, "kept") == 1
+
+
+def test_a_transaction_that_is_interrupted_leaves_nothing_behind(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    def interrupt() -> None:
+        with transaction(connection):
+            connection.execute("DELETE FROM responses")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert count_rows(connection, "responses") == 4
