@@ -16,7 +16,7 @@ from eval_assets.store.connection import connect
 from eval_assets.store.verdicts import judge_gates
 
 
-@click.command()
+@click.command(short_help="Say whether judges may be tuned.")
 @data_option
 @database_option
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")

@@ -8,7 +8,7 @@ import click
 from eval_assets.cli.problems import DONE
 
 
-@click.command()
+@click.command(short_help="Write an evaluation folder to start from.")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 def init(folder: Path) -> int:
     """Write a commented evaluation folder to start from; it runs as it is.

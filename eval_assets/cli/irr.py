@@ -12,7 +12,7 @@ from eval_assets.store.connection import connect
 from eval_assets.store.tables import read_table
 
 
-@click.command()
+@click.command(short_help="Show how far human raters agree.")
 @data_option
 @database_option
 @click.option("--json", "as_json", is_flag=True, help="Print every figure as JSON.")

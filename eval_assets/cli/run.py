@@ -8,7 +8,7 @@ from eval_assets.cli.options import data_option, database_option
 from eval_assets.readers.evaluation_yaml import read_evaluation
 
 
-@click.command()
+@click.command(short_help="Materialize the assets and say what was measured.")
 @data_option
 @database_option
 @click.option(

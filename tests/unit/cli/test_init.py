@@ -1,0 +1,30 @@
+"""`eval-assets init` writes a folder that can be used as it is."""
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from eval_assets.cli.init import init
+from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.readers.labels import read_labels
+from eval_assets.readers.responses import read_responses
+
+
+def test_folder_can_be_read_as_it_is(tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(init, [str(tmp_path / "mine")])
+    assert outcome.exit_code == 0, outcome.output
+    evaluation = read_evaluation(tmp_path / "mine")
+    responses = read_responses(evaluation)
+    labels = read_labels(evaluation, responses)
+    assert len(responses) == 16
+    assert len(labels.ratings) == 16 * 2 * 2
+    assert not labels.rejected
+
+
+def test_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("mine", encoding="utf-8")
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+    assert outcome.exit_code == 2
+    assert "labels.csv already" in outcome.output
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+    assert (tmp_path / "labels.csv").read_text("utf-8") == "mine"
