@@ -1,0 +1,182 @@
+"""What a reader must keep in mind before trusting a figure."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from eval_assets.gates import GateOutcome
+from eval_assets.interpretation import figure_text
+from eval_assets.report.data import ReportData
+from eval_assets.report.rows import Row, count, number, rows_of, text
+from eval_assets.report.verdict import cannot_tell
+from eval_assets.report.writing import counted, interval_text, listed, percent_text
+
+FEW_RESPONSES = 50
+"""From here on simulated 95 % intervals hold the true value 93 to 97 % of the time."""
+
+LOWEST_COVERAGE = 0.9
+"""Share of units that a judge must score: the default minimum of `judge_coverage`."""
+
+
+@dataclass(frozen=True)
+class Caution:
+    """One reason to be careful.
+
+    Args:
+        title: What is the matter, in a few words.
+        text: What it means, and what to do.
+    """
+
+    title: str
+    text: str
+
+
+def cautions(data: ReportData) -> tuple[Caution, ...]:
+    """Everything to be careful about, what touches the verdict first."""
+    return (
+        *_undecided(data),
+        *_paradoxes(data),
+        *_easy_by_chance(data),
+        *_small_samples(data),
+        *_guessed_scales(data),
+        *_poor_coverage(data),
+        *_judges_no_better_than_constant(data),
+        *_too_few_judges(data),
+    )
+
+
+def _undecided(data: ReportData) -> Iterator[Caution]:
+    """Gates whose minimum lies within an interval."""
+    for outcome in data.gates:
+        undecided = _undecided_figures(outcome)
+        if undecided:
+            more = (
+                "More units scored by two judges or more"
+                if outcome.gate == "judge_alpha"
+                else "More responses rated by two raters or more"
+            )
+            yield Caution(
+                f"{outcome.gate}: the data cannot tell",
+                f"The 95 % interval reaches both sides of the minimum "
+                f"{outcome.overall.minimum:g} for {listed(undecided)}. The gate goes by the value; "
+                f"the truth may lie on the other side. {more} narrow the interval.",
+            )
+
+
+def _undecided_figures(outcome: GateOutcome) -> list[str]:
+    return [
+        f"{verdict.question_id or 'all questions together'} "
+        f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
+        f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
+        for verdict in (outcome.overall, *outcome.questions)
+        if cannot_tell(verdict)
+    ]
+
+
+def _paradoxes(data: ReportData) -> Iterator[Caution]:
+    """Questions with a high A^HH and a low alpha, which look contradictory and are not."""
+    a_hh_minimum, alpha_minimum = _minimum(data, "human_a_hh"), _minimum(data, "human_alpha")
+    for row in _questions(data):
+        a_hh, alpha = number(row, "a_hh"), number(row, "alpha")
+        if a_hh >= a_hh_minimum and alpha < alpha_minimum:
+            share = percent_text(100 * number(row, "most_frequent_share"))
+            yield Caution(
+                f"{text(row, 'question_id')}: high A^HH, low alpha",
+                f"A^HH is {figure_text(a_hh, limits=[a_hh_minimum])}, yet alpha is only "
+                f"{figure_text(alpha, limits=[alpha_minimum])}. One value makes up {share} of all "
+                f"ratings, so chance alone gives an A^HH of "
+                f"{figure_text(number(row, 'a_hh_by_chance'), limits=[])}, and the few ratings "
+                f"that differ decide alpha. Skewed data do this even to careful raters: have more "
+                f"responses rated that deserve other values.",
+            )
+
+
+def _easy_by_chance(data: ReportData) -> Iterator[Caution]:
+    """Questions on which raters who never read a response would reach the minimum."""
+    minimum = _minimum(data, "human_a_hh")
+    easy = [
+        f"{text(row, 'question_id')} "
+        f"({figure_text(number(row, 'a_hh_by_chance'), limits=[minimum])})"
+        for row in _questions(data)
+        if number(row, "a_hh_by_chance") >= minimum
+    ]
+    if easy:
+        yield Caution(
+            "A^HH is easy to reach by chance",
+            f"Raters who share nothing but how often they give each value would reach the minimum "
+            f"{minimum:g} on {listed(easy)}. Go by alpha there, which takes chance out.",
+        )
+
+
+def _small_samples(data: ReportData) -> Iterator[Caution]:
+    few = [
+        f"{text(row, 'question_id')} ({count(row, 'n_responses')})"
+        for row in _questions(data)
+        if count(row, "n_responses") < FEW_RESPONSES
+    ]
+    if few:
+        yield Caution(
+            f"Fewer than {FEW_RESPONSES} responses: intervals are too narrow",
+            f"Rated by two raters or more: {listed(few)}. In simulations 95 % intervals "
+            f"of alpha held the true value only 90 to 92 times in 100 at 20 responses, 93 to 94 "
+            f"times at 50. Read them as wider than they look.",
+        )
+
+
+def _guessed_scales(data: ReportData) -> Iterator[Caution]:
+    for question in data.evaluation.rubric:
+        if question.scale_guessed:
+            yield Caution(
+                f"{question.id}: the scale is a guess",
+                f"None is declared; {question.scale.described()} was read off the ratings. "
+                f"One stray rating changes the guess and every figure with it: declare the scale "
+                f"in evaluation.yaml.",
+            )
+
+
+def _poor_coverage(data: ReportData) -> Iterator[Caution]:
+    for judge_id, statuses in data.judge_statuses.groupby("judge_id", sort=True):
+        total = int(statuses["n"].sum())
+        n_ok = int(statuses.loc[statuses["status"] == "ok", "n"].sum())
+        if total and n_ok / total < LOWEST_COVERAGE:
+            lost = [
+                f"{count(row, 'n'):,} {text(row, 'status')}"
+                for row in rows_of(statuses.sort_values("n", ascending=False))
+                if text(row, "status") != "ok"
+            ]
+            yield Caution(
+                f"{judge_id} scored only {percent_text(100 * n_ok / total)} of its units",
+                f"{n_ok:,} of {counted(total, 'unit')} have a score; without: {listed(lost)}. "
+                f"Its figures hold for what it scored, which need not be like the rest.",
+            )
+
+
+def _judges_no_better_than_constant(data: ReportData) -> Iterator[Caution]:
+    for row in rows_of(data.judge_human_agreement):
+        a_ha, constant = number(row, "a_ha"), number(row, "a_ha_constant")
+        if a_ha <= constant:
+            yield Caution(
+                f"{text(row, 'judge_id')} on {text(row, 'question_id')}: no better than a constant",
+                f"Its agreement with humans is {figure_text(a_ha, limits=[constant])}; giving "
+                f"every response the same score would reach {figure_text(constant, limits=[a_ha])} "
+                f"without reading any.",
+            )
+
+
+def _too_few_judges(data: ReportData) -> Iterator[Caution]:
+    n_judges = len(data.evaluation.judges)
+    if n_judges < 2:  # noqa: PLR2004 - two judges can agree
+        yield Caution(
+            "No judge is declared" if n_judges == 0 else "Only one judge is declared",
+            "Agreement among judges takes two, so the gate judge_alpha does not apply. Declare "
+            "judges of two independent vendors under `judges` in evaluation.yaml.",
+        )
+
+
+def _questions(data: ReportData) -> Iterator[Row]:
+    return (row for row in rows_of(data.human_agreement) if text(row, "scope") == "question")
+
+
+def _minimum(data: ReportData, gate: str) -> float:
+    """What a gate asks; NaN, which nothing reaches, where it does not apply."""
+    return next((o.overall.minimum for o in data.gates if o.gate == gate), math.nan)

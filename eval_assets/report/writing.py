@@ -1,0 +1,83 @@
+"""Numbers and lists as a person would write them."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from eval_assets.interpretation import UNDEFINED, figure_text
+
+
+def interval_text(low: float, high: float, *, limits: Iterable[float]) -> str:
+    """A 95 % interval; empty where it is undefined.
+
+    Examples:
+        >>> interval_text(0.81, 0.9, limits=[])
+        '0.810 to 0.900'
+    """
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    limits = tuple(limits)
+    return f"{figure_text(low, limits=limits)} to {figure_text(high, limits=limits)}"
+
+
+def percent_text(value: float) -> str:
+    """A percentage, given from 0 to 100; never rounded to an end that it is not at.
+
+    Examples:
+        >>> percent_text(91.25), percent_text(99.99), percent_text(100.0)
+        ('91.2 %', '99.99 %', '100 %')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    if value in {0.0, 100.0}:
+        return f"{value:.0f} %"
+    decimals = 1
+    while decimals < 6 and float(f"{value:.{decimals}f}") in {0.0, 100.0}:  # noqa: PLR2004
+        decimals += 1
+    return f"{value:.{decimals}f} %"
+
+
+def points_text(value: float) -> str:
+    """A distance in scale points, without its sign.
+
+    Examples:
+        >>> points_text(-0.254), points_text(1.0)
+        ('0.25 points', '1.00 point')
+    """
+    written = f"{abs(value):.2f}"
+    return f"{written} point{'' if written == '1.00' else 's'}"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things.
+
+    Examples:
+        >>> counted(1, "rater"), counted(12500, "rating")
+        ('1 rater', '12,500 ratings')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    Examples:
+        >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+        ('a', 'a and b', 'a, b and c')
+    """
+    if len(names) < 2:  # noqa: PLR2004 - one name needs no "and"
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def shortened(text: str, *, most: int) -> str:
+    """The text on one line, cut at a word where it has more than `most` characters.
+
+    Examples:
+        >>> shortened("to be or not to be", most=12)
+        'to be or ...'
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    kept = line[: most - 3]
+    return f"{kept.rsplit(' ', 1)[0] if ' ' in kept else kept} ..."
