@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from eval_assets.readers.unit_problems import NamedUnits
+from eval_assets.readers.named_units import NamedUnits
 from eval_assets.records import InputProblem
 
 Texts = Sequence[str | None]

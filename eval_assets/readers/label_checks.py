@@ -11,6 +11,7 @@ import pandas as pd
 from eval_assets.evaluation import Evaluation
 from eval_assets.readers.findings import Findings, WhatAndRemedy
 from eval_assets.readers.given_labels import GivenLabels
+from eval_assets.readers.named_units import note_no_unit
 from eval_assets.readers.ratings import (
     BoolArray,
     FloatArray,
@@ -21,7 +22,6 @@ from eval_assets.readers.ratings import (
 )
 from eval_assets.readers.table import per_distinct
 from eval_assets.readers.times import in_utc
-from eval_assets.readers.unit_problems import note_no_unit
 from eval_assets.readers.units import UNKNOWN, PositionArray, Units
 from eval_assets.readers.wording import shown
 from eval_assets.records import InputProblem

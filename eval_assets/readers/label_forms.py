@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from eval_assets.readers.given_labels import GivenLabels, Headers, gathered
 from eval_assets.readers.keys import RESPONSE_ID, keys
+from eval_assets.readers.named_units import NamedUnits, named_questions
 from eval_assets.readers.session_export import session_labels
 from eval_assets.readers.table import Table
-from eval_assets.readers.unit_problems import NamedUnits
 from eval_assets.readers.workshop import workshop_labels
 from eval_assets.records import InputError, InputProblem
 
@@ -46,15 +46,11 @@ def _long_or_sheet(table: Table, question_ids: Sequence[str]) -> GivenLabels:
     """One row a rating, the response named by its id, or else by its key."""
     response = table.first_of(*RESPONSE_ID)
     rating = table.first_of("rating", "score") or ""
-    named, indicators = table.stripped("question_id"), table.stripped("indicator_id")
     return GivenLabels(
         file=table.file,
         units=NamedUnits(
             responses=list(keys(table)) if response is None else table.stripped(response),
-            questions=[
-                question or (indicator if indicator in question_ids else None)
-                for question, indicator in zip(named, indicators, strict=True)
-            ],
+            questions=named_questions(table, question_ids),
             response_header=response,
             question_header="question_id",
         ),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,13 +21,14 @@ from eval_assets.readers.keys import (
     shown_key,
 )
 from eval_assets.readers.ratings import BoolArray
-from eval_assets.readers.table import Table, as_text, per_distinct, without_blanks
+from eval_assets.readers.table import Table, as_text, per_distinct
 from eval_assets.readers.tables import read_table
 from eval_assets.readers.wording import shown
 from eval_assets.records import RESPONSE_COLUMNS, InputError, InputProblem, raise_all
 
 _GROUP_ID = ("group_id", "group")
 _OPTIONAL = ("difficulty", "role", "timestamp")
+_TURN = re.compile("[0-9]{1,9}")
 
 
 def read_responses(evaluation: Evaluation) -> pd.DataFrame:
@@ -153,14 +155,10 @@ def _turns(table: Table) -> list[float | None]:
 
 
 def _turn(cell: str | None) -> float | None:
-    text = without_blanks(cell)
-    if text is None:
+    number = canonical_number(cell)
+    if number is None:
         return math.nan
-    try:
-        turn = float(text)
-    except ValueError:
-        return None
-    return turn if turn.is_integer() and turn >= 0 else None
+    return float(number) if _TURN.fullmatch(number) else None
 
 
 def _responses(table: Table, ids: list[str | None]) -> pd.DataFrame:

@@ -8,8 +8,8 @@ import numpy as np
 
 from eval_assets.evaluation import Judge
 from eval_assets.readers.keys import RESPONSE_ID, Key, Reference, keys
+from eval_assets.readers.named_units import NamedUnits, named_questions
 from eval_assets.readers.table import Table
-from eval_assets.readers.unit_problems import NamedUnits
 from eval_assets.readers.units import UNKNOWN, PositionArray, Units
 from eval_assets.readers.wording import nearest, shown
 from eval_assets.records import InputError, InputProblem
@@ -79,13 +79,10 @@ def given_scores(table: Table, units: Units) -> GivenScores:
     references: Sequence[Reference | None]
     references = list(keys(table)) if response is None else table.stripped(response)
     rows, responses = _scored(references, units)
-    indicators, questions = table.stripped("indicator_id"), table.stripped("question_id")
+    questions = named_questions(table, units.question_ids)
     named = NamedUnits(
         responses=[references[row] for row in rows],
-        questions=[
-            questions[row] or (indicators[row] if indicators[row] in units.question_ids else None)
-            for row in rows
-        ],
+        questions=[questions[row] for row in rows],
         response_header=response,
         question_header="question_id",
     )
@@ -97,10 +94,12 @@ def _scored(
     references: Sequence[Reference | None], units: Units
 ) -> tuple[PositionArray, PositionArray]:
     """Row and position of each response scored: a key without a turn means every turn."""
+    exact = units.responses(references)
+    if not any(isinstance(reference, tuple) for reference in references):
+        return np.arange(len(references)), exact
     turns: dict[Key, list[int]] = defaultdict(list)
     for position, key in enumerate(units.keys):
         turns[_without_turn(key)].append(position)
-    exact = units.responses(references)
     rows, positions = [], []
     for row, reference in enumerate(references):
         if isinstance(reference, tuple) and reference[2] is None:

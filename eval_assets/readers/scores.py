@@ -8,11 +8,11 @@ import pandas as pd
 
 from eval_assets.evaluation import Evaluation, Judge
 from eval_assets.readers.findings import Findings, WhatAndRemedy
+from eval_assets.readers.named_units import note_no_unit
 from eval_assets.readers.ratings import read_ratings
 from eval_assets.readers.score_forms import GivenScores, given_scores, rows_of
 from eval_assets.readers.table import without_blanks
 from eval_assets.readers.tables import read_table
-from eval_assets.readers.unit_problems import note_no_unit
 from eval_assets.readers.units import Units, units_of
 from eval_assets.readers.wording import shown
 from eval_assets.records import SCORE_COLUMNS, InputError, InputProblem, raise_all

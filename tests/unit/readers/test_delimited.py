@@ -34,6 +34,11 @@ def test_lines_are_counted_whatever_ends_them(newline: str) -> None:
     assert parsed(newline.join(["a", "1", '"2', '3"', "4"])).lines == [2, 3, 5]
 
 
+def test_newlines_of_two_cells_are_not_taken_for_one() -> None:
+    """One cell ends in CR, the next begins with LF: two ends of lines, though CRLF is one."""
+    assert parsed('a,b\n"x\r","\ny"\n3,4\n').lines == [2, 5]
+
+
 def test_lines_are_right_beyond_the_rows_that_are_read_at_once() -> None:
     """5,000 rows, every third of them of two lines: row k starts after k rows and k // 3 more."""
     rows = [f'{k},"{"x" if k % 3 else chr(10)}"\n' for k in range(5_000)]

@@ -3,6 +3,8 @@ import math
 import time
 from pathlib import Path
 
+import duckdb
+import pandas as pd
 import pytest
 
 from eval_assets.readers.evaluation_yaml import read_evaluation
@@ -52,6 +54,27 @@ def test_the_long_form_is_read(write: Write) -> None:
     assert math.isnan(second["value"])
     assert (second["skipped"], second["skip_reason"], second["notes"]) == (True, "unclear", None)
     assert (given.rejected, given.n_unrated) == ((), 0)
+
+
+def test_every_format_gives_the_same_labels(write: Write) -> None:
+    """CSV, TSV, JSON lines and JSON here; Parquet keeps numbers and nulls as JSON does."""
+    cells = [("a1", "r1", "safe", 1), ("a2", "r1", "helpfulness", 5), ("a1", "r2", "safe", None)]
+    header = ["response_id", "rater_id", "question_id", "rating"]
+    records = [dict(zip(header, row, strict=True)) for row in cells]
+    folder = write({})
+    text = pd.DataFrame(cells, columns=header)
+    text.to_csv(folder / "l.csv", index=False)
+    text.to_csv(folder / "l.tsv", index=False, sep="\t")
+    (folder / "l.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    (folder / "l.json").write_text(json.dumps(records))
+    with duckdb.connect() as connection:
+        connection.from_df(text).write_parquet(str(folder / "l.parquet"))
+
+    for suffix in ("csv", "tsv", "jsonl", "json", "parquet"):
+        given = labels(write({"evaluation.yaml": f"{EVALUATION}labels: l.{suffix}\n"}))
+
+        assert rows(given, *UNIT) == [("a1", "safe", "r1", 1.0), ("a2", "helpfulness", "r1", 5.0)]
+        assert given.n_unrated == 1
 
 
 def test_no_label_files_give_no_labels(write: Write) -> None:

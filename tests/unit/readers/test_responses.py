@@ -196,10 +196,15 @@ def test_a_header_alone_gives_no_responses(write: Write) -> None:
             ],
         ),
         (
-            "response_id,turn_index,prompt_text,response_text,model\na,1.5,p,r,m\nb,first,p,r,m\n",
+            (
+                "response_id,turn_index,prompt_text,response_text,model\na,1.5,p,r,m\nb,first,p,r,m\n"
+                "c,-1,p,r,m\nd,1e300,p,r,m\n"
+            ),
             [
                 '2:turn_index: "1.5" is not a whole number. Count turns 1, 2, 3.',
                 '3:turn_index: "first" is not a whole number. Count turns 1, 2, 3.',
+                '4:turn_index: "-1" is not a whole number. Count turns 1, 2, 3.',
+                '5:turn_index: "1e300" is not a whole number. Count turns 1, 2, 3.',
             ],
         ),
     ],

@@ -1,4 +1,4 @@
-"""Rows that name a response or a question which is not there."""
+"""How rows name their units, and what to say where they name none that is there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import numpy as np
 
 from eval_assets.readers.findings import Findings, WhatAndRemedy
 from eval_assets.readers.keys import Reference, shown_key
+from eval_assets.readers.table import Table
 from eval_assets.readers.units import AMBIGUOUS, NOT_GIVEN, UNKNOWN, PositionArray, Units
 from eval_assets.readers.wording import nearest, shown
 
@@ -26,6 +27,18 @@ class NamedUnits:
     questions: Sequence[str | None]
     response_header: str | None
     question_header: str | None
+
+
+def named_questions(table: Table, question_ids: Sequence[str]) -> list[str | None]:
+    """Question of each row: the one it names, or the one that its indicator is; else None."""
+    questions = table.stripped("question_id")
+    if "indicator_id" not in table.columns:
+        return questions
+    indicators = table.stripped("indicator_id")
+    return [
+        question or (indicator if indicator in question_ids else None)
+        for question, indicator in zip(questions, indicators, strict=True)
+    ]
 
 
 def note_no_unit(
