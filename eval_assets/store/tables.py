@@ -30,10 +30,9 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Data
         return
     columns = ", ".join(f'"{column}"' for column in rows.columns)
     connection.register("_rows", rows)
-    try:
-        connection.execute(f'INSERT INTO "{table}" ({columns}) SELECT {columns} FROM _rows')  # noqa: S608
-    finally:
-        connection.unregister("_rows")
+    connection.execute(f'INSERT INTO "{table}" ({columns}) SELECT {columns} FROM _rows')  # noqa: S608
+    # Not in a finally: in a transaction that failed it would raise, and hide why.
+    connection.unregister("_rows")
 
 
 def replace_records(
