@@ -1,0 +1,214 @@
+"""Human and judge scores side by side, their means by slice, and disagreements."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from eval_assets.store.combined import write_combined_scores, write_score_summary
+from eval_assets.store.disagreements import count_disagreements, write_label_disagreements
+from eval_assets.store.scores import write_judge_scores
+from eval_assets.store.splits import rated_units
+from eval_assets.store.tables import read_table, replace_rows, write_labels
+from tests.unit.store.conftest import labels, responses, scores
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def test_each_turn_keeps_its_own_scores(connection: Connection) -> None:
+    """Two turns of one conversation share all but the turn."""
+    turns = responses("t1", "t2", convo_id="c", seed="1", model_name="m", indicator_id="clarity")
+    replace_rows(connection, "responses", turns.assign(turn_index=[1, 2]))
+    write_labels(connection, labels(("t1", "clarity", "r1", 1), ("t2", "clarity", "r1", 5)), [])
+    write_judge_scores(
+        connection,
+        [],
+        scores(("t1", "clarity", "j1", 2.0, "ok"), ("t2", "clarity", "j1", 4.0, "ok")),
+    )
+    write_combined_scores(connection)
+
+    combined = read_table(connection, "combined_scores", order_by="turn_index")
+    assert combined[["turn_index", "hij_score", "llm_aiescore"]].to_numpy().tolist() == [
+        [1, 1, 2],
+        [2, 5, 4],
+    ]
+
+
+def test_the_judges_mean_leaves_out_scores_that_are_none(connection: Connection) -> None:
+    write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)), [])
+    write_judge_scores(
+        connection,
+        [],
+        scores(
+            ("a1", "clarity", "j1", 2.0, "ok"),
+            ("a1", "clarity", "j2", 5.0, "ok"),
+            ("a1", "clarity", "j3", None, "refused"),
+        ),
+    )
+    write_combined_scores(connection)
+
+    combined = read_table(connection, "combined_scores", order_by="hij_rater_id")
+    of_a1 = combined[(combined["response_id"] == "a1") & (combined["question_id"] == "clarity")]
+    assert of_a1[["hij_rater_id", "hij_score", "llm_aiescore", "n_judges"]].to_numpy().tolist() == [
+        ["r1", 4, 3.5, 2],
+        ["r2", 5, 3.5, 2],
+    ]
+    in_long = read_table(connection, "combined_scores_long")
+    refused = in_long[in_long["judge_status"] == "refused"]
+    assert refused["hij_rater_id"].tolist() == ["r1", "r2"]
+    assert refused["judge_score"].isna().all()
+
+
+def test_a_response_that_nobody_rated_has_one_row_a_question(connection: Connection) -> None:
+    write_combined_scores(connection)
+
+    combined = read_table(connection, "combined_scores")
+    assert len(combined) == 4 * 2
+    assert combined["hij_score"].isna().all()
+    assert (combined["n_judges"] == 0).all()
+
+
+def test_a_response_that_names_a_question_is_combined_on_that_one_only(
+    connection: Connection,
+) -> None:
+    rows = responses("a1", "a2", "a3").assign(
+        indicator_id=np.array(["safety", "other", None], dtype=object)
+    )
+    replace_rows(connection, "responses", rows)
+    write_combined_scores(connection)
+
+    units = read_table(connection, "combined_scores")[["response_id", "question_id"]]
+    assert sorted(map(tuple, units.to_numpy().tolist())) == [
+        ("a1", "safety"),
+        ("a2", "clarity"),
+        ("a2", "safety"),
+        ("a3", "clarity"),
+        ("a3", "safety"),
+    ]
+
+
+def summary_of(connection: Connection, **where: object) -> dict[str, object]:
+    """The one row of `score_summary` with these cells."""
+    write_score_summary(connection)
+    rows = read_table(connection, "score_summary")
+    for column, value in where.items():
+        rows = rows[rows[column].isna() if value is None else rows[column] == value]
+    [row] = rows.to_dict("records")
+    return {str(name): value for name, value in row.items()}
+
+
+def test_human_means_weigh_each_response_once(connection: Connection) -> None:
+    """a1 has mean 2 of three ratings, a2 the one rating 5: mean 3.5, sample deviation 2.1213."""
+    write_labels(
+        connection,
+        labels(
+            ("a1", "clarity", "r1", 1),
+            ("a1", "clarity", "r2", 2),
+            ("a1", "clarity", "r3", 3),
+            ("a2", "clarity", "r1", 5),
+        ),
+        [],
+    )
+    row = summary_of(connection, slice="all", question_id="clarity", model_name=None)
+
+    assert (row["n"], row["mean"]) == (2, 3.5)
+    assert row["standard_deviation"] == pytest.approx(4.5**0.5)
+
+
+def test_the_bias_of_a_judge_is_over_the_responses_that_humans_rated(
+    connection: Connection,
+) -> None:
+    """Above 0 the judge is more lenient: (4 - 2) on a1, while b1 has no human rating."""
+    write_labels(connection, labels(("a1", "clarity", "r1", 2)), [])
+    write_judge_scores(
+        connection,
+        [],
+        scores(("a1", "clarity", "j", 4.0, "ok"), ("b1", "clarity", "j", 1.0, "ok")),
+    )
+    row = summary_of(connection, slice="all", rater_kind="judge", model_name=None)
+
+    assert (row["n"], row["mean"], row["n_paired"], row["bias"]) == (2, 2.5, 1, 2.0)
+
+
+def test_one_response_has_no_standard_deviation(connection: Connection) -> None:
+    write_labels(connection, labels(("a1", "clarity", "r1", 2)), [])
+
+    row = summary_of(connection, slice="all", question_id="clarity", model_name=None)
+    assert pd.isna(row["standard_deviation"])  # type: ignore[call-overload]
+
+
+def test_attributes_and_difficulty_are_slices(connection: Connection) -> None:
+    rows = responses("a1", "a2", "b1").assign(
+        difficulty=["easy", "hard", "hard"], attributes='{"topic": "tax"}'
+    )
+    replace_rows(connection, "responses", rows)
+    write_labels(
+        connection,
+        labels(*((r, "clarity", "r1", v) for r, v in [("a1", 1), ("a2", 3), ("b1", 5)])),
+        [],
+    )
+
+    assert summary_of(connection, slice="difficulty", slice_value="hard", model_name=None)[
+        "mean"
+    ] == pytest.approx(4)
+    assert summary_of(connection, slice="topic", slice_value="tax", model_name=None)["n"] == 3
+
+
+def test_a_column_with_a_value_for_each_response_is_no_slice(connection: Connection) -> None:
+    many = [f"x{i}" for i in range(21)]
+    replace_rows(connection, "responses", responses(*many).assign(difficulty=many))
+    write_labels(connection, labels(*((r, "clarity", "r1", 3) for r in many)), [])
+    write_score_summary(connection)
+
+    assert set(read_table(connection, "score_summary")["slice"]) == {"all"}
+
+
+def test_disagreements_span_the_scale_or_scatter_beyond_three_eighths(
+    connection: Connection,
+) -> None:
+    """On 1 to 5: {1, 5} spans it; {1, 4} deviates by 1.5, which is not beyond 3/8 of 4."""
+    write_labels(
+        connection,
+        labels(
+            ("a1", "clarity", "r1", 1),
+            ("a1", "clarity", "r2", 5),
+            ("a2", "clarity", "r1", 1),
+            ("a2", "clarity", "r2", 4),
+            ("b1", "clarity", "r1", 5),
+            ("b2", "safety", "r1", 0),
+            ("b2", "safety", "r2", 1),
+        ),
+        [],
+    )
+    write_label_disagreements(connection)
+
+    found = read_table(connection, "label_disagreements", order_by="response_id")
+    assert found[["response_id", "reason", "range"]].to_numpy().tolist() == [
+        ["a1", "from one end of the scale to the other", 4],
+        ["b2", "pass against fail", 1],
+    ]
+    assert found["ratings"].tolist() == ['{"r1":1.0,"r2":5.0}', '{"r1":0.0,"r2":1.0}']
+    assert count_disagreements(connection) == {"clarity": 1, "safety": 1}
+
+
+def test_responses_to_one_prompt_are_tuned_on_together(connection: Connection) -> None:
+    """Without a group or conversation the prompt itself is the group."""
+    write_labels(
+        connection,
+        labels(
+            ("a1", "clarity", "r1", 1),
+            ("a1", "clarity", "r2", 2),
+            ("a2", "clarity", "r1", 4),
+            ("b1", "clarity", "r1", 3),
+        ),
+        [],
+    )
+    units = rated_units(connection, "clarity")
+
+    assert units[["response_id", "rating"]].to_numpy().tolist() == [
+        ["a1", 1.5],
+        ["a2", 4],
+        ["b1", 3],
+    ]
+    assert units["group_id"].nunique() == 2
+    assert units["group_id"][0] == units["group_id"][1]

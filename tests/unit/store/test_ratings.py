@@ -1,0 +1,196 @@
+"""Ratings as arrays and as patterns, and the version of the data that they are."""
+
+from collections.abc import Callable
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from eval_assets.scale import LIKERT5, Scale
+from eval_assets.store.ratings import data_version, long_ratings, rating_patterns
+from eval_assets.store.scores import JudgeRow, write_judge_scores
+from eval_assets.store.tables import replace_rows, write_labels, write_rubric
+from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores
+
+Connection = duckdb.DuckDBPyConnection
+NAN = float("nan")
+
+GIVEN = (
+    ("b1", "clarity", "r2", 5),
+    ("a1", "clarity", "r1", 1),
+    ("a1", "clarity", "r2", 2),
+    ("a2", "clarity", "r3", 4),
+    ("a1", "safety", "r9", 1),
+)
+
+
+def test_long_ratings_count_responses_and_raters_in_the_order_of_their_names(
+    connection: Connection,
+) -> None:
+    """Responses a1, a2, b1, b2 are units 0 to 3; r9 rated the other question only."""
+    write_labels(connection, labels(*GIVEN), [])
+    found = long_ratings(connection, "human", "clarity")
+
+    assert found.rater_ids == ("r1", "r2", "r3", "r9")
+    assert (found.unit.tolist(), found.rater.tolist()) == ([0, 0, 1, 2], [0, 1, 2, 1])
+    assert found.value.tolist() == [1, 2, 4, 5]
+    np.testing.assert_array_equal(
+        found.matrix(),
+        [[1, 2, NAN, NAN], [NAN, NAN, 4, NAN], [NAN, 5, NAN, NAN], [NAN, NAN, NAN, NAN]],
+    )
+    assert {r: v.tolist() for r, v in found.by_rater().items()} == {
+        "r1": [1],
+        "r2": [2, 5],
+        "r3": [4],
+    }
+
+
+def test_only_scores_with_status_ok_are_ratings(connection: Connection) -> None:
+    write_judge_scores(
+        connection,
+        [],
+        scores(("a1", "clarity", "j", 3.5, "ok"), ("a2", "clarity", "j", None, "unparsable")),
+    )
+    found = long_ratings(connection, "judge", "clarity")
+
+    assert (found.unit.tolist(), found.value.tolist()) == ([0], [3.5])
+
+
+def test_a_question_without_ratings_has_none(connection: Connection) -> None:
+    found = long_ratings(connection, "human", "clarity")
+
+    assert len(found.value) == 0
+    assert found.matrix().shape == (4, 0)
+    assert found.by_rater() == {}
+
+
+def test_patterns_count_each_response_once(connection: Connection) -> None:
+    """a1 has {1, 2}, a2 {4}, b1 {5}, b2 nothing."""
+    write_labels(connection, labels(*GIVEN, ("b2", "clarity", "r1", 5)), [])
+    found = rating_patterns(connection, "clarity", LIKERT5)
+
+    assert found is not None
+    assert found.values.tolist() == [1, 2, 3, 4, 5]
+    counted = {tuple(c): n for c, n in zip(found.counts.tolist(), found.n_units, strict=True)}
+    assert counted == {(1, 1, 0, 0, 0): 1, (0, 0, 0, 1, 0): 1, (0, 0, 0, 0, 1): 2}
+
+
+def test_patterns_go_by_the_declared_step(connection: Connection) -> None:
+    scale = Scale(low=0, high=1, values=(0.0, 0.5, 1.0))
+    write_labels(connection, labels(("a1", "clarity", "r1", 0.5), ("a1", "clarity", "r2", 1)), [])
+    found = rating_patterns(connection, "clarity", scale)
+
+    assert found is not None
+    assert found.counts.tolist() == [[0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        Scale(low=0, high=1),
+        Scale(low=0, high=5, values=(0.0, 1.0, 5.0)),
+        Scale.from_steps(low=0, high=100),
+    ],
+    ids=["continuous", "uneven", "many values"],
+)
+def test_scales_that_do_not_fit_into_one_integer_are_left_to_others(
+    connection: Connection, scale: Scale
+) -> None:
+    assert rating_patterns(connection, "clarity", scale) is None
+
+
+@pytest.mark.parametrize(("n_raters", "fits"), [(15, True), (16, False)])
+def test_more_than_fifteen_ratings_of_a_response_are_left_to_others(
+    connection: Connection, n_raters: int, *, fits: bool
+) -> None:
+    """Fifteen equal ratings fill the four bits of their value."""
+    write_labels(
+        connection, labels(*(("a1", "clarity", f"r{i:02}", 3.0) for i in range(n_raters))), []
+    )
+    found = rating_patterns(connection, "clarity", LIKERT5)
+
+    assert (found is not None) == fits
+    if found is not None:
+        assert found.counts.tolist() == [[0, 0, 15, 0, 0]]
+
+
+def rate_anew(connection: Connection) -> None:
+    write_labels(connection, labels(*GIVEN[1:], ("b1", "clarity", "r2", 4)), [])
+
+
+def add_a_rater(connection: Connection) -> None:
+    write_labels(connection, labels(*GIVEN, ("b1", "clarity", "r5", 5)), [])
+
+
+def rename_a_rater(connection: Connection) -> None:
+    write_labels(connection, labels(*GIVEN[1:], ("b1", "clarity", "r7", 5)), [])
+
+
+def drop_a_rating(connection: Connection) -> None:
+    write_labels(connection, labels(*GIVEN[1:]), [])
+
+
+def widen_a_scale(connection: Connection) -> None:
+    wide = Scale.from_steps(low=1, high=7)
+    write_rubric(connection, [type(CLARITY)("clarity", CLARITY.question, wide, "ordinal"), SAFETY])
+
+
+def change_a_level(connection: Connection) -> None:
+    write_rubric(
+        connection, [type(CLARITY)("clarity", CLARITY.question, LIKERT5, "nominal"), SAFETY]
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [rate_anew, add_a_rater, rename_a_rater, drop_a_rating, widen_a_scale, change_a_level],
+)
+def test_all_that_decides_agreement_changes_the_version(
+    connection: Connection, change: Callable[[Connection], None]
+) -> None:
+    write_labels(connection, labels(*GIVEN), [])
+    before = data_version(connection, "human")
+    change(connection)
+
+    assert data_version(connection, "human") != before
+
+
+def test_neither_the_order_of_rows_nor_notes_change_the_version(connection: Connection) -> None:
+    write_labels(connection, labels(*GIVEN), [])
+    before = data_version(connection, "human")
+    write_labels(connection, labels(*GIVEN[::-1]).assign(source="x", notes="sure"), [])
+
+    assert data_version(connection, "human") == before
+
+
+def test_responses_without_ratings_do_not_change_the_version(connection: Connection) -> None:
+    write_labels(connection, labels(*GIVEN), [])
+    before = data_version(connection, "human")
+    replace_rows(connection, "responses", responses("a1", "a2", "b1", "b2", "z1"))
+
+    assert data_version(connection, "human") == before
+
+
+def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Connection) -> None:
+    given = scores(("a1", "clarity", "j", 3.0, "ok"))
+
+    def version(fingerprint: str, rows: pd.DataFrame = given) -> str:
+        write_judge_scores(connection, [JudgeRow("j", "recorded", "m", 1, 1, fingerprint)], rows)
+        return data_version(connection, "judge")
+
+    before = version("one")
+    write_labels(connection, labels(*GIVEN), [])
+    assert version("one") == before
+    assert version("two") != before
+    assert version("one", given.assign(score=4.0)) != before
+    assert version("one", given.assign(score=NAN, status="missing")) != before
+
+
+def test_two_ratings_that_swap_their_raters_are_another_version(connection: Connection) -> None:
+    """The same cells in other places: a sum over rows that forgot the pairing would not see it."""
+    write_labels(connection, labels(("a1", "clarity", "r1", 1), ("a1", "clarity", "r2", 5)), [])
+    before = data_version(connection, "human")
+    write_labels(connection, labels(("a1", "clarity", "r1", 5), ("a1", "clarity", "r2", 1)), [])
+
+    assert data_version(connection, "human") != before
