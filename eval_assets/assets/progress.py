@@ -17,7 +17,7 @@ class _Told(logging.Formatter):
         if event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION:
             rows = event.step_materialization_data.materialization.metadata.get("dagster/row_count")
             name = event.step_materialization_data.materialization.asset_key.to_user_string()
-            return f"  {name:24}" + (f"{rows.value:>12,} rows" if rows else "")
+            return f"  {name:24}{f'{rows.value:>12,} rows' if rows else ''}".rstrip()
         return ""
 
 
@@ -27,7 +27,8 @@ class _OnlyTold(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
         if event is None:
-            return record.levelno >= logging.INFO
+            # What failed is told at the end of the run, a line each.
+            return logging.INFO <= record.levelno < logging.ERROR
         return event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION
 
 

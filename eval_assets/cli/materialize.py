@@ -15,12 +15,13 @@ from eval_assets.definitions import defs
 from eval_assets.store.verdicts import judge_gates
 
 
-def materialize(data: Path, *, database: Path | None, select: str, verbose: bool) -> int:
+def materialize(data: Path, *, database: Path | None, select: str | None, verbose: bool) -> int:
     """Materialize the selected assets with their checks; return the program's exit code."""
     folder = EvaluationFolder(data=str(data), database=str(database or ""))
     job = defs.resolve_job_def("evaluate")
+    chosen = dg.AssetSelection.all() if select is None else dg.AssetSelection.from_string(select)
     try:
-        selected = dg.AssetSelection.from_string(select).resolve(job.asset_layer.asset_graph)
+        selected = chosen.resolve(job.asset_layer.asset_graph)
     except (dg.DagsterInvalidDefinitionError, dg.DagsterInvalidSubsetError) as error:
         click.echo(f"--select {select}: {error}", err=True)
         return MISUSED
@@ -41,7 +42,11 @@ def materialize(data: Path, *, database: Path | None, select: str, verbose: bool
     if faults:
         print_faults(faults)
         return FAILED
-    return _tell(folder)
+    code = _tell(folder)
+    if code == GATE_CLOSED:
+        held = sorted(key.to_user_string() for key in selected if _is_held(result, key))
+        click.echo(f"A gate is closed (exit code {code}). Not run: {', '.join(held) or 'nothing'}")
+    return code
 
 
 def _tell(folder: EvaluationFolder) -> int:
@@ -53,6 +58,11 @@ def _tell(folder: EvaluationFolder) -> int:
     click.echo(f"Report    {folder.out / 'report.html'}")
     click.echo(f"Database  {folder.database_path}")
     return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE
+
+
+def _is_held(result: dg.ExecuteInProcessResult, key: dg.AssetKey) -> bool:
+    """Whether an asset was selected and not materialized."""
+    return not result.asset_materializations_for_node(key.to_python_identifier())
 
 
 def _faults(result: dg.ExecuteInProcessResult) -> list[str]:

@@ -13,12 +13,12 @@ from eval_assets.readers.evaluation_yaml import read_evaluation
 @database_option
 @click.option(
     "--select",
-    default="*",
-    show_default=True,
-    help="Assets to materialize, as Dagster selects them: judge_splits, or '+human_agreement'.",
+    default=None,
+    help="Assets to materialize, as Dagster selects them: judge_splits, or '+human_agreement'.  "
+    "[default: all]",
 )
 @click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
-def run(data: Path, database: Path | None, select: str, verbose: bool) -> int:  # noqa: FBT001
+def run(data: Path, database: Path | None, select: str | None, verbose: bool) -> int:  # noqa: FBT001
     """Materialize every asset on an evaluation folder and print what was measured.
 
     Files that did not change are not read again, and no judge is asked again for what it
