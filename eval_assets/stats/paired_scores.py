@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from eval_assets.stats.coefficients import Estimator, defined_ratio
 from eval_assets.stats.patterns import Floats, Integers
@@ -102,20 +101,24 @@ class PairedScores:
     def kendall_tau_b(self) -> Estimator:
         """Kendall's tau-b, at the cost of n_pairs x log(n_values); NaN as for `pearson`."""
         by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
-        codes, others = self.second_code, self.first_code
-        if len(self.first) < len(self.second):  # the logarithm is of what needs fewer bits
-            codes, others = others, codes
-        order = np.lexsort((codes, others))
+        order, codes = np.arange(len(self.first_code)), self.second_code
+        by_fewest = len(self.first) < len(self.second)  # the logarithm is of these
+        if by_fewest:
+            order = np.lexsort((self.first_code, self.second_code))
+            codes = self.first_code
         halvings = _halvings(codes[order])
 
         def tau(weights: Floats) -> Floats:
             pairs = self.pairs(weights)
+            one, other = by_first(pairs), by_second(pairs)
             n_squared = pairs.sum(axis=1) ** 2
-            untied = n_squared - _row_sums(by_first(pairs), by_first(pairs))
-            other_untied = n_squared - _row_sums(by_second(pairs), by_second(pairs))
+            untied, other_untied = (
+                n_squared - _row_sums(one, one),
+                n_squared - _row_sums(other, other),
+            )
             untied_in_both = untied + other_untied - n_squared + _row_sums(pairs, pairs)
-            difference = untied_in_both - 4 * _descending(pairs[:, order], halvings)
-            return _correlation(difference, untied, other_untied)
+            opposite = _descending(pairs[:, order], one if by_fewest else other, halvings)
+            return _correlation(untied_in_both - 4 * opposite, untied, other_untied)
 
         return tau
 
@@ -173,47 +176,57 @@ def _sums_by(codes: Integers) -> WeightSums:
     """Adds up the weights of one code, for each code in ascending order."""
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    if (np.diff(codes) >= 0).all():
-        return lambda weights: np.add.reduceat(weights, starts, axis=1)
-    return lambda weights: np.add.reduceat(weights[:, order], starts, axis=1)
+    ascends = bool((order[1:] > order[:-1]).all())
+
+    def sums(weights: Floats) -> Floats:
+        ordered = weights if ascends else weights[:, order]
+        all_differ = len(starts) == len(order)
+        return ordered if all_differ else np.add.reduceat(ordered, starts, axis=1)
+
+    return sums
 
 
 @dataclass(frozen=True, eq=False)
 class _Halving:
-    """Places of the codes that are the same above some bit, group by group, in their first order.
+    """Places of codes that are the same above some bit, group by group in ascending order.
 
     Attributes:
-        order: Place of each, shape (n,).
-        is_upper: Whether the bit is set: the upper half of the group.
-        starts: Where each group starts.
+        upper: Places with the bit set, in the order of places within a group.
+        lower: Places without it, likewise.
+        n_before: For each of `lower` how many of `upper` are in groups before or, in its own
+            group, in places before.
     """
 
-    order: Integers
-    is_upper: npt.NDArray[np.bool_]
-    starts: Integers
+    upper: Integers
+    lower: Integers
+    n_before: Integers
 
 
 def _halvings(codes: Integers) -> list[_Halving]:
-    """One for each bit: a descending pair is one of the upper half before one of the lower."""
+    """One for each bit, lowest first: where a pair of codes descends, one bit tells them apart."""
     halvings = []
     for bit in range(int(codes.max(initial=0)).bit_length()):
-        group = codes >> (bit + 1)
-        order = np.argsort(group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        halvings.append(_Halving(order, (codes[order] >> bit) & 1 == 1, starts))
+        order = np.argsort(codes >> (bit + 1), kind="stable")
+        is_upper = (codes[order] >> bit) & 1 == 1
+        halvings.append(_Halving(order[is_upper], order[~is_upper], np.cumsum(is_upper)[~is_upper]))
     return halvings
 
 
-def _descending(weights: Floats, halvings: list[_Halving]) -> Floats:
-    """Product of weights, summed over pairs of places whose codes descend."""
-    sums = np.zeros(len(weights))
+def _descending(weights: Floats, by_code: Floats, halvings: list[_Halving]) -> Floats:
+    """Product of weights, summed over pairs of places whose codes descend.
+
+    `by_code` holds the sum of weights of each code.
+    """
+    descending = np.zeros(len(weights))
+    groups = by_code
     for halving in halvings:
-        weight = weights[:, halving.order]
-        upper = np.where(halving.is_upper, weight, 0.0)
-        lower = weight - upper
-        sums += _row_sums(lower, np.cumsum(upper, axis=1))
-        # less what is upper in the groups before
-        upper_sums = np.add.reduceat(upper, halving.starts, axis=1)
-        lower_sums = np.add.reduceat(lower, halving.starts, axis=1)
-        sums -= _row_sums(lower_sums, np.cumsum(upper_sums, axis=1) - upper_sums)
-    return sums
+        before = np.zeros((len(weights), len(halving.upper) + 1))
+        np.cumsum(weights[:, halving.upper], axis=1, out=before[:, 1:])
+        descending += _row_sums(weights[:, halving.lower], before[:, halving.n_before])
+        # less the pairs with `upper` of a group before
+        lower, upper = groups[:, ::2].copy(), groups[:, 1::2]
+        upper_so_far = np.cumsum(upper, axis=1)
+        descending -= _row_sums(lower[:, 1:], upper_so_far[:, : lower.shape[1] - 1])
+        lower[:, : upper.shape[1]] += upper
+        groups = lower
+    return descending
