@@ -80,7 +80,9 @@ class EntryChecks:
 
     def _note_all(self, error: ValidationError, model: type[Entry], path: Path) -> None:
         for details in error.errors():
-            self.note((*path, *details["loc"]), *_told(details, model))
+            # pydantic marks what is wrong with a key itself by a last step of this name.
+            inner = (step for step in details["loc"] if step != "[key]")
+            self.note((*path, *inner), *_told(details, model))
 
 
 _TOLD = {
@@ -103,7 +105,9 @@ def _told(details: ErrorDetails, model: type[Entry]) -> tuple[str, str]:
     """What pydantic found, and what to do about it."""
     if details["type"] == "extra_forbidden":
         return "there is no such key", nearest(str(details["loc"][-1]), model.model_fields)
-    what, remedy = _TOLD.get(details["type"], (details["msg"], "Mend it as CONTRACT.md shows"))
+    if details["type"] not in _TOLD:
+        return details["msg"], "Write it as the README shows"
+    what, remedy = _TOLD[details["type"]]
     words = {"found": _written(details["input"]), "keys": ", ".join(model.model_fields)}
     words |= details.get("ctx", {})
     return what.format(**words), remedy.format(**words)

@@ -18,18 +18,20 @@ class YamlDocument:
     Args:
         file: File, as messages name it.
         value: What it says, in Python's values.
-        lines: Line of each value, counted from 1.
+        lines: Line of each value, counted from 1, by its path with places as text.
         repeated: Keys that are there more than once in one mapping, with the line of the second.
     """
 
     file: str
     value: object
-    lines: dict[Path, int] = field(default_factory=dict)
+    lines: dict[tuple[str, ...], int] = field(default_factory=dict)
     repeated: list[tuple[Path, int]] = field(default_factory=list)
 
     def problem(self, path: Path, what: str, remedy: str) -> InputProblem:
         """A problem at `path`, or at the nearest place above it that is in the file."""
-        known = next(path[:n] for n in range(len(path), -1, -1) if path[:n] in self.lines)
+        # A key can be a number; as text it cannot be taken for a place in a list, nor missed.
+        keys = tuple(map(str, path))
+        known = next(keys[:n] for n in range(len(keys), -1, -1) if keys[:n] in self.lines)
         return InputProblem(self.file, self.lines[known], dotted(path) or None, what, remedy)
 
 
@@ -41,23 +43,26 @@ def read_yaml(text: str, *, file: str) -> YamlDocument:
 
     Examples:
         >>> document = read_yaml("name: a\njudges:\n- {id: x}\n", file="evaluation.yaml")
-        >>> document.value, document.lines["judges", 0, "id"]
+        >>> document.value, document.lines["judges", "0", "id"]
         ({'name': 'a', 'judges': [{'id': 'x'}]}, 3)
     """
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    # Dates that do not exist are ValueErrors, and brackets a thousand deep RecursionErrors.
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
-        what = f"the file is not YAML ({getattr(error, 'problem', None) or 'unreadable'})"
+        reason = getattr(error, "problem", None) or str(error).splitlines()[0]
+        what = f"the file is not YAML ({reason})"
         remedy = "Check the indentation, and put quotes around text with : # [ ] { }"
         raise InputError(InputProblem(file, line, None, what, remedy)) from error
     document = YamlDocument(file, value, {(): 1})
     for path, key_line in _walk(node, (), seen=set()) if node else ():
-        if path in document.lines:
+        keys = tuple(map(str, path))
+        if keys in document.lines:
             document.repeated.append((path, key_line))
-        document.lines.setdefault(path, key_line)
+        document.lines.setdefault(keys, key_line)
     return document
 
 

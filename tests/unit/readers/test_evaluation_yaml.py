@@ -353,6 +353,28 @@ def test_a_file_that_is_no_evaluation_is_refused(
     assert told(lambda: read_evaluation(folder)) == [problem]
 
 
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (f"{HEAD}1: x\n", "evaluation.yaml:4:[1]"),
+        (f"{HEAD}gates: {{1: {{min: 0}}}}\n", "evaluation.yaml:4:gates[1]"),
+        (f"{HEAD}gates: {{judge_alpha: null}}\n", "evaluation.yaml:4:gates.judge_alpha"),
+        (f"{HEAD}judges: [null, 5]\n", "evaluation.yaml:4:judges[0]"),
+        (f"{HEAD}? [a, b]\n: c\n", "evaluation.yaml:4"),
+        ("name: 2026-02-30\n", "evaluation.yaml"),
+        ("name: 2026-02-03\nrubric: [5]\n", "evaluation.yaml:1:name"),
+        ("name: !!python/object:os.system x\n", "evaluation.yaml:1"),
+        ("name: \x07\n", "evaluation.yaml"),
+        ("name: " + "[" * 1_000 + "\n", "evaluation.yaml"),
+        ("- a\n- b\n", "evaluation.yaml:1"),
+    ],
+)
+def test_odd_yaml_is_refused_with_a_place(write: Write, told: Told, text: str, where: str) -> None:
+    folder = write({"evaluation.yaml": text})
+
+    assert told(lambda: read_evaluation(folder))[0].startswith(f"{where}: ")
+
+
 def test_a_rubric_without_questions_is_refused(write: Write, told: Told) -> None:
     folder = write({"evaluation.yaml": "name: test\nrubric: []\n"})
 

@@ -566,6 +566,22 @@ def test_what_is_wrong_with_a_session_is_told(write: Write, told: Told) -> None:
     ]
 
 
+def test_without_responses_every_label_is_of_an_unknown_one(write: Write, told: Told) -> None:
+    folder = write(
+        {
+            "responses.csv": "response_id,prompt_text,response_text,model_name\n",
+            "labels.csv": f"{LONG}a1,r1,safe,1\n",
+        }
+    )
+
+    assert told(lambda: labels(folder)) == [
+        (
+            'labels.csv:2:response_id: "a1" is no response of this evaluation. '
+            "Use an id from the response files, or add the response there."
+        )
+    ]
+
+
 def test_continuous_scales_take_every_number_between_their_ends(write: Write, told: Told) -> None:
     rubric = ONE_QUESTION.replace("likert5", "{min: 0, max: 1, step: null}")
     header = "response_id,rater_id,rating\n"
