@@ -16,6 +16,9 @@ from eval_assets.stats.patterns import Floats, Integers
 WeightSums: TypeAlias = Callable[[Floats], Floats]
 """Weights of shape (n_sets, n) -> weights added up within groups, shape (n_sets, n_groups)."""
 
+Positions: TypeAlias = Callable[[Floats], Floats]
+"""Weights of the values of one score -> where each stands, from their mean; the same shape."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
@@ -53,50 +56,30 @@ class PairedScores:
 
     def pearson(self) -> Estimator:
         """Pearson's correlation; NaN where either score does not vary."""
-        variation = self._variation()
-        product = self._centred_first * self._centred_second
+        return self._correlation(_deviations(self.first), _deviations(self.second))
 
-        def correlation(weights: Floats) -> Floats:
-            pairs = self.pairs(weights)
-            one, other = variation(pairs)
-            sums = (pairs @ self._centred_first) * (pairs @ self._centred_second)
-            covariation = pairs.sum(axis=1) * (pairs @ product) - sums
-            return _correlation(covariation, one, other)
-
-        return correlation
+    def spearman(self) -> Estimator:
+        """Spearman's rho, of the mid-ranks within each resample; NaN as for `pearson`."""
+        return self._correlation(_centred_ranks, _centred_ranks)
 
     def interval_alpha(self) -> Estimator:
         """Krippendorff's alpha of the two scores at the interval level."""
-        variation = self._variation()
+        by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
+        position, other_position = _deviations(self.first), _deviations(self.second)
         apart = self.first[self.first_code] - self.second[self.second_code]
 
         def alpha(weights: Floats) -> Floats:
             pairs = self.pairs(weights)
-            one, other = variation(pairs)
-            # all pooled scores: squares within each side twice, and from one side to the other
-            expected = 2 * (one + other) + (pairs @ apart) ** 2
+            one, other = by_first(pairs), by_second(pairs)
             n_scores = 2 * pairs.sum(axis=1)
+            squares = _row_sums(one, position(one) ** 2)
+            squares += _row_sums(other, other_position(other) ** 2)
+            # squares between all scores: those within the sides and that of the sides' means
+            expected = n_scores * squares + (pairs @ apart) ** 2
             values: Floats = 1 - (n_scores - 1) * defined_ratio(pairs @ apart**2, expected)
             return values
 
         return alpha
-
-    def spearman(self) -> Estimator:
-        """Spearman's rho, of the mid-ranks within each resample; NaN as for `pearson`."""
-        by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
-
-        def rho(weights: Floats) -> Floats:
-            pairs = self.pairs(weights)
-            one, other = by_first(pairs), by_second(pairs)
-            ranks, other_ranks = _centred_ranks(one), _centred_ranks(other)
-            products = ranks[:, self.first_code] * other_ranks[:, self.second_code]
-            return _correlation(
-                _row_sums(pairs, products),
-                _row_sums(one, ranks**2),
-                _row_sums(other, other_ranks**2),
-            )
-
-        return rho
 
     def kendall_tau_b(self) -> Estimator:
         """Kendall's tau-b, at the cost of n_pairs x log(n_values); NaN as for `pearson`."""
@@ -112,50 +95,29 @@ class PairedScores:
             pairs = self.pairs(weights)
             one, other = by_first(pairs), by_second(pairs)
             n_squared = pairs.sum(axis=1) ** 2
-            untied, other_untied = (
-                n_squared - _row_sums(one, one),
-                n_squared - _row_sums(other, other),
-            )
+            untied = n_squared - _row_sums(one, one)
+            other_untied = n_squared - _row_sums(other, other)
             untied_in_both = untied + other_untied - n_squared + _row_sums(pairs, pairs)
             opposite = _descending(pairs[:, order], one if by_fewest else other, halvings)
-            return _correlation(untied_in_both - 4 * opposite, untied, other_untied)
+            return _normed(untied_in_both - 4 * opposite, untied, other_untied)
 
         return tau
 
-    @property
-    def _centred_first(self) -> Floats:
-        return _centred(self.first)[self.first_code]
+    def _correlation(self, position: Positions, other_position: Positions) -> Estimator:
+        by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
 
-    @property
-    def _centred_second(self) -> Floats:
-        return _centred(self.second)[self.second_code]
+        def correlation(weights: Floats) -> Floats:
+            pairs = self.pairs(weights)
+            one, other = by_first(pairs), by_second(pairs)
+            first, second = position(one), other_position(other)
+            products = first[:, self.first_code] * second[:, self.second_code]
+            squares, other_squares = _row_sums(one, first**2), _row_sums(other, second**2)
+            return _normed(_row_sums(pairs, products), squares, other_squares)
 
-    def _variation(self) -> Callable[[Floats], tuple[Floats, Floats]]:
-        """Units x sum of squared deviations of either score; 0, not noise, where it is constant."""
-        sides = [
-            (_sums_by(self.first_code), _centred(self.first)),
-            (_sums_by(self.second_code), _centred(self.second)),
-        ]
-
-        def variation(pairs: Floats) -> tuple[Floats, Floats]:
-            one, other = (_variation(sums(pairs), values) for sums, values in sides)
-            return one, other
-
-        return variation
+        return correlation
 
 
-def _variation(marginal: Floats, values: Floats) -> Floats:
-    squares = marginal.sum(axis=1) * (marginal @ values**2) - (marginal @ values) ** 2
-    varied = np.count_nonzero(marginal, axis=1) > 1
-    return np.where(varied, np.maximum(squares, 0.0), 0.0)
-
-
-def _centred(values: Floats) -> Floats:
-    """Values from the middle of them, which keeps sums of squares small."""
-    return values - values.mean() if values.size else values
-
-
-def _correlation(covariation: Floats, one: Floats, other: Floats) -> Floats:
+def _normed(covariation: Floats, one: Floats, other: Floats) -> Floats:
     """Covariation / geometric mean of two variations, in [-1, 1] up to float noise."""
     return np.clip(defined_ratio(covariation, np.sqrt(one) * np.sqrt(other)), -1.0, 1.0)
 
@@ -165,6 +127,17 @@ def _centred_ranks(marginal: Floats) -> Floats:
     total = marginal.sum(axis=1, keepdims=True)
     ranks: Floats = np.cumsum(marginal, axis=1) - (marginal + total) / 2
     return ranks
+
+
+def _deviations(values: Floats) -> Positions:
+    """Values from their mean in each resample; 0, not float noise, where there is one value."""
+
+    def deviations(marginal: Floats) -> Floats:
+        mean = defined_ratio(marginal @ values, marginal.sum(axis=1))
+        varied = np.count_nonzero(marginal, axis=1) > 1
+        return np.where(varied[:, np.newaxis], values - mean[:, np.newaxis], 0.0)
+
+    return deviations
 
 
 def _row_sums(a: Floats, b: Floats) -> Floats:

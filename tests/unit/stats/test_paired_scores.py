@@ -46,7 +46,19 @@ def test_what_does_not_vary_in_a_resample_is_undefined(
 ) -> None:
     same = np.array([0.1 + 0.2, 0.5, 0.7, 0.1 + 0.2])
 
-    assert np.isnan(measure(PairedScores.of(same, same))(np.array([weights]))).all()
+    assert np.isnan(measure(PairedScores.of(same, same))(np.array([weights], np.float64))).all()
+
+
+def test_small_differences_are_measured_from_where_the_resample_is() -> None:
+    """Sums of squares taken from the middle of all values would be nothing but float noise."""
+    rng = np.random.default_rng(8)
+    one = np.append(0.7 + 1e-9 * rng.random(50), 0.0)
+    other = np.append(0.7 - 1e-9 * rng.random(50), 1.0)
+    without_last = np.append(np.ones(50), 0.0)[np.newaxis]
+
+    found = PairedScores.of(one, other).pearson()(without_last)
+
+    assert found == pytest.approx([stats.pearsonr(one[:-1], other[:-1]).statistic], abs=1e-6)
 
 
 def test_a_constant_side_leaves_alpha_defined() -> None:
