@@ -45,7 +45,7 @@ def confusions(data: ReportData, question: RubricQuestion) -> tuple[Confusion, .
     values = question.scale.values
     if values is None or len(values) > MOST_VALUES:
         return ()
-    counts: dict[str, dict[tuple[int, int], int]] = {}
+    counts: dict[str, dict[tuple[int, int], int]] = {j.id: {} for j in data.evaluation.judges}
     for row in rows_of(data.judge_confusion):
         if text(row, "question_id") == question.id:
             pair = (
@@ -59,7 +59,8 @@ def confusions(data: ReportData, question: RubricQuestion) -> tuple[Confusion, .
         Confusion(
             judge_id, names, tuple(_row(of_judge, k, len(values)) for k in range(len(values)))
         )
-        for judge_id, of_judge in sorted(counts.items())
+        for judge_id, of_judge in counts.items()
+        if of_judge
     )
 
 

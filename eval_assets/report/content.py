@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from eval_assets.report.against_humans import JudgeAgainstHumans, judges_against_humans
 from eval_assets.report.cautions import Caution, cautions
 from eval_assets.report.confusion import Confusion, confusions
 from eval_assets.report.data import ReportData
@@ -9,11 +10,9 @@ from eval_assets.report.disagreements import Disagreement, worst_disagreements
 from eval_assets.report.glossary import GLOSSARY, Term
 from eval_assets.report.humans import A_HH_EXPLAINED, Agreement, human_agreements
 from eval_assets.report.judging import (
-    JudgeAgainstHumans,
     JudgesTogether,
     JudgeView,
     judge_views,
-    judges_against_humans,
     judges_together,
 )
 from eval_assets.report.scores import MeanScores, mean_scores

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from eval_assets.report.data import ReportData
 from eval_assets.report.rows import Row, count, number, rows_of, text
-from eval_assets.report.writing import shortened
+from eval_assets.report.writing import counted, shortened
 
 MOST_SHOWN = 20
 _MOST_CHARACTERS = 220
@@ -64,7 +64,8 @@ def _disagreement(row: Row) -> Disagreement:
         model_name=text(row, "model_name"),
         ratings=_ratings(text(row, "ratings")),
         spread=(
-            f"{count(row, 'n_ratings')} ratings, {number(row, 'range'):g} points apart, "
+            f"{counted(count(row, 'n_ratings'), 'rating')}, "
+            f"{number(row, 'range'):g} point{'' if number(row, 'range') == 1 else 's'} apart, "
             f"standard deviation {number(row, 'standard_deviation'):.2f}"
         ),
         reason=text(row, "reason"),

@@ -15,7 +15,8 @@ from eval_assets.interpretation import (
     alpha_label,
     figure_text,
 )
-from eval_assets.report.writing import interval_text
+from eval_assets.report.rows import Row, number
+from eval_assets.report.writing import interval_text, percent_text
 
 Tone = Literal["good", "fair", "weak", "poor", "none"]
 """How good a figure is, from green to red; `none` says nothing."""
@@ -98,6 +99,51 @@ def alpha_tone(value: float) -> Tone:
     """Tone of a Krippendorff's alpha."""
     tones: dict[str, Tone] = {"reliable": "good", "tentative": "fair", "unreliable": "poor"}
     return tones.get(alpha_label(value), "none")
+
+
+def coefficient(  # noqa: PLR0913 - where it stands, what it is, how it reads
+    row: Row,
+    column: str,
+    name: str,
+    *,
+    reading: str,
+    undefined: str,
+    limits: Iterable[float] = (),
+    tone: Tone = "none",
+) -> Measure:
+    """A figure of a table's row, with its interval where the row has one.
+
+    Args:
+        row: The row.
+        column: Column of the figure; those of its interval end in `_low` and `_high`.
+        name: What it is.
+        reading: What it is called.
+        undefined: Why it is undefined, where it is.
+        limits: Minimum and ends of bands that it is held against.
+        tone: How good it is.
+    """
+    limits = tuple(limit for limit in limits if not math.isnan(limit))
+    value = number(row, column)
+    return Measure(
+        name=name,
+        value=figure_text(value, limits=limits),
+        interval=interval_text(
+            number(row, f"{column}_low"), number(row, f"{column}_high"), limits=limits
+        ),
+        reading=undefined if math.isnan(value) else reading,
+        tone=tone,
+    )
+
+
+def share_of_pairs(row: Row, column: str, name: str, *, reading: str, undefined: str) -> Measure:
+    """A share of pairs of ratings, which tables hold as a percentage; else as `coefficient`."""
+    value, low, high = (number(row, f"{column}{end}") for end in ("", "_low", "_high"))
+    return Measure(
+        name=name,
+        value=percent_text(value),
+        interval="" if math.isnan(low + high) else f"{percent_text(low)} to {percent_text(high)}",
+        reading=undefined if math.isnan(value) else reading,
+    )
 
 
 def agreement_track(  # noqa: PLR0913 - a value with its interval is three numbers

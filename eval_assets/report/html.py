@@ -45,8 +45,8 @@ def _environment() -> Environment:
 
 
 def _notation(text: str) -> Markup:
-    """A text with its A^HH and A^HA set as formulas."""
-    written = escape(text)
+    """A text with A^HH and A^HA set as formulas, and long names free to break at underscores."""
+    written = escape(text).replace("_", Markup("_<wbr>"))
     for name in ("HH", "HA"):
         written = written.replace(f"A^{name}", Markup("A<sup>{}</sup>").format(name))
     return written

@@ -1,7 +1,7 @@
 """Agreement between humans, question by question."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval_assets.gates import GateOutcome
 from eval_assets.interpretation import (
@@ -11,7 +11,6 @@ from eval_assets.interpretation import (
     UNDEFINED,
     a_hh_label,
     alpha_label,
-    figure_text,
     kappa_label,
 )
 from eval_assets.report.data import ReportData
@@ -23,10 +22,12 @@ from eval_assets.report.figures import (
     a_hh_tone,
     agreement_track,
     alpha_tone,
+    coefficient,
     lowest_tick,
+    share_of_pairs,
 )
 from eval_assets.report.rows import Row, count, number, rows_of, text
-from eval_assets.report.writing import counted, interval_text, percent_text
+from eval_assets.report.writing import counted, percent_text
 from eval_assets.rubric import RubricQuestion
 
 A_HH_EXPLAINED = (
@@ -34,6 +35,9 @@ A_HH_EXPLAINED = (
     "0.0: raters are as far apart as the scale allows, on every response",
     "Ratings are normalised to [0, 1] on the declared scale first",
 )
+
+Measures = dict[str, Measure]
+"""Figures by the column of the table that holds them."""
 
 _KAPPA_NAMES = {"cohen": "Cohen's kappa", "fleiss": "Fleiss' kappa"}
 _GWET_NAMES = {"ac1": "Gwet's AC1", "ac2_quadratic": "Gwet's AC2 (quadratic weights)"}
@@ -76,6 +80,17 @@ class Agreement:
     suggestions: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Line:
+    """One coefficient of the table and how it reads."""
+
+    column: str
+    name: str
+    reading: str
+    limits: tuple[float, ...] = ()
+    tone: Tone = "none"
+
+
 def human_agreements(data: ReportData) -> tuple[Agreement, ...]:
     """All questions together first, then one by one in the rubric's order."""
     rows = {text(row, "question_id"): row for row in rows_of(data.human_agreement)}
@@ -90,7 +105,7 @@ def human_agreements(data: ReportData) -> tuple[Agreement, ...]:
 
 def _agreement(data: ReportData, row: Row, question: RubricQuestion | None) -> Agreement:
     measures = _measures(row, question)
-    main = _main_measure(measures, question)
+    main = _main_measure(row, question, measures)
     minima = {outcome.gate: outcome for outcome in data.gates}
     named = question.id if question else "all questions"
     all_alphas = [
@@ -105,7 +120,7 @@ def _agreement(data: ReportData, row: Row, question: RubricQuestion | None) -> A
         interval=main.interval,
         label=main.reading,
         tone=main.tone,
-        measures=measures,
+        measures=tuple(measures.values()),
         evidence=_evidence(row),
         a_hh=agreement_track(
             number(row, "a_hh"),
@@ -132,88 +147,63 @@ def _agreement(data: ReportData, row: Row, question: RubricQuestion | None) -> A
     )
 
 
-def _main_measure(measures: tuple[Measure, ...], question: RubricQuestion | None) -> Measure:
+def _main_measure(row: Row, question: RubricQuestion | None, measures: Measures) -> Measure:
     """A^HH; where it is undefined, the share of agreeing pairs; where that is too, A^HH."""
-    a_hh, *_ = measures
-    if a_hh.is_defined:
-        return a_hh
     in_classes = question is not None and (question.scale.is_binary or question.level == "nominal")
-    preferred = ("Exact agreement",) if in_classes else ("Adjacent agreement", "Exact agreement")
-    return next(
-        (m for name in preferred for m in measures if m.name == name and m.is_defined), a_hh
-    )
+    preferred = ("exact_agreement",) if in_classes else ("adjacent_agreement", "exact_agreement")
+    for column in ("a_hh", *preferred):
+        measure = measures[column]
+        if measure.is_defined and column != "a_hh":
+            share = number(row, column) / 100
+            label = f"{a_hh_label(share)} on {measure.reading}; A^HH is undefined"
+            return replace(measure, reading=label, tone=a_hh_tone(share))
+        if measure.is_defined:
+            return measure
+    return measures["a_hh"]
 
 
-def _measures(row: Row, question: RubricQuestion | None) -> tuple[Measure, ...]:
-    a_hh, alpha = number(row, "a_hh"), number(row, "alpha")
+def _measures(row: Row, question: RubricQuestion | None) -> Measures:
+    """Every figure by its column; kappa and AC belong to one question."""
+    a_hh, alpha, kappa = (number(row, column) for column in ("a_hh", "alpha", "kappa"))
     measures = [
-        _measure(row, "a_hh", "A^HH", a_hh_label(a_hh), limits=A_HH_LIMITS, tone=a_hh_tone(a_hh)),
-        _measure(row, "a_hh_by_chance", "A^HH by chance", "what raters' habits alone would give"),
-        _measure(
-            row,
+        _Line("a_hh", "A^HH", a_hh_label(a_hh), A_HH_LIMITS, a_hh_tone(a_hh)),
+        _Line("a_hh_by_chance", "A^HH by chance", "what raters' habits alone would give"),
+        _Line(
             "alpha",
             f"Krippendorff's alpha ({text(row, 'alpha_level')})",
             alpha_label(alpha),
-            limits=ALPHA_LIMITS,
-            tone=alpha_tone(alpha),
+            ALPHA_LIMITS,
+            alpha_tone(alpha),
         ),
     ]
     if question is not None:
-        kappa = number(row, "kappa")
+        kappa_name = _KAPPA_NAMES.get(text(row, "kappa_kind"), "Kappa")
+        gwet_name = _GWET_NAMES.get(text(row, "gwet_ac_kind"), "Gwet's AC")
         measures += [
-            _measure(
-                row,
-                "kappa",
-                _KAPPA_NAMES.get(text(row, "kappa_kind"), "Kappa"),
-                kappa_label(kappa),
-                limits=KAPPA_LIMITS,
-            ),
-            _measure(
-                row,
-                "gwet_ac",
-                _GWET_NAMES.get(text(row, "gwet_ac_kind"), "Gwet's AC"),
-                "agreement beyond chance, steadier on skewed data",
-            ),
+            _Line("kappa", kappa_name, kappa_label(kappa), KAPPA_LIMITS),
+            _Line("gwet_ac", gwet_name, "beyond chance, steadier on skewed data"),
         ]
-    measures += [
-        _share(row, "exact_agreement", "Exact agreement", "pairs of equal ratings"),
-        _share(row, "adjacent_agreement", "Adjacent agreement", "pairs at most one step apart"),
-    ]
-    return tuple(measures)
-
-
-def _measure(  # noqa: PLR0913 - where it stands, what it is, how it reads
-    row: Row,
-    column: str,
-    name: str,
-    reading: str,
-    *,
-    limits: tuple[float, ...] = (),
-    tone: Tone = "none",
-) -> Measure:
-    value = number(row, column)
-    return Measure(
-        name=name,
-        value=figure_text(value, limits=limits),
-        interval=interval_text(
-            number(row, f"{column}_low"), number(row, f"{column}_high"), limits=limits
-        ),
-        reading=_why_undefined(row, column) if math.isnan(value) else reading,
-        tone=tone,
-    )
-
-
-def _share(row: Row, column: str, name: str, reading: str) -> Measure:
-    """A share of rater pairs; the tables hold percentages."""
-    value, low, high = (number(row, f"{column}{end}") for end in ("", "_low", "_high"))
-    undefined = math.isnan(value)
-    return Measure(
-        name=name,
-        value=percent_text(value),
-        interval="" if math.isnan(low + high) else f"{percent_text(low)} to {percent_text(high)}",
-        reading=_why_undefined(row, column) if undefined else reading,
-        tone=a_hh_tone(value / 100),
-    )
+    shares = {
+        "exact_agreement": ("Exact agreement", "pairs of equal ratings"),
+        "adjacent_agreement": ("Adjacent agreement", "pairs at most one step apart"),
+    }
+    return {
+        line.column: coefficient(
+            row,
+            line.column,
+            line.name,
+            reading=line.reading,
+            undefined=_why_undefined(row, line.column),
+            limits=line.limits,
+            tone=line.tone,
+        )
+        for line in measures
+    } | {
+        column: share_of_pairs(
+            row, column, name, reading=reading, undefined=_why_undefined(row, column)
+        )
+        for column, (name, reading) in shares.items()
+    }
 
 
 def _why_undefined(row: Row, column: str) -> str:

@@ -1,29 +1,20 @@
-"""Judges: what they scored, how far they agree with each other and with humans."""
+"""Judges: what they scored, and how far they agree with each other."""
 
-import math
 from dataclasses import dataclass
 
-from eval_assets.interpretation import (
-    A_HH_LIMITS,
-    ALPHA_LIMITS,
-    UNDEFINED,
-    a_hh_label,
-    alpha_label,
-    figure_text,
-)
+from eval_assets.interpretation import ALPHA_LIMITS, UNDEFINED, alpha_label, figure_text
 from eval_assets.report.data import ReportData
 from eval_assets.report.figures import (
     Mark,
     Measure,
-    Tone,
     Track,
-    a_hh_tone,
     agreement_track,
     alpha_tone,
+    coefficient,
     lowest_tick,
 )
 from eval_assets.report.rows import Row, count, number, rows_of, text
-from eval_assets.report.writing import interval_text, percent_text, points_text
+from eval_assets.report.writing import percent_text
 
 
 @dataclass(frozen=True)
@@ -72,41 +63,6 @@ class JudgesTogether:
     n_comparisons: int
 
 
-@dataclass(frozen=True)
-class JudgeAgainstHumans:
-    """One judge against the human raters of one question.
-
-    Args:
-        judge_id: The judge.
-        n_units: Units with a score and a human rating.
-        a_ha: Agreement with humans.
-        constant: What the best constant score would reach, as written.
-        shuffled: What its own scores would reach, dealt out at random, as written.
-        track: Agreement against both controls.
-        lenience: Whether it is stricter or more lenient than humans, in words.
-        measures: Every figure.
-    """
-
-    judge_id: str
-    n_units: int
-    a_ha: Measure
-    constant: str
-    shuffled: str
-    track: Track
-    lenience: str
-    measures: tuple[Measure, ...]
-
-
-_COEFFICIENTS = {
-    "alpha": "Krippendorff's alpha",
-    "kappa": "Cohen's kappa",
-    "weighted_kappa": "Cohen's kappa (quadratic weights)",
-    "spearman": "Spearman's rho",
-    "kendall": "Kendall's tau-b",
-    "pearson": "Pearson's r",
-}
-
-
 def judge_views(data: ReportData) -> tuple[JudgeView, ...]:
     """Every judge that is declared, in that order."""
     statuses: dict[str, dict[str, int]] = {judge.id: {} for judge in data.evaluation.judges}
@@ -138,15 +94,6 @@ def judges_together(data: ReportData) -> tuple[JudgesTogether, ...]:
     )
 
 
-def judges_against_humans(data: ReportData) -> dict[str, tuple[JudgeAgainstHumans, ...]]:
-    """Every judge against humans, by question in the rubric's order."""
-    by_question: dict[str, list[JudgeAgainstHumans]] = {q.id: [] for q in data.evaluation.rubric}
-    for row in rows_of(data.judge_human_agreement):
-        if text(row, "question_id") in by_question:
-            by_question[text(row, "question_id")].append(_against_humans(row))
-    return {question_id: tuple(found) for question_id, found in by_question.items() if found}
-
-
 def _judge_view(judge_id: str, model: str, counts: dict[str, int]) -> JudgeView:
     n_units, n_ok = sum(counts.values()), counts.get("ok", 0)
     return JudgeView(
@@ -168,7 +115,7 @@ def _together(data: ReportData, row: Row, *, axis_low: float) -> JudgesTogether:
     question_id = text(row, "question_id")
     return JudgesTogether(
         question_id=question_id,
-        alpha=_measure(
+        alpha=coefficient(
             row,
             "alpha",
             f"Krippendorff's alpha ({text(row, 'alpha_level')})",
@@ -194,130 +141,3 @@ def _together(data: ReportData, row: Row, *, axis_low: float) -> JudgesTogether:
         n_judges=count(row, "n_judges"),
         n_comparisons=count(row, "n_comparisons"),
     )
-
-
-def _against_humans(row: Row) -> JudgeAgainstHumans:
-    a_ha, constant, shuffled = (number(row, c) for c in ("a_ha", "a_ha_constant", "a_ha_shuffled"))
-    agreement = _measure(
-        row,
-        "a_ha",
-        "A^HA",
-        limits=(*A_HH_LIMITS, constant),
-        reading=a_hh_label(a_ha),
-        tone=a_hh_tone(a_ha),
-        undefined=_why_undefined(row),
-    )
-    return JudgeAgainstHumans(
-        judge_id=text(row, "judge_id"),
-        n_units=count(row, "n_units"),
-        a_ha=agreement,
-        constant=figure_text(constant, limits=[a_ha]),
-        shuffled=figure_text(shuffled, limits=[a_ha]),
-        track=agreement_track(
-            a_ha,
-            number(row, "a_ha_low"),
-            number(row, "a_ha_high"),
-            name=f"A^HA of {text(row, 'judge_id')}",
-            marks=[Mark("constant", constant), Mark("shuffled", shuffled)],
-            tone=a_hh_tone(a_ha),
-        ),
-        lenience=lenience(number(row, "bias"), number(row, "bias_low"), number(row, "bias_high")),
-        measures=(
-            agreement,
-            _control(row, "a_ha_constant", "A^HA of the best constant score"),
-            _control(row, "a_ha_shuffled", "A^HA of its own scores, shuffled"),
-            _share(row, "exact_agreement", "Exact agreement"),
-            _share(row, "adjacent_agreement", "Adjacent agreement"),
-            *(
-                _measure(row, column, name, limits=(), undefined=_why_undefined(row))
-                for column, name in _COEFFICIENTS.items()
-            ),
-            _measure(
-                row,
-                "mae",
-                "Mean absolute error (points)",
-                limits=(),
-                undefined=_why_undefined(row),
-            ),
-            _measure(
-                row, "bias", "Judge minus humans (points)", limits=(), undefined=_why_undefined(row)
-            ),
-            _wilcoxon(row),
-        ),
-    )
-
-
-def lenience(bias: float, low: float, high: float) -> str:
-    """Whether a judge is stricter or more lenient than humans.
-
-    Args:
-        bias: Mean of judge minus humans, in scale points; NaN where undefined.
-        low: Lower end of its 95 % interval; NaN where undefined.
-        high: Upper end.
-
-    Examples:
-        >>> lenience(-0.4, -0.6, -0.2)
-        '0.40 points stricter'
-        >>> lenience(0.1, -0.1, 0.3)
-        'no clear difference (0.10 points more lenient)'
-    """
-    if math.isnan(bias):
-        return UNDEFINED
-    if f"{bias:.2f}" in {"0.00", "-0.00"}:
-        return "neither stricter nor more lenient"
-    leaning = f"{points_text(bias)} {'more lenient' if bias > 0 else 'stricter'}"
-    return f"no clear difference ({leaning})" if low <= 0 <= high else leaning
-
-
-def _measure(  # noqa: PLR0913 - where it stands, what it is, how it reads
-    row: Row,
-    column: str,
-    name: str,
-    *,
-    limits: tuple[float, ...],
-    undefined: str,
-    reading: str = "",
-    tone: Tone = "none",
-) -> Measure:
-    value = number(row, column)
-    limits = tuple(limit for limit in limits if not math.isnan(limit))
-    return Measure(
-        name=name,
-        value=figure_text(value, limits=limits),
-        interval=interval_text(
-            number(row, f"{column}_low"), number(row, f"{column}_high"), limits=limits
-        ),
-        reading=undefined if math.isnan(value) else reading,
-        tone=tone,
-    )
-
-
-def _control(row: Row, column: str, name: str) -> Measure:
-    return _measure(row, column, name, limits=(), undefined=_why_undefined(row))
-
-
-def _share(row: Row, column: str, name: str) -> Measure:
-    """A share of pairs of judge and rater; the tables hold percentages."""
-    value, low, high = (number(row, f"{column}{end}") for end in ("", "_low", "_high"))
-    return Measure(
-        name=name,
-        value=percent_text(value),
-        interval="" if math.isnan(low + high) else f"{percent_text(low)} to {percent_text(high)}",
-        reading=_why_undefined(row) if math.isnan(value) else "",
-    )
-
-
-def _wilcoxon(row: Row) -> Measure:
-    p = number(row, "wilcoxon_p")
-    return Measure(
-        name="Wilcoxon signed-rank test (p)",
-        value=UNDEFINED if math.isnan(p) else "below 0.001" if p < 0.001 else f"{p:.3f}",  # noqa: PLR2004
-        interval="",
-        reading="too few differences" if math.isnan(p) else "",
-    )
-
-
-def _why_undefined(row: Row) -> str:
-    if not count(row, "n_units"):
-        return "no unit has both a score and a human rating"
-    return "no variation, or the scale does not allow it"

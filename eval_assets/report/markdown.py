@@ -8,8 +8,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from eval_assets.report.content import report_content
 from eval_assets.report.data import ReportData
 
-_SPECIAL = re.compile(r"([\\`*_\[\]|~$@])")
-_LEADING = re.compile(r"^(?:([-+=#])|(\d+)([.)]))")
+_SPECIAL = re.compile(r"[\\`*\[\]|~$@]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that may be markup anywhere; an underscore within a word is none."""
+
+_LEADING = re.compile(r"^(?:([-+=#])(?=[-+=#\s]|$)|(\d+)([.)])(?=\s|$))")
+"""What makes a line a list, a heading or a rule."""
 
 
 def render_markdown(data: ReportData) -> str:
@@ -34,7 +37,7 @@ def escape_markdown(text: str) -> str:
         1\. not a list
     """
     line = html.escape(" ".join(text.split()), quote=False)
-    line = _SPECIAL.sub(r"\\\1", line)
+    line = _SPECIAL.sub(r"\\\g<0>", line)
     line = line.replace("://", ":\\//").replace("www.", "www\\.")
     return _LEADING.sub(
         lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from eval_assets.interpretation import UNDEFINED
 from eval_assets.report.data import ReportData
 from eval_assets.report.rows import Row, count, number, rows_of, text
-from eval_assets.report.writing import points_text
+from eval_assets.report.writing import lenience
 from eval_assets.rubric import RubricQuestion
 
 MOST_SLICE_VALUES = 12
@@ -194,13 +194,5 @@ def _mean(rater: str, row: Row | None) -> Mean:
         mean=UNDEFINED if math.isnan(mean) else f"{mean:.2f}",
         spread="" if math.isnan(spread) else f"{spread:.2f}",
         n=count(row, "n"),
-        lenience="" if rater == HUMANS else _lenience(number(row, "bias")),
+        lenience="" if rater == HUMANS else lenience(number(row, "bias")),
     )
-
-
-def _lenience(bias: float) -> str:
-    if math.isnan(bias):
-        return ""
-    if f"{bias:.2f}" in {"0.00", "-0.00"}:
-        return "as humans"
-    return f"{points_text(bias)} {'more lenient' if bias > 0 else 'stricter'}"

@@ -36,15 +36,19 @@ def percent_text(value: float) -> str:
     return f"{value:.{decimals}f} %"
 
 
-def points_text(value: float) -> str:
-    """A distance in scale points, without its sign.
+def lenience(bias: float) -> str:
+    """How a judge leans: its score minus that of humans, in scale points.
 
     Examples:
-        >>> points_text(-0.254), points_text(1.0)
-        ('0.25 points', '1.00 point')
+        >>> lenience(0.254), lenience(-0.14), lenience(0.001)
+        ('+0.25, more lenient', '-0.14, stricter', 'as humans')
     """
-    written = f"{abs(value):.2f}"
-    return f"{written} point{'' if written == '1.00' else 's'}"
+    if math.isnan(bias):
+        return UNDEFINED
+    written = f"{bias:+.2f}"
+    if float(written) == 0:
+        return "as humans"
+    return f"{written}, {'more lenient' if bias > 0 else 'stricter'}"
 
 
 def counted(n: int, noun: str) -> str:
