@@ -224,10 +224,9 @@ def category_index(values: Floats, categories: Floats) -> npt.NDArray[np.intp]:
     """Which category each value is, up to float noise."""
     if np.any(np.diff(categories) <= 0):
         raise ValueError(f"categories must ascend, got {categories}")
-    noise = 1e-9 * np.ptp(categories) if categories.size else 0.0
-    index = np.searchsorted(categories, values - noise)
-    found = categories[np.minimum(index, len(categories) - 1)] if categories.size else categories
-    off = values[np.abs(found - values) > noise] if found.size == values.size else values
+    noise = 1e-9 * np.abs(categories).max(initial=0.0)
+    index: npt.NDArray[np.intp] = np.searchsorted(categories, values - noise)
+    off = values[np.append(categories, np.inf)[index] > values + noise]
     if off.size:
         raise ValueError(f"ratings must be categories, got {off[0]:g}")
     return index
@@ -235,7 +234,7 @@ def category_index(values: Floats, categories: Floats) -> npt.NDArray[np.intp]:
 
 def defined_ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Quotient, and NaN where the denominator is not above 0."""
-    undefined = np.full_like(denominator, np.nan)
+    undefined = np.full(denominator.shape, np.nan)
     return np.divide(numerator, denominator, out=undefined, where=denominator > 0)
 
 

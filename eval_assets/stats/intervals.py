@@ -3,18 +3,13 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import Literal
 
 import numpy as np
 
 from eval_assets.stats.coefficients import Coefficient, Estimator, estimate
-from eval_assets.stats.patterns import Floats, Integers, RatingPatterns, Ratings, rating_matrix
+from eval_assets.stats.interval_ends import Method, accelerations, bca_ends, jackknife_t_ends
+from eval_assets.stats.patterns import Floats, RatingPatterns, Ratings, rating_matrix
 from eval_assets.stats.resampling import Deletions, ResampledUnits
-
-Method = Literal["bca", "percentile", "jackknife_t"]
-"""How an interval was made: BCa bootstrap (Efron 1987), its plain percentiles where the correction
-is undefined, or the jackknife with Student's t."""
 
 MAX_BOOTSTRAP_WORK = 20_000_000
 """Entries of distinct patterns x resamples above which the bootstrap gives way to the jackknife,
@@ -22,9 +17,6 @@ whose intervals differ little from it where there are so many units."""
 
 MAX_GENERIC_DELETIONS = 200
 """Evaluations of a caller's own statistic spent on the acceleration."""
-
-TIE = 1e-12
-"""Float noise between two estimates that are the same."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +89,16 @@ def bootstrap_interval(
     n_units = len(rows)
     value = float(statistic(rows))
     if n_units < 2:  # noqa: PLR2004 - one unit says nothing about others
-        return _undefined(value, confidence=confidence, n_units=n_units)
+        return Interval(value, math.nan, math.nan, confidence, "bca", n_units)
     resampled = np.array(
         [statistic(rows[rng.integers(n_units, size=n_units)]) for _ in range(n_resamples)]
     )
     groups = np.array_split(rng.permutation(n_units), min(n_units, MAX_GENERIC_DELETIONS))
     deleted = np.array([[statistic(np.delete(rows, group, axis=0)) for group in groups]])
     deletions = [Deletions(deleted, np.ones(len(groups), np.int64))]
-    acceleration = _accelerations(deletions)[0]
-    return _bca(value, resampled, acceleration, confidence=confidence, n_units=n_units)
+    acceleration = float(accelerations(deletions)[0])
+    low, high, method = bca_ends(value, resampled, acceleration=acceleration, confidence=confidence)
+    return Interval(value, low, high, confidence, method, n_units)
 
 
 def coefficient_interval(
@@ -155,13 +148,12 @@ def jackknife_interval(
     units = ResampledUnits.of(patterns, [coefficient])
     deletions = units.jackknife([coefficient.estimator(patterns)])
     value = estimate(coefficient, patterns)
-    return _jackknife_t(
-        value,
-        _of(deletions, 0),
-        at_most_one=True,
-        confidence=confidence,
-        n_units=units.n_pairable,
+    if units.n_pairable < 2:  # noqa: PLR2004 - one unit says nothing about others
+        return Interval(value, math.nan, math.nan, confidence, "jackknife_t", units.n_pairable)
+    low, high, method = jackknife_t_ends(
+        value, deletions, 0, at_most_one=True, confidence=confidence
     )
+    return Interval(value, low, high, confidence, method, units.n_pairable)
 
 
 def intervals(  # noqa: PLR0913 - what is resampled, how, and one property of it
@@ -185,24 +177,26 @@ def intervals(  # noqa: PLR0913 - what is resampled, how, and one property of it
     values = [float(estimator(observed)[0]) for estimator in estimators]
     n_units = units.n_pairable
     if n_units < 2:  # noqa: PLR2004 - one unit says nothing about others
-        return [_undefined(value, confidence=confidence, n_units=n_units) for value in values]
+        return [Interval(v, math.nan, math.nan, confidence, "bca", n_units) for v in values]
     deletions = units.jackknife(estimators)
     if units.n_entries * n_resamples > MAX_BOOTSTRAP_WORK:
-        return [
-            _jackknife_t(
-                value,
-                _of(deletions, index),
-                at_most_one=at_most_one,
-                confidence=confidence,
-                n_units=n_units,
+        ends = [
+            jackknife_t_ends(
+                value, deletions, index, at_most_one=at_most_one, confidence=confidence
             )
             for index, value in enumerate(values)
         ]
-    resampled = units.bootstrap(estimators, n_resamples=n_resamples, rng=rng)
-    accelerations = _accelerations(deletions)
+    else:
+        resampled = units.bootstrap(estimators, n_resamples=n_resamples, rng=rng)
+        ends = [
+            bca_ends(value, row, acceleration=float(acceleration), confidence=confidence)
+            for value, row, acceleration in zip(
+                values, resampled, accelerations(deletions), strict=True
+            )
+        ]
     return [
-        _bca(value, row, acceleration, confidence=confidence, n_units=n_units)
-        for value, row, acceleration in zip(values, resampled, accelerations, strict=True)
+        Interval(value, low, high, confidence, method, n_units)
+        for value, (low, high, method) in zip(values, ends, strict=True)
     ]
 
 
@@ -211,96 +205,3 @@ def _check(*, confidence: float, n_resamples: int) -> None:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence:g}")
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
-
-
-def _undefined(
-    value: float, *, confidence: float, n_units: int, method: Method = "bca"
-) -> Interval:
-    return Interval(value, math.nan, math.nan, confidence, method, n_units)
-
-
-def _bca(
-    value: float, resampled: Floats, acceleration: float, *, confidence: float, n_units: int
-) -> Interval:
-    """Percentiles of the resampled values, moved for median bias and for skewness."""
-    defined = resampled[~np.isnan(resampled)]
-    if math.isnan(value) or len(defined) < len(resampled) / 2:
-        return _undefined(value, confidence=confidence, n_units=n_units)
-    normal = NormalDist()
-    below = np.mean(defined < value - TIE) + np.mean(np.abs(defined - value) <= TIE) / 2
-    shares = np.array([1 - confidence, 1 + confidence]) / 2
-    method: Method = "percentile"
-    if 0 < below < 1:
-        bias = normal.inv_cdf(float(below))
-        moved = np.array([bias + normal.inv_cdf(float(share)) for share in shares])
-        shrunk = 1 - acceleration * moved
-        if (shrunk > 0).all():
-            shares = np.array([normal.cdf(float(z)) for z in bias + moved / shrunk])
-            method = "bca"
-    low, high = np.quantile(defined, shares)
-    return Interval(value, float(low), float(high), confidence, method, n_units)
-
-
-def _accelerations(deletions: list[Deletions]) -> Floats:
-    """Skewness of the units' influence / 6, for each estimator; 0 where no unit has any."""
-    cubes = squares = np.zeros(1)
-    for part in deletions:
-        deviations = _deviations(part.values, part.multiplicity)
-        cubes = cubes - np.nansum(part.multiplicity * deviations**3, axis=1)
-        squares = squares + np.nansum(part.multiplicity * deviations**2, axis=1)
-    scale = 6 * squares**1.5
-    return np.divide(cubes, scale, out=np.zeros_like(scale), where=scale > TIE**3)
-
-
-def _deviations(values: Floats, multiplicity: Integers) -> Floats:
-    """Deviation of each deletion from their mean; a deletion that leaves nothing defined is NaN."""
-    counts = np.where(np.isnan(values), 0, multiplicity)
-    total = np.nansum(values * multiplicity, axis=1, keepdims=True)
-    deviations: Floats = values - total / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    return deviations
-
-
-def _of(deletions: list[Deletions], index: int) -> list[tuple[Floats, Integers]]:
-    """One estimator's values with units left out, and their multiplicities, for each stratum."""
-    return [(part.values[index], part.multiplicity) for part in deletions]
-
-
-def _jackknife_t(
-    value: float,
-    deleted: list[tuple[Floats, Integers]],
-    *,
-    at_most_one: bool,
-    confidence: float,
-    n_units: int,
-) -> Interval:
-    """Ends at t standard errors of log(1 - value), or of the value where that is infinite."""
-    some_undefined = any(np.isnan(values).any() for values, _ in deleted)
-    if math.isnan(value) or n_units < 2 or some_undefined:  # noqa: PLR2004 - as in intervals()
-        return _undefined(value, confidence=confidence, n_units=n_units, method="jackknife_t")
-    if at_most_one and 1 - value <= TIE:
-        return Interval(value, value, value, confidence, "jackknife_t", n_units)
-    quantile = _t_quantile((1 + confidence) / 2, df=int(deleted[0][1].sum()) - 1)
-    if at_most_one and all((1 - values > TIE).all() for values, _ in deleted):
-        error = _standard_error([(np.log(1 - values), counts) for values, counts in deleted])
-        low, high = (1 - (1 - value) * math.exp(sign * quantile * error) for sign in (1, -1))
-    else:
-        error = _standard_error(deleted)
-        highest = 1.0 if at_most_one else math.inf
-        low, high = value - quantile * error, min(value + quantile * error, highest)
-    return Interval(value, low, high, confidence, "jackknife_t", n_units)
-
-
-def _standard_error(deleted: list[tuple[Floats, Integers]]) -> float:
-    """Square root of the strata's jackknife variances, added up."""
-    variance = 0.0
-    for values, multiplicity in deleted:
-        n_deletions = int(multiplicity.sum())
-        deviations = _deviations(values[np.newaxis], multiplicity)[0]
-        variance += (n_deletions - 1) / n_deletions * float(multiplicity @ deviations**2)
-    return math.sqrt(variance)
-
-
-def _t_quantile(share: float, *, df: int) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 - 0.2 s that only the jackknife needs
-
-    return float(stdtrit(df, share))

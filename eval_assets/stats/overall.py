@@ -114,7 +114,8 @@ def overall_profile(
         (0.7083, 3, 6)
     """
     parts = [part for part in map(_sums, questions) if len(part.response)]
-    responses = np.unique(np.concatenate([[], *(part.response for part in parts)]))
+    no_response = np.empty(0, np.int64)
+    responses = np.unique(np.concatenate([no_response, *(part.response for part in parts)]))
     pooled = np.zeros((len(responses), _N_POOLED))
     per_question = np.zeros((2, len(responses), len(parts)))
     for index, part in enumerate(parts):

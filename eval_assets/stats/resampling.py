@@ -17,7 +17,7 @@ from eval_assets.stats.patterns import Floats, Integers, RatingPatterns
 BLOCK_WEIGHTS = 1 << 18
 """Weights held at once while estimators run through resamples."""
 
-MAX_DELETIONS = 1_000
+MAX_DELETIONS = 2_000
 """With more distinct patterns the jackknife leaves out groups of units instead, this many."""
 
 MAX_JACKKNIFE_WORK = 5_000_000

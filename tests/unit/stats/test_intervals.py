@@ -213,7 +213,7 @@ def test_too_many_patterns_for_a_bootstrap_get_the_jackknife(
 
 
 def test_units_left_out_in_groups_give_nearly_the_same_interval() -> None:
-    """3,000 units with patterns of their own are left out in 1,000 groups."""
+    """3,000 units with patterns of their own are left out in some 800 groups."""
     rng = np.random.default_rng(9)
     ratings = rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 2))
     patterns = RatingPatterns.from_matrix(ratings)

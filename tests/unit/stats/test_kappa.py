@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
-from eval_assets.stats import KappaWeights, cohen_kappa, cohen_kappa_interval, grouped_kappa
+from eval_assets.stats import (
+    KappaWeights,
+    cohen_kappa,
+    cohen_kappa_interval,
+    grouped_kappa,
+    mean_absolute_error,
+    spearman,
+)
 
 NAN = math.nan
 
@@ -38,6 +45,15 @@ def test_kappa_of_a_table(table: list[list[int]], kappa: float) -> None:
 def test_binary_kappa_has_two_categories_whatever_scale_is_in_fashion() -> None:
     # [1 1 0 0], [1 0 0 0]: P_o 3/4, P_e = .5 * .25 + .5 * .75 = .5
     assert cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0], weights=None) == pytest.approx(0.5)
+
+
+def test_a_judge_who_is_one_off_now_and_then_has_low_plain_and_high_weighted_kappa() -> None:
+    human, judge = [1, 2, 3, 4, 5], [2, 2, 4, 5, 5]
+    # two of five are exact, P_e = 1/5; squares add up to 3, over all 25 pairings to 105
+    assert cohen_kappa(human, judge, weights=None) == pytest.approx(0.25)
+    assert cohen_kappa(human, judge, weights="quadratic") == pytest.approx(1 - 5 * 3 / 105)
+    assert mean_absolute_error(judge, human) == pytest.approx(0.6)
+    assert spearman(judge, human) == pytest.approx(9 / math.sqrt(10 * 9))
 
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])

@@ -1,0 +1,106 @@
+"""Ends of confidence intervals, from resampled estimates and from estimates with units left out."""
+
+import math
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from eval_assets.stats.patterns import Floats, Integers
+from eval_assets.stats.resampling import Deletions
+
+Method = Literal["bca", "percentile", "jackknife_t"]
+"""How an interval was made: BCa bootstrap (Efron 1987), its plain percentiles where the correction
+is undefined, or the jackknife with Student's t."""
+
+TIE = 1e-12
+"""Float noise between two estimates that are the same."""
+
+
+def bca_ends(
+    value: float, resampled: Floats, *, acceleration: float, confidence: float
+) -> tuple[float, float, Method]:
+    """Percentiles of the resampled values, moved for median bias and for skewness.
+
+    Undefined resamples are left out; where they are more than half, or `value` is undefined, the
+    ends are NaN.
+    """
+    defined = resampled[~np.isnan(resampled)]
+    if math.isnan(value) or len(defined) < len(resampled) / 2:
+        return math.nan, math.nan, "bca"
+    normal = NormalDist()
+    below = np.mean(defined < value - TIE) + np.mean(np.abs(defined - value) <= TIE) / 2
+    shares = np.array([1 - confidence, 1 + confidence]) / 2
+    method: Method = "percentile"
+    if 0 < below < 1:
+        bias = normal.inv_cdf(float(below))
+        moved = np.array([bias + normal.inv_cdf(float(share)) for share in shares])
+        shrunk = 1 - acceleration * moved
+        if (shrunk > 0).all():
+            shares = np.array([normal.cdf(float(z)) for z in bias + moved / shrunk])
+            method = "bca"
+    low, high = np.quantile(defined, shares)
+    return float(low), float(high), method
+
+
+def accelerations(deletions: list[Deletions]) -> Floats:
+    """Skewness of the units' influence / 6, for each estimator; 0 where no unit has any."""
+    cubes = squares = np.zeros(1)
+    for part in deletions:
+        deviations = _deviations(part.values, part.multiplicity)
+        cubes = cubes - np.nansum(part.multiplicity * deviations**3, axis=1)
+        squares = squares + np.nansum(part.multiplicity * deviations**2, axis=1)
+    scale = 6 * squares**1.5
+    return np.divide(cubes, scale, out=np.zeros_like(scale), where=scale > TIE**3)
+
+
+def jackknife_t_ends(
+    value: float, deletions: list[Deletions], index: int, *, at_most_one: bool, confidence: float
+) -> tuple[float, float, Method]:
+    """Ends at t standard errors of log(1 - value), or of the value where that is infinite.
+
+    Args:
+        value: The estimate; NaN ends where it is undefined.
+        deletions: Estimates with units left out, for each stratum; NaN ends where one is undefined.
+        index: Which estimator of `deletions` it is.
+        at_most_one: Whether the estimator is 1 at best, as agreement is and a difference is not.
+        confidence: Long-run share of intervals that hold the true value.
+    """
+    deleted = [(part.values[index], part.multiplicity) for part in deletions]
+    if math.isnan(value) or any(np.isnan(values).any() for values, _ in deleted):
+        return math.nan, math.nan, "jackknife_t"
+    if at_most_one and 1 - value <= TIE:
+        return value, value, "jackknife_t"
+    quantile = _t_quantile((1 + confidence) / 2, df=int(deleted[0][1].sum()) - 1)
+    if at_most_one and all((1 - values > TIE).all() for values, _ in deleted):
+        error = _standard_error([(np.log(1 - values), counts) for values, counts in deleted])
+        low, high = (1 - (1 - value) * math.exp(sign * quantile * error) for sign in (1, -1))
+    else:
+        error = _standard_error(deleted)
+        highest = 1.0 if at_most_one else math.inf
+        low, high = value - quantile * error, min(value + quantile * error, highest)
+    return low, high, "jackknife_t"
+
+
+def _deviations(values: Floats, multiplicity: Integers) -> Floats:
+    """Deviation of each deletion from their mean; a deletion that leaves nothing defined is NaN."""
+    counts = np.where(np.isnan(values), 0, multiplicity)
+    total = np.nansum(values * multiplicity, axis=1, keepdims=True)
+    deviations: Floats = values - total / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return deviations
+
+
+def _standard_error(deleted: list[tuple[Floats, Integers]]) -> float:
+    """Square root of the strata's jackknife variances, added up."""
+    variance = 0.0
+    for values, multiplicity in deleted:
+        n_deletions = int(multiplicity.sum())
+        deviations = _deviations(values[np.newaxis], multiplicity)[0]
+        variance += (n_deletions - 1) / n_deletions * float(multiplicity @ deviations**2)
+    return math.sqrt(variance)
+
+
+def _t_quantile(share: float, *, df: int) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415 - 0.2 s that only the jackknife needs
+
+    return float(stdtrit(df, share))
