@@ -24,11 +24,10 @@ from eval_assets.store.disagreements import count_disagreements
 from eval_assets.store.ratings import (
     LongRatings,
     count_skips,
-    data_version,
     long_ratings,
     rating_patterns,
 )
-from eval_assets.store.verdicts import alpha_levels
+from eval_assets.store.verdicts import alpha_levels, measures_version
 
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
@@ -108,7 +107,7 @@ def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
         )
     overall = _overall(evaluation, ratings, n_skipped=sum(skips.values()))
     agreement = pd.DataFrame([overall, *rows]).assign(
-        data_version=data_version(connection, "human")
+        data_version=measures_version(connection, evaluation, "human")
     )
     return HumanMeasures(agreement=agreement, findings=tuple(findings))
 

@@ -31,7 +31,7 @@ from eval_assets.store.ratings import (
     responses_in_order,
 )
 from eval_assets.store.scores import judge_fingerprints
-from eval_assets.store.verdicts import alpha_levels
+from eval_assets.store.verdicts import alpha_levels, measures_version
 
 Floats = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
     by_response = _by_response(pooled, responses["response_id"].to_numpy(dtype=object))
     return pd.DataFrame([_overall(pooled, groups), *rows, *by_response]).assign(
         judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
-        data_version=data_version(connection, "judge"),
+        data_version=measures_version(connection, evaluation, "judge"),
     )
 
 

@@ -10,9 +10,9 @@ from eval_assets.assets.frames import table_metadata
 from eval_assets.assets.gating import questions_past_the_gates
 from eval_assets.splits import TEST_SHARE, split_by_group
 from eval_assets.store.connection import transaction
-from eval_assets.store.ratings import data_version
 from eval_assets.store.splits import rated_units
 from eval_assets.store.tables import replace_rows
+from eval_assets.store.verdicts import measures_version
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
@@ -22,7 +22,7 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection, transaction(connection):
             question_ids = questions_past_the_gates(connection, evaluation)
-            version = data_version(connection, "human")
+            version = measures_version(connection, evaluation, "human")
             parts = [
                 _split(rated_units(connection, question_id), question_id)
                 for question_id in question_ids

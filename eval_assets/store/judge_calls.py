@@ -1,7 +1,6 @@
 """The ledger of calls: committed as replies arrive, read before anything is asked."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -41,7 +40,7 @@ class DuckDBLedger:
 
     def record(self, attempts: Sequence[Attempt]) -> None:
         """Store attempts, all or none of them."""
-        rows = pd.DataFrame([asdict(attempt) for attempt in attempts])
+        rows = pd.DataFrame([vars(attempt) for attempt in attempts])
         with connect(self._path) as connection, transaction(connection):
             insert_rows(connection, "judge_calls", rows)
 

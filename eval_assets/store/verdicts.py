@@ -1,5 +1,6 @@
 """Evidence that gates judge, and the verdicts they came to."""
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -57,21 +58,26 @@ def judge_gates(
             rows = read_table(connection, measured.table)
         evidence[gate] = Evidence(
             figures=_figures(rows, measured),
-            measured_version=_measured_version(rows),
-            current_version=_version(
-                data_version(connection, measured.kind), alpha_levels(evaluation, measured.kind)
-            ),
+            measured_version=None if rows.empty else str(rows["data_version"].iloc[0]),
+            current_version=measures_version(connection, evaluation, measured.kind),
         )
     return evaluate_gates(evidence, evaluation.gates)
+
+
+def measures_version(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
+) -> str:
+    """Version of all that agreement depends on: the ratings, their scales, the level of alpha."""
+    parts = (data_version(connection, kind), sorted(alpha_levels(evaluation, kind).items()))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def is_current(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
 ) -> bool:
     """Whether the stored agreement of humans, or of judges, is that of the data as it is now."""
-    rows = read_table(connection, f"{kind}_agreement")
-    now = _version(data_version(connection, kind), alpha_levels(evaluation, kind))
-    return _measured_version(rows) == now
+    stored = read_table(connection, f"{kind}_agreement")["data_version"]
+    return bool((stored == measures_version(connection, evaluation, kind)).any())
 
 
 def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
@@ -127,20 +133,6 @@ def _figures(rows: pd.DataFrame, measured: _Measured) -> tuple[Figure, ...]:
         )
         for row in judged.to_dict("records")
     )
-
-
-def _measured_version(rows: pd.DataFrame) -> str | None:
-    """Version of the data and levels that the rows were measured on; None without rows."""
-    if rows.empty:
-        return None
-    by_question = rows[rows["scope"] == "question"]
-    levels = dict(zip(by_question["question_id"], by_question["alpha_level"], strict=True))
-    return _version(str(rows["data_version"].iloc[0]), levels)
-
-
-def _version(data: str, levels: Mapping[str, str]) -> str:
-    """Version of what was measured and how."""
-    return " ".join([data, *(f"{name}:{level}" for name, level in sorted(levels.items()))])
 
 
 def _number(value: float | None) -> float:
