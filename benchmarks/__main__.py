@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import written_between
 
-SECTIONS = ("statistics", "coverage")
+SECTIONS = ("statistics", "coverage", "judging")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
 README = Path(__file__).with_name("README.md")

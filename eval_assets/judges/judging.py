@@ -97,8 +97,11 @@ async def score_units(
             for judge, lane in zip(judges, lanes, strict=True)
         ]
         for start in range(0, len(units), _UNITS_PER_LOOKUP):
+            chunk = units[start : start + _UNITS_PER_LOOKUP]
+            await caller.look_up([key for rater in panel for key in rater.prepare(chunk)])
+            await caller.look_up([key for rater in panel for key in rater.doubtful()])
             for rater in panel:
-                await rater.plan(units[start : start + _UNITS_PER_LOOKUP])
+                rater.plan()
         for rater in panel:
             options.report(rater.estimate)
         await run_jobs([(rater.lane, rater.jobs()) for rater in panel], options=options)

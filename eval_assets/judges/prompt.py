@@ -17,11 +17,6 @@ DEFAULT_TEMPLATE = "rating"
 SHIPPED = ("rating", "relevance")
 """Templates of this package, which `judge_prompt` may name instead of a file."""
 
-STRICTER = (
-    "\n\nYour last reply could not be read as a rating. Reply with the JSON object alone, no other"
-    ' text before or after it: {"rationale": "…", "score": …}. The score is '
-)
-
 _MARK_LENGTH = 16
 
 
@@ -76,10 +71,6 @@ class Prompt:
         """The prompt as a conversation."""
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", self.user))
-
-    def stricter(self, scale: Scale) -> "Prompt":
-        """The prompt for asking once more after a reply that could not be read."""
-        return Prompt(self.system, f"{self.user}{STRICTER}{in_words(scale)}.")
 
 
 class PromptTemplate:
@@ -167,6 +158,15 @@ def in_words(scale: Scale) -> str:
     if scale.values is None:
         return scale.described()
     return "one of " + ", ".join(f"{value:g}" for value in scale.values)
+
+
+def stricter_request(scale: Scale) -> str:
+    """What is added to a prompt after a reply that could not be read, for asking once more."""
+    return (
+        "\n\nYour last reply could not be read as a rating. Reply with the JSON object alone, no"
+        ' other text before or after it: {"rationale": "your reasons", "score": a number}.'
+        f" The score is {in_words(scale)}."
+    )
 
 
 def verdict_schema(scale: Scale) -> dict[str, Any]:

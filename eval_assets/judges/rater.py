@@ -11,7 +11,7 @@ from eval_assets.judges.caller import Caller, Outcome, Subject
 from eval_assets.judges.lane import Lane
 from eval_assets.judges.live import LiveModel
 from eval_assets.judges.progress import Estimate
-from eval_assets.judges.prompt import PromptTemplate, verdict_schema
+from eval_assets.judges.prompt import PromptTemplate, stricter_request, verdict_schema
 from eval_assets.judges.run import Job
 from eval_assets.judges.scores import JudgeScore, Reading, combine, read
 from eval_assets.judges.verdict import Status
@@ -91,32 +91,41 @@ class Rater:
         self._judge = judge
         self._caller = caller
         self._template = template
+        self._taken_up: list[tuple[Unit, int, Call]] = []
         self._pending: list[tuple[Unit, int]] = []
         self._readings: dict[tuple[str, str, int], Reading] = {}
         self._statuses: Counter[Status] = Counter()
         self._n_from_ledger = 0
 
-    async def plan(self, units: Sequence[Unit]) -> None:
-        """Find out which ratings of these units the ledger holds, and count what is to be asked."""
-        asks = [(unit, r) for unit in units for r in range(self._judge.replicates)]
-        calls = [self._calls(unit, replicate) for unit, replicate in asks]
-        await self._caller.look_up([first.key for first, _ in calls])
-        await self._caller.look_up(
-            [
-                stricter.key
-                for (unit, _), (first, stricter) in zip(asks, calls, strict=True)
-                if (known := self._caller.stored(first.key)) is not None
-                and read(known, unit.question.scale).is_unreadable
-            ]
-        )
-        for (unit, replicate), (first, stricter) in zip(asks, calls, strict=True):
-            reading = self._known(unit, first, stricter)
+    def prepare(self, units: Sequence[Unit]) -> list[str]:
+        """Take up the next units; return the keys of their calls, which are to be looked up."""
+        self._taken_up = [
+            (unit, replicate, self._call(unit, replicate))
+            for unit in units
+            for replicate in range(self._judge.replicates)
+        ]
+        return [call.key for _, _, call in self._taken_up]
+
+    def doubtful(self) -> list[str]:
+        """Keys of the calls that follow a stored reply which cannot be read."""
+        return [
+            _stricter(call, unit).key
+            for unit, _, call in self._taken_up
+            if (known := self._caller.stored(call.key)) is not None
+            and read(known, unit.question.scale).is_unreadable
+        ]
+
+    def plan(self) -> None:
+        """Read what the ledger held for the units taken up, and count what is to be asked."""
+        for unit, replicate, call in self._taken_up:
+            reading = self._known(unit, call)
             if reading is None:
                 self._pending.append((unit, replicate))
-                self.estimate.add(first)
+                self.estimate.add(call)
             else:
                 self._n_from_ledger += 1
                 self._readings[unit.response_id, unit.question.id, replicate] = reading
+        self._taken_up = []
 
     def jobs(self) -> list[Job]:
         """What is to be asked, in the order planned."""
@@ -151,42 +160,47 @@ class Rater:
 
     async def _rate(self, unit: Unit, replicate: int) -> bool:
         """Ask about one unit, once more and more strictly if the reply cannot be read."""
-        first, stricter = self._calls(unit, replicate)
+        call = self._call(unit, replicate)
         subject = Subject("judging", unit.response_id, unit.question.id)
-        scale = unit.question.scale
-        reading = read(await self._caller.ask(first, self.lane, subject), scale)
+        reading = read(await self._caller.ask(call, self.lane, subject), unit.question.scale)
         if reading.is_unreadable:
-            outcome = await self._caller.ask(stricter, self.lane, subject)
+            outcome = await self._caller.ask(_stricter(call, unit), self.lane, subject)
             reading = _better(reading, outcome, unit)
         self._readings[unit.response_id, unit.question.id, replicate] = reading
         return reading.status == "ok"
 
-    def _known(self, unit: Unit, first: Call, stricter: Call) -> Reading | None:
+    def _known(self, unit: Unit, call: Call) -> Reading | None:
         """What the ledger's replies say; None where a call is still to be made."""
-        if (outcome := self._caller.stored(first.key)) is None:
+        if (outcome := self._caller.stored(call.key)) is None:
             return None
         reading = read(outcome, unit.question.scale)
         if not reading.is_unreadable:
             return reading
-        if (outcome := self._caller.stored(stricter.key)) is None:
+        if (outcome := self._caller.stored(_stricter(call, unit).key)) is None:
             return None
         return _better(reading, outcome, unit)
 
-    def _calls(self, unit: Unit, replicate: int) -> tuple[Call, Call]:
-        """The call about a unit, and the stricter one that may follow."""
-        model, scale = self._judge.model, unit.question.scale
+    def _call(self, unit: Unit, replicate: int) -> Call:
+        """The call about a unit."""
+        model = self._judge.model
         prompt = self._template.render(
             unit.question, prompt_text=unit.prompt_text, response_text=unit.response_text
         )
-        first = Call(
+        return Call(
             endpoint=model.endpoint,
             messages=prompt.messages(),
             settings=model.settings,
             max_tokens=model.max_tokens,
-            schema=verdict_schema(scale) if model.abilities.json_schema else None,
+            schema=verdict_schema(unit.question.scale) if model.abilities.json_schema else None,
             replicate=replicate,
         )
-        return first, replace(first, messages=prompt.stricter(scale).messages())
+
+
+def _stricter(call: Call, unit: Unit) -> Call:
+    """The call that follows a reply which could not be read."""
+    *before, last = call.messages
+    text = last.text + stricter_request(unit.question.scale)
+    return replace(call, messages=(*before, replace(last, text=text)))
 
 
 def _better(unreadable: Reading, second: Outcome, unit: Unit) -> Reading:

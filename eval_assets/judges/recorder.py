@@ -1,16 +1,20 @@
 """Attempts on their way into the ledger: committed together when they arrive together."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 from eval_assets.ledger import Attempt, Ledger
+
+_GATHERING_SECONDS = 0.02
+"""What arrives within this time is committed together."""
 
 
 class Recorder:
     """Records attempts without holding up the event loop.
 
-    What arrives while a commit is under way goes into the next one, so that the number of commits
-    follows the ledger's speed and not the number of calls.
+    What arrives while a commit is under way goes into the next one, and between two commits as much
+    time passes as the last one took: a slow ledger makes for few commits, not for few calls.
 
     Args:
         ledger: Where attempts are kept.
@@ -44,10 +48,14 @@ class Recorder:
 
     async def _write(self) -> None:
         """Commit what waits until nothing does."""
+        pause = _GATHERING_SECONDS
         while self._waiting and self._next is not None:
+            await asyncio.sleep(pause)
+            started = time.monotonic()
             attempts, committed = self._waiting, self._next
             self._waiting, self._next = [], None
             await self._commit(attempts, committed)
+            pause = max(_GATHERING_SECONDS, time.monotonic() - started)
 
     async def _commit(self, attempts: Sequence[Attempt], committed: asyncio.Future[None]) -> None:
         """Commit attempts and tell whoever waits for them."""

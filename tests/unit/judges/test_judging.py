@@ -155,8 +155,10 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more_and_more_strictly(
     judge = dataclasses.replace(PAIR[0], calling=Calling(max_in_flight=1))
     summary = judge_all(units(1), [judge])
     assert summary.scores[0].status == "ok"
-    strict = json.loads(provider.log.completions[1].body)["messages"][-1]["content"]
-    assert "could not be read" in strict
+    plain, strict = (json.loads(each.body)["messages"] for each in provider.log.completions)
+    assert strict[0] == plain[0]
+    assert strict[1]["content"].startswith(plain[1]["content"])  # a cached prefix stays one
+    assert "could not be read" in strict[1]["content"]
     summary = judge_all(units(2)[1:], [judge])
     assert summary.scores[0].status == "unparsable"
     assert provider.log.n_received == len(ledger.attempts) == 4

@@ -12,6 +12,7 @@ from eval_assets.judges.prompt import (
     PromptError,
     PromptTemplate,
     in_words,
+    stricter_request,
     verdict_schema,
 )
 from eval_assets.rubric import RubricQuestion
@@ -97,12 +98,8 @@ def test_a_template_that_is_not_there_is_refused(tmp_path: Path) -> None:
         PromptTemplate.load(tmp_path / "none.txt")
 
 
-def test_asking_again_adds_to_the_end_so_that_the_cached_part_stays() -> None:
-    prompt = DEFAULT.render(QUESTION, prompt_text="?", response_text="x")
-    stricter = prompt.stricter(QUESTION.scale)
-    assert stricter.system == prompt.system
-    assert stricter.user.startswith(prompt.user)
-    assert "one of 0, 1, 2, 3, 4" in stricter.user
+def test_asking_again_names_the_scale() -> None:
+    assert stricter_request(QUESTION.scale).endswith("The score is one of 0, 1, 2, 3, 4.")
 
 
 def test_the_schema_allows_the_scales_values_and_asks_for_reasons_first() -> None:
