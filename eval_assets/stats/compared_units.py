@@ -189,7 +189,7 @@ def _nearest(scores: Floats, scale: Scale) -> Integers:
         return np.zeros(len(scores), np.int64)
     declared = np.asarray(scale.values)
     middles = (declared[1:] + declared[:-1]) / 2
-    return np.searchsorted(middles + NOISE * np.diff(declared), scores, side="left")
+    return np.searchsorted(middles + NOISE * np.diff(declared), scores)
 
 
 def _consensus(human: RatingPatterns, scale: Scale, *, level: Level) -> Integers:

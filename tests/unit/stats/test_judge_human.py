@@ -270,10 +270,10 @@ def test_adjacent_values_are_neighbours_where_steps_vary() -> None:
 
 
 def test_equal_means_tie_whatever_their_float_noise() -> None:
-    # (.1 + .2 + .3) / 3 and .2 differ in the last bit
+    # (.2 + .4) / 2 and .3 differ in the last bit
     tenths = tuple(step / 10 for step in range(11))
     profile = profile_of(
-        [0.5, 0.7, 0.9], [[0.1, 0.2, 0.3], [0.2], [0.3, 0.1]], values=tenths, low=0, high=1
+        [0.5, 0.7, 0.9], [[0.2, 0.4], [0.3], [0.3, 0.3]], values=tenths, low=0, high=1
     )
 
     assert np.isnan(profile.spearman.value)
