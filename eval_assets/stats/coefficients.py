@@ -235,7 +235,8 @@ def category_index(values: Floats, categories: Floats) -> npt.NDArray[np.intp]:
 def defined_ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Quotient, and NaN where the denominator is not above 0."""
     undefined = np.full(denominator.shape, np.nan)
-    return np.divide(numerator, denominator, out=undefined, where=denominator > 0)
+    ratio: Floats = np.divide(numerator, denominator, out=undefined, where=denominator > 0)
+    return ratio
 
 
 def _per_pair(sums: Floats, patterns: RatingPatterns) -> Floats:

@@ -10,7 +10,7 @@ from eval_assets.stats.patterns import Floats, Integers
 from eval_assets.stats.resampling import Deletions
 
 Method = Literal["bca", "percentile", "jackknife_t"]
-"""How an interval was made: BCa bootstrap (Efron 1987), its plain percentiles where the correction
+"""How an interval was made: BCa bootstrap (Efron 1987), its plain percentiles where that correction
 is undefined, or the jackknife with Student's t."""
 
 TIE = 1e-12
@@ -18,9 +18,12 @@ TIE = 1e-12
 
 
 def bca_ends(
-    value: float, resampled: Floats, *, acceleration: float, confidence: float
+    value: float, resampled: Floats, *, acceleration: float, confidence: float, n_units: int
 ) -> tuple[float, float, Method]:
     """Percentiles of the resampled values, moved for median bias and for skewness.
+
+    Resampled values of few units spread too little, by sqrt((n - 1) / n) and as the normal beside
+    Student's t, so percentiles further out are taken (Hesterberg 2015, section 5.3).
 
     Undefined resamples are left out; where they are more than half, or `value` is undefined, the
     ends are NaN.
@@ -30,16 +33,17 @@ def bca_ends(
         return math.nan, math.nan, "bca"
     normal = NormalDist()
     below = np.mean(defined < value - TIE) + np.mean(np.abs(defined - value) <= TIE) / 2
-    shares = np.array([1 - confidence, 1 + confidence]) / 2
+    widened = math.sqrt(n_units / (n_units - 1))
+    widened *= _t_quantile((1 + confidence) / 2, df=n_units - 1)
+    scores = np.array([-widened, widened])
     method: Method = "percentile"
     if 0 < below < 1:
         bias = normal.inv_cdf(float(below))
-        moved = np.array([bias + normal.inv_cdf(float(share)) for share in shares])
-        shrunk = 1 - acceleration * moved
+        shrunk = 1 - acceleration * (bias + scores)
         if (shrunk > 0).all():
-            shares = np.array([normal.cdf(float(z)) for z in bias + moved / shrunk])
+            scores = bias + (bias + scores) / shrunk
             method = "bca"
-    low, high = np.quantile(defined, shares)
+    low, high = np.quantile(defined, [normal.cdf(float(score)) for score in scores])
     return float(low), float(high), method
 
 
@@ -101,6 +105,6 @@ def _standard_error(deleted: list[tuple[Floats, Integers]]) -> float:
 
 
 def _t_quantile(share: float, *, df: int) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 - 0.2 s that only the jackknife needs
+    from scipy.special import stdtrit  # noqa: PLC0415 - 0.2 s that only intervals need
 
     return float(stdtrit(df, share))

@@ -29,8 +29,8 @@ class Interval:
         high: Upper end; NaN where it is undefined.
         confidence: Share of such intervals that hold the true value, in the long run.
         method: How the ends were found.
-        n_units: Units that were resampled. Below 50 expect 95 % intervals to hold the true value
-            in 90 to 93 % of cases only.
+        n_units: Units that were resampled. Below 50 the true value may be held a little less, or
+            more, often than `confidence` says.
     """
 
     value: float
@@ -72,7 +72,8 @@ def bootstrap_interval(
         ValueError: If `ratings` is not two-dimensional, or an argument is out of range.
 
     References:
-        Efron (1987), doi:10.1080/01621459.1987.10478410.
+        Efron (1987), doi:10.1080/01621459.1987.10478410; widened for few units as in
+        Hesterberg (2015), doi:10.1080/00031305.2015.1089789.
 
     Examples:
         >>> scores = np.array([[1, 2], [2, 2], [3, 4], [4, 4], [5, 4], [2, 1]])
@@ -97,7 +98,9 @@ def bootstrap_interval(
     deleted = np.array([[statistic(np.delete(rows, group, axis=0)) for group in groups]])
     deletions = [Deletions(deleted, np.ones(len(groups), np.int64))]
     acceleration = float(accelerations(deletions)[0])
-    low, high, method = bca_ends(value, resampled, acceleration=acceleration, confidence=confidence)
+    low, high, method = bca_ends(
+        value, resampled, acceleration=acceleration, confidence=confidence, n_units=n_units
+    )
     return Interval(value, low, high, confidence, method, n_units)
 
 
@@ -189,7 +192,9 @@ def intervals(  # noqa: PLR0913 - what is resampled, how, and one property of it
     else:
         resampled = units.bootstrap(estimators, n_resamples=n_resamples, rng=rng)
         ends = [
-            bca_ends(value, row, acceleration=float(acceleration), confidence=confidence)
+            bca_ends(
+                value, row, acceleration=float(acceleration), confidence=confidence, n_units=n_units
+            )
             for value, row, acceleration in zip(
                 values, resampled, accelerations(deletions), strict=True
             )

@@ -38,16 +38,18 @@ def interval_alpha(rows: npt.NDArray[np.float64]) -> float:
     return krippendorff_alpha(rows, level="interval")
 
 
-def test_a_bootstrap_interval_is_scipys_bca() -> None:
+def test_a_bootstrap_interval_is_scipys_bca_widened_for_few_units() -> None:
     rng = np.random.default_rng(1)
     sample = rng.exponential(size=(60, 1))
     ours = bootstrap_interval(
         sample, row_mean, confidence=0.9, n_resamples=8000, rng=np.random.default_rng(2)
     )
+    # 60 units: t 1.6711 for z 1.6449, times sqrt(60 / 59)
+    widened = 2 * stats.norm.cdf(1.6711 * math.sqrt(60 / 59)) - 1
     peer = stats.bootstrap(
         (sample[:, 0],),
         np.mean,
-        confidence_level=0.9,
+        confidence_level=widened,
         n_resamples=8000,
         method="BCa",
         rng=np.random.default_rng(3),
@@ -74,6 +76,22 @@ def test_resampling_patterns_gives_the_interval_of_resampling_rows() -> None:
     assert rows.low == pytest.approx(patterns.low, abs=0.02)
     assert rows.high == pytest.approx(patterns.high, abs=0.01)
     assert rows.n_units == patterns.n_units == 40
+
+
+def test_of_twenty_answers_the_interval_holds_the_true_alpha_as_often_as_it_says() -> None:
+    true = interval_alpha(two_raters(200_000, seed=1))
+    held = 0
+    for seed in range(400):
+        found = coefficient_interval(
+            RatingPatterns.from_matrix(two_raters(20, seed=seed)),
+            Alpha("interval"),
+            confidence=0.9,
+            n_resamples=400,
+            rng=np.random.default_rng(seed),
+        )
+        held += found.low <= true <= found.high
+    # 90 % of 400, give or take 2.5 standard errors of 6
+    assert 345 <= held <= 375
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
