@@ -3,12 +3,12 @@
 import dagster as dg
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
-from eval_assets.assets.frames import table_metadata
+from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.labels import read_labels
 from eval_assets.store.connection import transaction
-from eval_assets.store.disagreements import write_label_disagreements
+from eval_assets.store.disagreements import worst_disagreements, write_label_disagreements
 from eval_assets.store.tables import (
     count_rows,
     import_fingerprint,
@@ -56,13 +56,14 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 @dg.asset(group_name="human_labels", kinds={"duckdb"}, deps=[human_labels])
 def label_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Responses on which raters lie at least half a scale apart, worst first."""
+    """Responses on which raters lie far apart, worst first."""
     with clear_failures(), folder.connect() as connection, transaction(connection):
-        worst = write_label_disagreements(connection)
+        write_label_disagreements(connection)
+        worst = worst_disagreements(connection, most=10)
         table = table_metadata(connection, "label_disagreements")
     return dg.MaterializeResult(
         metadata={
             **table,
-            "worst": dg.MetadataValue.table([dg.TableRecord(record) for record in worst]),
+            "worst": rows_as_metadata(worst.drop(columns=["prompt_text", "response_text"])),
         }
     )

@@ -1,15 +1,11 @@
 """Responses on which raters lie far apart."""
 
-from typing import Any
-
 import duckdb
 import pandas as pd
 
-_MOST_SHOWN = 10
 
-
-def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    """Replace `label_disagreements` from the stored labels; return the worst ones.
+def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
+    """Replace `label_disagreements` from the stored labels.
 
     A response is listed where its ratings span the whole scale, or their population standard
     deviation exceeds 3/8 of the scale's width: 1.5 points on a 1-5 scale, so that the rule
@@ -38,12 +34,6 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> list[dic
            OR standard_deviation > 0.375 * (scale_max - scale_min)
         ORDER BY standard_deviation / (scale_max - scale_min) DESC, response_id, question_id
     """)
-    found = connection.execute(
-        "SELECT response_id, question_id, range, ratings, reason FROM label_disagreements LIMIT ?",
-        [_MOST_SHOWN],
-    ).df()
-    records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
-    return records
 
 
 def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
