@@ -3,6 +3,7 @@
 import dagster as dg
 
 from eval_assets.assets import agreement, inputs, judging, labels, reports, tuning
+from eval_assets.assets.alerts import alert, check_alerts
 from eval_assets.assets.folder import EvaluationFolder
 from eval_assets.assets.progress import terminal
 from eval_assets.assets.rerun import new_files
@@ -28,9 +29,9 @@ scheduled_rerun = dg.ScheduleDefinition(
 defs = dg.Definitions(
     assets=dg.load_assets_from_modules([inputs, labels, judging, agreement, tuning, reports]),
     asset_checks=dg.load_asset_checks_from_modules([agreement]),
-    jobs=[evaluate, score],
+    jobs=[evaluate, score, alert],
     schedules=[scheduled_rerun],
-    sensors=[new_files],
+    sensors=[new_files, check_alerts],
     resources={"folder": EvaluationFolder()},
     loggers={"console": dg.colored_console_logger, "terminal": terminal},
     executor=dg.in_process_executor,
