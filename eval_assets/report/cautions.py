@@ -14,6 +14,9 @@ from eval_assets.report.writing import counted, interval_text, listed, percent_t
 FEW_RESPONSES = 50
 """From here on simulated 95 % intervals hold the true value 93 to 97 % of the time."""
 
+SKEWED_SHARE = 0.6
+"""Share of one value above which a low alpha is likelier to come of skew than of raters."""
+
 LOWEST_COVERAGE = 0.9
 """Share of units that a judge must score: the default minimum of `judge_coverage`."""
 
@@ -79,16 +82,28 @@ def _paradoxes(data: ReportData) -> Iterator[Caution]:
     for row in _questions(data):
         a_hh, alpha = number(row, "a_hh"), number(row, "alpha")
         if a_hh >= a_hh_minimum and alpha < alpha_minimum:
-            share = percent_text(100 * number(row, "most_frequent_share"))
             yield Caution(
                 f"{text(row, 'question_id')}: high A^HH, low alpha",
-                f"A^HH is {figure_text(a_hh, limits=[a_hh_minimum])}, yet alpha is only "
-                f"{figure_text(alpha, limits=[alpha_minimum])}. One value makes up {share} of all "
-                f"ratings, so chance alone gives an A^HH of "
-                f"{figure_text(number(row, 'a_hh_by_chance'), limits=[])}, and the few ratings "
-                f"that differ decide alpha. Skewed data do this even to careful raters: have more "
-                f"responses rated that deserve other values.",
+                f"A^HH is {figure_text(a_hh, limits=[a_hh_minimum])}, of which chance alone gives "
+                f"{figure_text(number(row, 'a_hh_by_chance'), limits=[])}; alpha, which takes "
+                f"chance out, is {figure_text(alpha, limits=[alpha_minimum])}. "
+                f"{_why_alpha_is_low(number(row, 'most_frequent_share'))}",
             )
+
+
+def _why_alpha_is_low(most_frequent_share: float) -> str:
+    """What a low alpha beside a high A^HH comes from."""
+    share = percent_text(100 * most_frequent_share)
+    if most_frequent_share > SKEWED_SHARE:
+        return (
+            f"One value makes up {share} of all ratings, so the few that differ decide alpha. "
+            f"Skewed data do this even to careful raters: have more responses rated that deserve "
+            f"other values."
+        )
+    return (
+        "A^HH credits ratings for lying near each other, wherever they lie; alpha asks whether "
+        "raters tell one response from another. They hardly do: go by alpha."
+    )
 
 
 def _easy_by_chance(data: ReportData) -> Iterator[Caution]:

@@ -154,6 +154,13 @@ def test_high_a_hh_beside_low_alpha_is_explained() -> None:
         assert figure in told
 
 
+def test_near_misses_on_even_data_are_not_put_down_to_skew() -> None:
+    even = Measured(CLARITY, a_hh=0.79, alpha=0.54, most_frequent_share=0.34)
+    told = cautions_of(Case(measured=(even,)))["clarity: high A^HH, low alpha"]
+    assert "go by alpha" in told
+    assert "Skewed" not in told
+
+
 def test_a_guessed_scale_is_told() -> None:
     guessed = RubricQuestion("style", "Is it neat?", LIKERT5, "ordinal", scale_guessed=True)
     told = cautions_of(Case(measured=(Measured(guessed),)))
