@@ -254,5 +254,6 @@ def _mean_over_units(values: Floats, patterns: RatingPatterns) -> Estimator:
 def _category_shares(weights: Floats, patterns: RatingPatterns) -> Floats:
     """Mean over rated units of the share of each value in the unit's ratings."""
     shares = patterns.marginals(weights, 1 / patterns.n_ratings)
-    shares /= weights.sum(axis=1, keepdims=True)
+    n_units = weights.sum(axis=1, keepdims=True)
+    shares /= np.where(n_units > 0, n_units, 1.0)
     return shares

@@ -6,6 +6,9 @@ import pytest
 
 from eval_assets.stats import (
     Alpha,
+    Coefficient,
+    FleissKappa,
+    GwetAC,
     HumanAgreement,
     PairwiseAgreement,
     RatingPatterns,
@@ -128,6 +131,24 @@ def test_a_difference_may_lie_beyond_one_where_the_jackknife_is_used(
     )
     assert found.method == "jackknife_t"
     assert 1 < found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("coefficient", [FleissKappa(), GwetAC(None), Alpha("ordinal")], ids=str)
+def test_resamples_without_any_unit_of_one_side_are_left_out(coefficient: Coefficient) -> None:
+    a = rated(12, seed=1, noise=0.7)
+    b = np.full_like(a, NAN)
+    b[:4] = rated(4, seed=2, noise=0.7)
+    found = difference_interval(
+        a,
+        b,
+        coefficient,
+        paired=True,
+        confidence=0.95,
+        n_resamples=500,
+        rng=np.random.default_rng(1),
+    )
+    # no row of the first four is drawn in (8 / 12)**12 = .8 % of the resamples
+    assert found.low < found.value < found.high
 
 
 def test_paired_ratings_of_different_units_are_refused() -> None:
