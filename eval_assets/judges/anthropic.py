@@ -9,6 +9,7 @@ from eval_assets.judges.call import Call, CallFailed, Reply
 from eval_assets.judges.failures import (
     connection_failure,
     failure_of,
+    filtered,
     is_filtered,
     without_key,
 )
@@ -20,8 +21,6 @@ _STATUSES: dict[str | None, ReplyStatus] = {
     "model_context_window_exceeded": "truncated",
     "refusal": "refused",
 }
-_SAMPLING = ("temperature", "top_p", "top_k")
-"""No arguments of the client any more; the models that still take them find them in the body."""
 
 
 class AnthropicClient:
@@ -33,7 +32,7 @@ class AnthropicClient:
     """
 
     def __init__(self, *, base_url: str, api_key: str) -> None:
-        self._key = api_key
+        self.api_key = api_key
         # No retries: one retry policy, one ledger row per attempt. No timeout: the caller's holds.
         self.sdk = anthropic.AsyncAnthropic(
             api_key=api_key, base_url=base_url, max_retries=0, timeout=None
@@ -42,40 +41,48 @@ class AnthropicClient:
     async def ask(self, call: Call) -> Reply:
         """Ask once; see `Client.ask`."""
         body = request_body(call)
-        sampling = {name: body.pop(name) for name in _SAMPLING if name in body}
         try:
-            response = await self.sdk.messages.with_raw_response.create(**body, extra_body=sampling)
+            # The rest as extra body: the client takes no temperature, though some models do.
+            response = await self.sdk.messages.with_raw_response.create(
+                model=body.pop("model"),
+                messages=body.pop("messages"),
+                max_tokens=body.pop("max_tokens"),
+                extra_body=body,
+            )
             message: object = await response.parse()
         except anthropic.APIStatusError as error:
-            return self._filtered_or_raise(error)
-        except anthropic.APIConnectionError as error:
-            raise connection_failure(error.__cause__) from None
+            if is_filtered(error.status_code, error.body):
+                return filtered(error.request_id)
+            raise failure(error, api_key=self.api_key) from None
         except (anthropic.APIError, ValueError) as error:
-            raise CallFailed(
-                f"not a message: {type(error).__name__}", remedy="retry", may_be_billed=True
-            ) from None
-        if not isinstance(message, Message):
-            raise CallFailed("the reply holds no message", remedy="retry", may_be_billed=True)
+            raise failure(error, api_key=self.api_key) from None
         request_id = response.headers.get("request-id")
-        return reply_of(message, request_id=request_id, api_key=self._key)
+        return reply_of(message, request_id=request_id, api_key=self.api_key)
 
     async def close(self) -> None:
         """Close the connections."""
         await self.sdk.close()
 
-    def _filtered_or_raise(self, error: anthropic.APIStatusError) -> Reply:
-        """An error response is a reply only where the vendor's filter sent it."""
-        if is_filtered(error.status_code, error.body):
-            nothing = Usage(0, 0)  # an error is not billed
-            return Reply("", "content_filter", nothing, None, error.request_id, http_status=400)
-        # Not chained: the SDK's error holds the request, and with it the key.
-        raise failure_of(
-            http_status=error.status_code,
-            body=error.body,
-            headers=error.response.headers,
-            request_id=error.request_id,
-            api_key=self._key,
-        ) from None
+
+def failure(error: anthropic.APIError | ValueError, *, api_key: str) -> CallFailed:
+    """What an error of the client calls for.
+
+    It is not to be chained: the client's error holds the request, and with it the key.
+    """
+    match error:
+        case anthropic.APIStatusError():
+            return failure_of(
+                http_status=error.status_code,
+                body=error.body,
+                headers=error.response.headers,
+                request_id=error.request_id,
+                api_key=api_key,
+            )
+        case anthropic.APIConnectionError():
+            return connection_failure(error.__cause__)
+        case _:
+            what = f"the reply is no message: {type(error).__name__}"
+            return CallFailed(what, remedy="retry", may_be_billed=True)
 
 
 def request_body(call: Call) -> dict[str, Any]:
@@ -103,8 +110,14 @@ def request_body(call: Call) -> dict[str, Any]:
     return body | settings
 
 
-def reply_of(message: Message, *, request_id: str | None, api_key: str) -> Reply:
-    """What a message says: its text, which a thinking block may precede."""
+def reply_of(message: object, *, request_id: str | None, api_key: str) -> Reply:
+    """What a message says: its text, which a thinking block may precede.
+
+    Raises:
+        CallFailed: If it is none.
+    """
+    if not isinstance(message, Message):
+        raise CallFailed("the reply holds no message", remedy="retry", may_be_billed=True)
     text = "".join(block.text for block in message.content if block.type == "text")
     usage = message.usage
     cached, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0

@@ -7,7 +7,8 @@ from email.utils import parsedate_to_datetime
 
 import httpx2
 
-from eval_assets.judges.call import CallFailed, Remedy
+from eval_assets.judges.call import CallFailed, Remedy, Reply
+from eval_assets.models import Usage
 
 _NO_MONEY = ("quota", "billing", "spend_limit", "spend limit", "usage limit", "credit balance")
 """What error types, codes and messages say when waiting does not help, only paying."""
@@ -61,6 +62,11 @@ def is_filtered(http_status: int, body: object) -> bool:
     """Whether an error response says that the vendor's filter kept the reply back."""
     said = " ".join(_told(body)).lower()
     return http_status == 400 and any(words in said for words in _FILTERED)  # noqa: PLR2004
+
+
+def filtered(request_id: str | None) -> Reply:
+    """The reply that the vendor's filter kept back; an error is not billed."""
+    return Reply("", "content_filter", Usage(0, 0), None, request_id, http_status=400)
 
 
 def without_key(text: str, key: str) -> str:

@@ -4,12 +4,14 @@ from typing import Any
 
 import openai
 from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion
+from openai.types.chat import ChatCompletion, ChatCompletionMessage
+from openai.types.chat.chat_completion import Choice
 
 from eval_assets.judges.call import Call, CallFailed, Reply
 from eval_assets.judges.failures import (
     connection_failure,
     failure_of,
+    filtered,
     is_filtered,
     without_key,
 )
@@ -29,7 +31,7 @@ class OpenAIClient:
     """
 
     def __init__(self, *, base_url: str, api_key: str, abilities: Abilities) -> None:
-        self._key = api_key
+        self.api_key = api_key
         self._abilities = abilities
         # No retries: one retry policy, one ledger row per attempt. No timeout: the caller's holds.
         self.sdk = openai.AsyncOpenAI(
@@ -40,38 +42,44 @@ class OpenAIClient:
         """Ask once; see `Client.ask`."""
         body = request_body(call, self._abilities)
         try:
-            response = await self.sdk.chat.completions.with_raw_response.create(**body)
+            # The rest as extra body: the client's arguments know less than the models.
+            response = await self.sdk.chat.completions.with_raw_response.create(
+                model=body.pop("model"), messages=body.pop("messages"), extra_body=body
+            )
             completion: object = response.parse()
         except openai.APIStatusError as error:
-            return self._filtered_or_raise(error)
-        except openai.APIConnectionError as error:
-            raise connection_failure(error.__cause__) from None
+            if is_filtered(error.status_code, error.body):
+                return filtered(error.request_id)
+            raise failure(error, api_key=self.api_key) from None
         except (openai.APIError, ValueError) as error:
-            raise CallFailed(
-                f"not a completion: {type(error).__name__}", remedy="retry", may_be_billed=True
-            ) from None
+            raise failure(error, api_key=self.api_key) from None
         request_id = response.headers.get("x-request-id")
-        if not isinstance(completion, ChatCompletion) or not completion.choices:
-            raise CallFailed("the reply holds no completion", remedy="retry", may_be_billed=True)
-        return reply_of(completion, request_id=request_id, api_key=self._key)
+        return reply_of(completion, request_id=request_id, api_key=self.api_key)
 
     async def close(self) -> None:
         """Close the connections."""
         await self.sdk.close()
 
-    def _filtered_or_raise(self, error: openai.APIStatusError) -> Reply:
-        """An error response is a reply only where the vendor's filter sent it."""
-        if is_filtered(error.status_code, error.body):
-            nothing = Usage(0, 0)  # an error is not billed
-            return Reply("", "content_filter", nothing, None, error.request_id, http_status=400)
-        # Not chained: the SDK's error holds the request, and with it the key.
-        raise failure_of(
-            http_status=error.status_code,
-            body=error.body,
-            headers=error.response.headers,
-            request_id=error.request_id,
-            api_key=self._key,
-        ) from None
+
+def failure(error: openai.APIError | ValueError, *, api_key: str) -> CallFailed:
+    """What an error of the client calls for.
+
+    It is not to be chained: the client's error holds the request, and with it the key.
+    """
+    match error:
+        case openai.APIStatusError():
+            return failure_of(
+                http_status=error.status_code,
+                body=error.body,
+                headers=error.response.headers,
+                request_id=error.request_id,
+                api_key=api_key,
+            )
+        case openai.APIConnectionError():
+            return connection_failure(error.__cause__)
+        case _:
+            what = f"the reply is no completion: {type(error).__name__}"
+            return CallFailed(what, remedy="retry", may_be_billed=True)
 
 
 def request_body(call: Call, abilities: Abilities) -> dict[str, Any]:
@@ -90,13 +98,20 @@ def request_body(call: Call, abilities: Abilities) -> dict[str, Any]:
     return body | settings
 
 
-def reply_of(completion: ChatCompletion, *, request_id: str | None, api_key: str) -> Reply:
-    """What a completion says."""
-    choice = completion.choices[0]
-    status = _STATUSES.get(choice.finish_reason, "ok")
-    text = choice.message.content or ""
-    if choice.message.refusal:
-        text, status = choice.message.refusal, "refused"
+def reply_of(completion: object, *, request_id: str | None, api_key: str) -> Reply:
+    """What a completion says.
+
+    Raises:
+        CallFailed: If it is none: compatible servers send all sorts of things.
+    """
+    match completion:
+        case ChatCompletion(choices=[Choice(message=ChatCompletionMessage() as message), *_]):
+            status = _STATUSES.get(completion.choices[0].finish_reason, "ok")
+        case _:
+            raise CallFailed("the reply holds no completion", remedy="retry", may_be_billed=True)
+    text = message.content or ""
+    if message.refusal:
+        text, status = message.refusal, "refused"
     return Reply(
         text=without_key(text, api_key),
         status=status,
