@@ -20,6 +20,7 @@ from eval_assets.stats import (
     cohen_kappa_interval,
     overall_profile,
 )
+from eval_assets.store.connection import StoreError
 from eval_assets.store.disagreements import count_disagreements
 from eval_assets.store.ratings import (
     LongRatings,
@@ -50,7 +51,7 @@ class HumanMeasures:
 
 def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanMeasures:
     """Agreement of the stored human labels, on each question and overall."""
-    ratings = {q.id: long_ratings(connection, "human", q.id) for q in evaluation.rubric}
+    ratings = {q.id: _on_declared_scale(connection, q) for q in evaluation.rubric}
     patterns = {q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric}
     skips = count_skips(connection)
     disagreements = count_disagreements(connection)
@@ -159,6 +160,19 @@ def _overall(
             profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
         ),
     }
+
+
+def _on_declared_scale(
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion
+) -> LongRatings:
+    """The question's ratings: all on its scale, unless that was declared otherwise since."""
+    given = long_ratings(connection, "human", question.id)
+    if not all(question.scale.holds(value) for value in np.unique(given.value)):
+        raise StoreError(
+            f"human_labels: holds ratings of {question.id} that are not on its scale as declared "
+            f"now ({question.scale.described()}). Materialize rubric_questions and human_labels."
+        )
+    return given
 
 
 def _patterns(

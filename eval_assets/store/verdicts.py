@@ -67,8 +67,13 @@ def judge_gates(
 def measures_version(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
 ) -> str:
-    """Version of all that agreement depends on: the ratings, their scales, the level of alpha."""
-    parts = (data_version(connection, kind), sorted(alpha_levels(evaluation, kind).items()))
+    """Version of all that agreement depends on: the ratings, their scales, the level of alpha.
+
+    Scales and levels are those declared now, which the stored questions may not be yet.
+    """
+    scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
+    levels = sorted(alpha_levels(evaluation, kind).items())
+    parts = (data_version(connection, kind), scales, levels)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
