@@ -1,0 +1,194 @@
+"""Evaluation folders with made-up ratings, and runs of the real assets on them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.definitions import defs
+from eval_assets.store.connection import connect
+
+N_RESPONSES = 24
+BASE = [1 + k % 5 for k in range(N_RESPONSES)]
+NEAR = [min(5, value + (k % 6 == 0)) for k, value in enumerate(BASE)]
+"""As `BASE`, one step higher on every sixth response."""
+OPPOSED = [6 - value for value in BASE]
+
+AGREEING = (BASE, NEAR)
+OPPOSING = (BASE, OPPOSED)
+EQUAL = ([3] * N_RESPONSES, [3] * N_RESPONSES)
+"""Ratings of two raters: alpha about .95, about -.9 and undefined."""
+
+Ratings = Mapping[str, Sequence[Sequence[float]]]
+"""By question, what each rater or judge gave to each response."""
+
+PROGRAM = Path(sys.executable).parent / "eval-assets"
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """An evaluation folder of two questions, two raters and two judges, unless told otherwise."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        """The database that runs on this folder write."""
+        return self.path / "out" / "eval.duckdb"
+
+    def declare(
+        self,
+        *,
+        scales: Mapping[str, str] | None = None,
+        judges: Sequence[str] = ("j1", "j2"),
+        gates: str = "",
+    ) -> None:
+        """Write evaluation.yaml; `gates` is the inside of its block."""
+        questions = [
+            f"  - {{id: {name}, question: Rate the {name}, scale: {scale}}}"
+            for name, scale in (scales or {"clarity": "likert5", "depth": "likert5"}).items()
+        ]
+        lines = ["name: made-up", "rubric:", *questions]
+        if judges:
+            lines += ["judges:"]
+            lines += [
+                f"  - {{id: {judge}, provider: recorded, scores: scores.csv, model: {judge}}}"
+                for judge in judges
+            ]
+        if gates:
+            lines += [f"gates: {{{gates}}}"]
+        (self.path / "evaluation.yaml").write_text("\n".join(lines) + "\n")
+
+    def respond(self) -> None:
+        """Write responses.csv: two models answer each prompt."""
+        lines = ["response_id,prompt_text,response_text,model_name,group_id,topic"]
+        lines += [
+            f"a{k:02},Prompt {k // 2},Answer {k},m{k % 2},p{k // 2},{'tax' if k < 9 else 'law'}"
+            for k in range(N_RESPONSES)
+        ]
+        (self.path / "responses.csv").write_text("\n".join(lines) + "\n")
+
+    def label(self, ratings: Ratings) -> None:
+        """Write labels.csv; raters are r1, r2 and so on."""
+        self._write("labels.csv", "rater_id", "rating", "r", ratings)
+
+    def judge(self, ratings: Ratings) -> None:
+        """Write scores.csv; judges are j1, j2 and so on."""
+        self._write("scores.csv", "judge_model", "score", "j", ratings)
+
+    def materialize(
+        self,
+        *assets: str,
+        checks: bool = True,
+        extra: Sequence[dg.AssetsDefinition] = (),
+    ) -> dg.ExecuteInProcessResult:
+        """Run the named assets, or all of them, in this process on records of its own."""
+        selection = dg.AssetSelection.assets(*assets) if assets else dg.AssetSelection.all()
+        checked = list(defs.asset_checks or []) if checks else []
+        return dg.materialize(
+            [*(defs.assets or []), *checked, *extra],  # type: ignore[list-item]
+            selection=selection if checks else selection.without_checks(),
+            resources={"folder": EvaluationFolder(data=str(self.path))},
+            raise_on_error=False,
+        )
+
+    def run(
+        self, *arguments: str, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """`eval-assets` with these arguments on this folder, as a process of its own."""
+        return subprocess.run(
+            [PROGRAM, *arguments],
+            env=clean_environment() | {"EVAL_DATA": str(self.path)} | dict(environment or {}),
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        """What the database answers."""
+        with connect(self.database) as connection:
+            return connection.execute(query).fetchall()
+
+    def splits(self) -> list[tuple[object, ...]]:
+        """What `judge_splits` holds: questions and the number of responses of each."""
+        return self.rows("SELECT question_id, count(*) FROM judge_splits GROUP BY ALL ORDER BY ALL")
+
+    def _write(self, name: str, by: str, given: str, prefix: str, ratings: Ratings) -> None:
+        lines = [f"response_id,{by},question_id,{given}"]
+        for question, by_rater in ratings.items():
+            for rater, values in enumerate(by_rater, start=1):
+                lines += [
+                    f"a{k:02},{prefix}{rater},{question},{value:g}"
+                    for k, value in enumerate(values)
+                ]
+        (self.path / name).write_text("\n".join(lines) + "\n")
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what names folders, databases and records."""
+    named = {"EVAL_DATA", "EVAL_DATABASE", "DAGSTER_HOME"}
+    kept = {name: value for name, value in os.environ.items() if name not in named}
+    return kept | {"DAGSTER_DISABLE_TELEMETRY": "1", "PYTHONWARNINGS": ""}
+
+
+def make(path: Path, humans: Sequence[Sequence[float]]) -> Evaluated:
+    """A folder on whose two questions two humans rate so, and two judges agree."""
+    path.mkdir()
+    made = Evaluated(path)
+    made.declare()
+    made.respond()
+    made.label({"clarity": humans, "depth": humans})
+    made.judge({"clarity": AGREEING, "depth": AGREEING})
+    return made
+
+
+def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
+    """What each step that failed by a `dagster.Failure` said."""
+    return {
+        str(event.step_key): event.step_failure_data.user_failure_data.description or ""
+        for event in result.all_events
+        if event.is_step_failure and event.step_failure_data.user_failure_data
+    }
+
+
+@pytest.fixture(scope="session")
+def open_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+    """A folder whose raters agree, after one run of everything: not to be written."""
+    made = make(tmp_path_factory.mktemp("open") / "data", AGREEING)
+    assert made.materialize().success
+    return made
+
+
+@pytest.fixture(scope="session")
+def closed_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+    """A folder whose raters contradict one another, after one run of everything: likewise."""
+    made = make(tmp_path_factory.mktemp("closed") / "data", OPPOSING)
+    assert not made.materialize().success
+    return made
+
+
+@pytest.fixture
+def open_folder(open_once: Evaluated, tmp_path: Path) -> Evaluated:
+    """A copy of its own of the evaluated folder whose gates are open."""
+    return Evaluated(shutil.copytree(open_once.path, tmp_path / "data"))
+
+
+@pytest.fixture
+def closed_folder(closed_once: Evaluated, tmp_path: Path) -> Evaluated:
+    """A copy of its own of the evaluated folder whose human gates are closed."""
+    return Evaluated(shutil.copytree(closed_once.path, tmp_path / "data"))
+
+
+@pytest.fixture
+def new_folder(tmp_path: Path) -> Evaluated:
+    """A folder whose raters agree, on which nothing ran yet."""
+    return make(tmp_path / "data", AGREEING)

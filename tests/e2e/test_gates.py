@@ -1,0 +1,333 @@
+"""The gate holds on every path that leads to tuning."""
+
+import dagster as dg
+import pytest
+
+from eval_assets.definitions import defs
+from tests.e2e.conftest import (
+    AGREEING,
+    BASE,
+    EQUAL,
+    N_RESPONSES,
+    OPPOSING,
+    Evaluated,
+    failures,
+)
+
+BOTH = [("clarity", N_RESPONSES), ("depth", N_RESPONSES)]
+"""What `judge_splits` holds where every question passes."""
+
+GATED = ("human_agreement", "judge_agreement")
+
+
+def gated_assets() -> list[str]:
+    """Every asset behind a gate: downstream of a gated asset, or in the group of tuning."""
+    graph = defs.resolve_asset_graph()
+    behind = dg.AssetSelection.assets(*GATED).downstream() - dg.AssetSelection.assets(*GATED)
+    tuning = dg.AssetSelection.groups("judge_tuning")
+    return sorted(key.to_user_string() for key in (behind | tuning).resolve(graph))
+
+
+def verdicts(folder: Evaluated) -> dict[str, str]:
+    """The overall verdict of each gate, as the table holds it."""
+    found = folder.rows("SELECT gate, verdict FROM gate_verdicts WHERE question_id IS NULL")
+    return {str(gate): str(verdict) for gate, verdict in found}
+
+
+def check_of(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEvaluation:
+    """The evaluation of one check in a run."""
+    [found] = [e for e in result.get_asset_check_evaluations() if e.check_name == name]
+    return found
+
+
+def test_checks_of_gates_block() -> None:
+    checks = {spec.name: spec for check in defs.asset_checks or [] for spec in check.check_specs}
+
+    assert set(checks) == {"human_a_hh", "human_alpha", "judge_alpha"}
+    assert all(spec.blocking for spec in checks.values())
+
+
+def test_open_gates_let_tuning_start_on_every_question(open_once: Evaluated) -> None:
+    assert verdicts(open_once) == {
+        "human_a_hh": "pass",
+        "human_alpha": "pass",
+        "judge_alpha": "pass",
+    }
+    assert open_once.splits() == BOTH
+    assert open_once.rows("SELECT DISTINCT split FROM judge_splits ORDER BY 1") == [
+        ("test",),
+        ("train",),
+    ]
+
+
+def test_closed_gates_leave_everything_upstream_stored_and_tuning_undone(
+    closed_once: Evaluated,
+) -> None:
+    assert verdicts(closed_once)["human_alpha"] == "fail"
+    assert closed_once.splits() == []
+    for table in (
+        "responses",
+        "human_labels",
+        "judge_scores",
+        "human_agreement",
+        "judge_agreement",
+        "judge_human_agreement",
+        "combined_scores",
+        "score_summary",
+    ):
+        assert closed_once.rows(f"SELECT count(*) > 0 FROM {table}") == [(True,)], table  # noqa: S608
+    assert "human_alpha" in (closed_once.path / "out" / "report.md").read_text()
+
+
+def test_the_walk_finds_the_assets_behind_the_gates() -> None:
+    assert "judge_splits" in gated_assets()
+    assert not {"human_labels", "agreement_report", *GATED} & set(gated_assets())
+
+
+@pytest.mark.parametrize("checks", [True, False], ids=["checks", "no checks"])
+@pytest.mark.parametrize("asset", gated_assets())
+def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
+    closed_folder: Evaluated, asset: str, *, checks: bool
+) -> None:
+    result = closed_folder.materialize(asset, checks=checks)
+
+    assert not result.success
+    said = failures(result)[asset]
+    assert "Gate human_a_hh is closed: 0.4" in said
+    assert "Gate human_alpha is closed: -0." in said
+    assert "is below the minimum 0.667. Revise the rubric with the raters" in said
+    assert closed_folder.splits() == []
+
+
+@pytest.mark.parametrize("asset", gated_assets())
+def test_each_asset_behind_the_gates_fails_alone_where_nothing_was_measured(
+    new_folder: Evaluated, asset: str
+) -> None:
+    result = new_folder.materialize(asset)
+
+    assert not result.success
+    assert failures(result)[asset].splitlines() == [
+        "Gate human_a_hh is closed: nothing measured yet. Materialize human_agreement.",
+        "Gate human_alpha is closed: nothing measured yet. Materialize human_agreement.",
+        "Gate judge_alpha is closed: nothing measured yet. Materialize judge_agreement.",
+    ]
+
+
+def test_everything_with_the_checks_deselected_does_not_tune(closed_folder: Evaluated) -> None:
+    result = closed_folder.materialize(checks=False)
+
+    assert not result.success
+    assert set(failures(result)) >= {"judge_splits"}
+    assert closed_folder.splits() == []
+
+
+def test_a_grandchild_finds_no_data_to_tune_on(closed_folder: Evaluated) -> None:
+    """Alone, and with the gated asset but not what lies between: Dagster itself blocks neither."""
+    seen: list[list[tuple[object, ...]]] = []
+
+    @dg.asset(deps=["judge_splits"])
+    def grandchild() -> None:
+        seen.append(closed_folder.splits())
+
+    closed_folder.materialize("grandchild", extra=[grandchild])
+    closed_folder.materialize("human_agreement", "grandchild", extra=[grandchild])
+
+    assert seen
+    assert not any(seen)
+
+
+def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(
+    open_folder: Evaluated,
+) -> None:
+    """Worse labels alone are stale, measured they fail; the former labels, measured, pass."""
+    open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
+    assert open_folder.materialize("human_labels").success
+    stale = open_folder.materialize("judge_splits")
+    measured = open_folder.materialize("human_agreement", "judge_splits")
+    alone = open_folder.materialize("judge_splits")
+
+    assert "Gate human_a_hh is closed: stale: " in failures(stale)["judge_splits"]
+    assert "judge_alpha" not in failures(stale)["judge_splits"]
+    assert not measured.success
+    assert check_of(measured, "human_alpha").metadata["verdict"].value == "fail"
+    assert "is below the minimum" in failures(alone)["judge_splits"]
+
+    open_folder.label({"clarity": AGREEING, "depth": AGREEING})
+    assert open_folder.materialize("human_labels", "human_agreement", "judge_splits").success
+
+
+def test_better_labels_do_not_open_the_gate_before_they_are_measured(
+    closed_folder: Evaluated,
+) -> None:
+    closed_folder.label({"clarity": AGREEING, "depth": AGREEING})
+    assert closed_folder.materialize("human_labels").success
+
+    assert "stale" in failures(closed_folder.materialize("judge_splits"))["judge_splits"]
+    assert closed_folder.materialize("human_agreement", "judge_splits").success
+
+
+def test_a_pass_followed_by_worse_labels_keeps_the_splits_it_had(open_folder: Evaluated) -> None:
+    before = open_folder.rows("SELECT * FROM judge_splits ORDER BY ALL")
+    open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
+    result = open_folder.materialize()
+
+    assert not result.success
+    assert verdicts(open_folder)["human_a_hh"] == "fail"
+    assert open_folder.rows("SELECT * FROM judge_splits ORDER BY ALL") == before
+
+
+def test_judge_scores_that_changed_make_their_gate_stale(open_folder: Evaluated) -> None:
+    open_folder.judge({"clarity": OPPOSING, "depth": OPPOSING})
+    assert open_folder.materialize("judge_scores").success
+    stale = failures(open_folder.materialize("judge_splits"))["judge_splits"]
+    measured = open_folder.materialize("judge_agreement", "judge_splits")
+
+    assert stale.startswith("Gate judge_alpha is closed: stale: ")
+    assert not measured.success
+    assert "judge prompt" in (check_of(measured, "judge_alpha").description or "")
+
+
+@pytest.mark.parametrize("also", [[], ["rubric_questions"]], ids=["declared", "stored"])
+def test_a_scale_that_changed_makes_a_pass_stale(open_folder: Evaluated, also: list[str]) -> None:
+    """As soon as it is declared otherwise, and after the questions are stored anew."""
+    open_folder.declare(scales={"clarity": "likert5", "depth": "{min: 1, max: 9}"})
+    if also:
+        assert open_folder.materialize(*also).success
+    result = open_folder.materialize("judge_splits")
+
+    assert "Gate human_a_hh is closed: stale: " in failures(result)["judge_splits"]
+
+
+def test_labels_are_not_measured_on_a_scale_that_does_not_hold_them(
+    open_folder: Evaluated,
+) -> None:
+    """Ratings of 5 on a scale that now ends at 4: left out, they could not disagree."""
+    open_folder.declare(scales={"clarity": "likert5", "depth": "{min: 1, max: 4}"})
+    result = open_folder.materialize("human_agreement")
+
+    assert failures(result)["human_agreement"].startswith(
+        "human_labels: holds ratings of depth that are not on its scale as declared now"
+    )
+
+
+def test_a_question_that_was_added_makes_a_pass_stale(open_folder: Evaluated) -> None:
+    scales = {"clarity": "likert5", "depth": "likert5", "tone": "binary"}
+    open_folder.declare(scales=scales)
+
+    assert "stale" in failures(open_folder.materialize("judge_splits"))["judge_splits"]
+
+
+@pytest.mark.parametrize("gate", ["human_a_hh", "human_alpha", "judge_alpha"])
+def test_a_minimum_that_is_raised_closes_the_gate_at_once(
+    open_folder: Evaluated, gate: str
+) -> None:
+    open_folder.declare(gates=f"{gate}: {{min: 0.999}}")
+    result = open_folder.materialize("judge_splits")
+
+    [line] = failures(result)["judge_splits"].splitlines()
+    assert line.startswith(f"Gate {gate} is closed: 0.9")
+    assert "is below the minimum 0.999. " in line
+
+
+def test_a_minimum_that_is_lowered_opens_the_gate_at_once(closed_folder: Evaluated) -> None:
+    closed_folder.declare(gates="human_a_hh: {min: 0.1}, human_alpha: {min: -1}")
+
+    assert closed_folder.materialize("judge_splits").success
+    assert closed_folder.splits() == BOTH
+
+
+def test_ratings_that_are_all_equal_are_not_evaluable(new_folder: Evaluated) -> None:
+    """A^HH is 1 and alpha undefined: perfect agreement on nothing does not open the gate."""
+    new_folder.label({"clarity": EQUAL, "depth": EQUAL})
+    result = new_folder.materialize()
+
+    assert not result.success
+    assert verdicts(new_folder)["human_alpha"] == "not_evaluable"
+    assert new_folder.rows(
+        "SELECT value FROM gate_verdicts WHERE gate = 'human_alpha' AND question_id IS NULL"
+    ) == [(None,)]
+    alone = failures(new_folder.materialize("judge_splits"))["judge_splits"]
+    assert "no variation" in alone
+
+
+def test_a_gate_that_warns_says_so_and_blocks_nothing(new_folder: Evaluated) -> None:
+    new_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
+    new_folder.declare(
+        gates="human_a_hh: {min: 0.75, severity: warn}, human_alpha: {min: 0.667, severity: warn}"
+    )
+    result = new_folder.materialize()
+
+    assert result.success
+    warned = check_of(result, "human_alpha")
+    assert (warned.passed, warned.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert new_folder.splits() == BOTH
+
+
+@pytest.mark.parametrize("judges", [["j1"], []], ids=["one", "none"])
+def test_below_two_judges_only_the_humans_gates_apply(
+    new_folder: Evaluated, judges: list[str]
+) -> None:
+    new_folder.declare(judges=judges)
+    result = new_folder.materialize()
+
+    assert result.success
+    assert check_of(result, "judge_alpha").passed
+    assert "judge_alpha" not in verdicts(new_folder)
+    assert new_folder.splits() == BOTH
+
+
+def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning(
+    new_folder: Evaluated,
+) -> None:
+    new_folder.declare(
+        scales={"clarity": "likert5", "depth": "likert5", "tone": "likert5"},
+        gates="human_a_hh: {min: 0.75}, human_alpha: {min: 0.5}",
+    )
+    half = [value if k % 4 else 6 - value for k, value in enumerate(BASE)]
+    new_folder.label({"clarity": AGREEING, "depth": AGREEING, "tone": (BASE, half)})
+    new_folder.judge({"clarity": AGREEING, "depth": AGREEING, "tone": AGREEING})
+    result = new_folder.materialize()
+
+    assert result.success
+    check = check_of(result, "human_alpha")
+    assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert "left out of tuning: tone" in (check.description or "")
+    assert new_folder.splits() == BOTH
+
+
+def test_questions_that_pass_one_gate_each_close_the_gates(new_folder: Evaluated) -> None:
+    """Humans agree on clarity alone and judges on depth alone: nothing is left to tune."""
+    new_folder.declare(
+        gates="human_a_hh: {min: 0.6}, human_alpha: {min: -0.5}, judge_alpha: {min: -0.5}"
+    )
+    new_folder.label({"clarity": AGREEING, "depth": OPPOSING})
+    new_folder.judge({"clarity": OPPOSING, "depth": AGREEING})
+    result = new_folder.materialize()
+
+    assert not result.success
+    assert new_folder.splits() == []
+    alone = failures(new_folder.materialize("judge_splits"))["judge_splits"]
+    assert "no question passes every gate" in alone
+
+
+def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
+    result = open_folder.materialize("human_agreement")
+    metadata = check_of(result, "human_alpha").metadata
+
+    [(value, low, high)] = open_folder.rows(
+        "SELECT alpha, alpha_low, alpha_high FROM human_agreement WHERE scope = 'overall'"
+    )
+    assert (metadata["value"].value, metadata["low"].value, metadata["high"].value) == (
+        value,
+        low,
+        high,
+    )
+    assert metadata["minimum"].value == 0.667
+    assert metadata["n"].value == N_RESPONSES
+    table = metadata["questions"]
+    assert isinstance(table, dg.TableMetadataValue)
+    questions = [record.data for record in table.records]
+    assert [(q["question_id"], q["verdict"]) for q in questions] == [
+        ("clarity", "pass"),
+        ("depth", "pass"),
+    ]
