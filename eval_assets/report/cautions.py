@@ -167,15 +167,19 @@ def _poor_coverage(data: ReportData) -> Iterator[Caution]:
 
 
 def _judges_no_better_than_constant(data: ReportData) -> Iterator[Caution]:
-    for row in rows_of(data.judge_human_agreement):
-        a_ha, constant = number(row, "a_ha"), number(row, "a_ha_constant")
-        if a_ha <= constant:
-            yield Caution(
-                f"{text(row, 'judge_id')} on {text(row, 'question_id')}: no better than a constant",
-                f"Its agreement with humans is {figure_text(a_ha, limits=[constant])}; giving "
-                f"every response the same score would reach {figure_text(constant, limits=[a_ha])} "
-                f"without reading any.",
-            )
+    useless = [
+        f"{text(row, 'judge_id')} on {text(row, 'question_id')} "
+        f"({figure_text(a_ha, limits=[constant])} against {figure_text(constant, limits=[a_ha])})"
+        for row in rows_of(data.judge_human_agreement)
+        for a_ha, constant in [(number(row, "a_ha"), number(row, "a_ha_constant"))]
+        if a_ha <= constant
+    ]
+    if useless:
+        yield Caution(
+            "Judges no better than a constant score",
+            f"Giving every response the same score, without reading any, agrees with humans at "
+            f"least as well as {listed(useless)}.",
+        )
 
 
 def _too_few_judges(data: ReportData) -> Iterator[Caution]:
