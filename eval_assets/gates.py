@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eval_assets.evaluation import Gate, GateName, Severity
+from eval_assets.interpretation import figure_text
 from eval_assets.scale import TOLERANCE
 
 Verdict = Literal["pass", "fail", "not_evaluable"]
@@ -152,7 +153,7 @@ def evaluate_gates(
         ...     {"human_a_hh": Evidence((good,), "v1", "v1")}, {"human_a_hh": Gate(minimum=0.75)}
         ... )
         >>> outcome.is_closed, outcome.reason
-        (False, '0.8100 reaches the minimum 0.75')
+        (False, '0.810 reaches the minimum 0.75')
     """
     verdicts = {
         gate: [_judge(gate, figure, gates[gate], shown) for figure in _figures(shown)]
@@ -201,6 +202,7 @@ def _figures(shown: Evidence) -> list[Figure]:
 def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> GateVerdict:
     """The verdict on one figure."""
     verdict: Verdict
+    value = figure_text(figure.value, limits=[threshold.minimum])
     if shown.measured_version is None:
         verdict = "not_evaluable"
         reason = f"nothing measured yet. Materialize {ASSET_OF_GATE[gate]}"
@@ -218,10 +220,10 @@ def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> 
         )
     elif figure.value >= threshold.minimum - TOLERANCE:
         verdict = "pass"
-        reason = f"{figure.value:.4f} reaches the minimum {threshold.minimum:g}"
+        reason = f"{value} reaches the minimum {threshold.minimum:g}"
     elif figure.value < threshold.minimum:
         verdict = "fail"
-        reason = f"{figure.value:.4f} is below the minimum {threshold.minimum:g}. {_REMEDIES[gate]}"
+        reason = f"{value} is below the minimum {threshold.minimum:g}. {_REMEDIES[gate]}"
     else:
         verdict = "not_evaluable"
         reason = f"undefined: {figure.undefined_because or 'no value'}. {_REMEDIES[gate]}"

@@ -38,12 +38,13 @@ def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             data = report_data(connection, evaluation)
         html, markdown = folder.out / "report.html", folder.out / "report.md"
         html.write_text(render_html(data), encoding="utf-8")
-        markdown.write_text(render_markdown(data), encoding="utf-8")
+        summary = render_markdown(data)
+        markdown.write_text(summary, encoding="utf-8")
     return dg.MaterializeResult(
         metadata={
             "report": dg.MetadataValue.path(str(html.resolve())),
             "markdown": dg.MetadataValue.path(str(markdown.resolve())),
-            "summary": dg.MetadataValue.md(render_markdown(data)),
+            "summary": dg.MetadataValue.md(summary),
         }
     )
 

@@ -14,7 +14,8 @@ from eval_assets.readers.evaluation_yaml import read_evaluation
 @click.option(
     "--select",
     default=None,
-    help="Assets to materialize, as Dagster selects them: judge_splits, or '+human_agreement'.  "
+    help="Assets to materialize, as Dagster selects them: judge_splits, '+human_agreement', "
+    "'human_labels or judge_scores'.  "
     "[default: all]",
 )
 @click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
