@@ -5,7 +5,7 @@ from typing import Any
 import anthropic
 from anthropic.types import Message
 
-from eval_assets.judges.call import Call, CallFailed, Reply
+from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply
 from eval_assets.judges.failures import (
     connection_failure,
     failure_of,
@@ -58,6 +58,12 @@ class AnthropicClient:
             raise failure(error, api_key=self.api_key) from None
         request_id = response.headers.get("request-id")
         return reply_of(message, request_id=request_id, api_key=self.api_key)
+
+    def batches(self) -> BatchClient:
+        """The vendor's batch endpoint."""
+        from eval_assets.judges.anthropic_batch import AnthropicBatches  # noqa: PLC0415 - it needs this module
+
+        return AnthropicBatches(self)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -49,6 +49,13 @@ class Budget:
         self._n_open += 1
         return True
 
+    def take(self, most_usd: float) -> bool:
+        """Take for good what a call of a batch can cost; False if it does not fit."""
+        if most_usd > self.left_usd:
+            return False
+        self.spent_usd += most_usd
+        return True
+
     def settle(self, most_usd: float, *, spent_usd: float) -> None:
         """Count what a call has cost and free the rest of what was set aside for it."""
         self.spent_usd += spent_usd

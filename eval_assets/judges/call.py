@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -146,6 +146,35 @@ class CallFailed(Exception):  # noqa: N818 - named for what happened, as Timeout
         return "timeout" if self.is_timeout else "api_error"
 
 
+Results = Mapping[str, Reply | CallFailed]
+"""What came of each call of a batch, by call key; what a vendor passes over is left out."""
+
+
+class BatchClient(Protocol):
+    """One vendor's batch endpoint."""
+
+    async def submit(self, calls: Sequence[Call]) -> str:
+        """Submit a batch; return the vendor's name of it.
+
+        Raises:
+            CallFailed: If it was not accepted.
+        """
+
+    async def has_ended(self, batch_id: str) -> bool:
+        """Tell whether the vendor has done all it will do on a batch.
+
+        Raises:
+            CallFailed: If the vendor does not say.
+        """
+
+    async def collect(self, batch_id: str) -> Results:
+        """Fetch what came of a batch that has ended.
+
+        Raises:
+            CallFailed: If nothing could be fetched.
+        """
+
+
 class Client(Protocol):
     """One vendor's API; one network call per request, no retry and no deadline of its own."""
 
@@ -155,6 +184,9 @@ class Client(Protocol):
         Raises:
             CallFailed: If no reply came back.
         """
+
+    def batches(self) -> BatchClient:
+        """The vendor's batch endpoint."""
 
     async def close(self) -> None:
         """Close the connections."""

@@ -28,11 +28,13 @@ class Subject:
         operation: What the call is for.
         response_id: Response that is judged, or to be made.
         question_id: Rubric question; None for a generation.
+        replicate: Number of the replicate.
     """
 
     operation: Operation
     response_id: str | None
     question_id: str | None = None
+    replicate: int = 0
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ class Caller:
                 self._budget.settle(most_usd, spent_usd=0.0)
                 break
             self._budget.settle(most_usd, spent_usd=_spent_usd(tried, lane, most_usd))
-            await self._recorder.record(_attempt(call, lane, subject, n_attempts, tried))
+            row = attempt_row(call.key, lane, subject, n_attempts=n_attempts, tried=tried)
+            await self._recorder.record(row)
             if isinstance(tried.result, Reply):
                 return self._answered(call, tried.result)
             wait_seconds = self._wait_seconds(tried.result, n_attempts)
@@ -166,22 +169,25 @@ def _spent_usd(tried: Tried, lane: Lane, most_usd: float) -> float:
     return most_usd if tried.result.may_be_billed else 0.0
 
 
-def _attempt(call: Call, lane: Lane, subject: Subject, n_attempts: int, tried: Tried) -> Attempt:
+def attempt_row(
+    call_key: str, lane: Lane, subject: Subject, *, n_attempts: int, tried: Tried
+) -> Attempt:
     """The ledger's row for an attempt."""
+    endpoint = lane.model.endpoint
     result = tried.result
     reply = result if isinstance(result, Reply) else None
     usage = reply.usage if reply else None
     return Attempt(
-        call_key=call.key,
+        call_key=call_key,
         attempt=n_attempts,
         judge_id=lane.model.id,
         operation=subject.operation,
         response_id=subject.response_id,
         question_id=subject.question_id,
-        replicate=call.replicate,
-        provider=call.endpoint.provider,
-        base_url=call.endpoint.base_url,
-        model_requested=call.endpoint.model,
+        replicate=subject.replicate,
+        provider=endpoint.provider,
+        base_url=endpoint.base_url,
+        model_requested=endpoint.model,
         model_returned=reply.model_returned if reply else None,
         status=result.status,
         http_status=result.http_status,
@@ -189,6 +195,7 @@ def _attempt(call: Call, lane: Lane, subject: Subject, n_attempts: int, tried: T
         output_tokens=usage.output_tokens if usage else None,
         cached_input_tokens=usage.cached_input_tokens if usage else None,
         cost_usd=lane.model.cost_usd(usage),
+        in_batch=lane.model.calling.batch,
         latency_seconds=tried.latency_seconds,
         started_at=tried.started_at,
         request_id=result.request_id,

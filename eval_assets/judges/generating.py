@@ -217,7 +217,7 @@ class _Thread:
         while not self.has_ended:
             turn = self._next_turn()
             response_id = self._name(self._conversation, turn, self._generator.model.id, self._seed)
-            subject = Subject("generation", response_id)
+            subject = Subject("generation", response_id, replicate=self._seed)
             self._outcomes.append(await self._caller.ask(self.next_call(), self._lane, subject))
         return self._outcomes[-1].status == "ok"
 

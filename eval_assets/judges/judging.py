@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from eval_assets.evaluation import Evaluation
+from eval_assets.judges.batching import work_on_batches
 from eval_assets.judges.live import JUDGE_SETTINGS, live_model
 from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import JudgeSummary, LiveJudge, Rater, Unit
 from eval_assets.judges.run import RunOptions, budget_for, open_lanes, run_jobs
 from eval_assets.judges.scores import JudgeScore
-from eval_assets.ledger import Ledger
+from eval_assets.ledger import BatchLedger
 
 _UNITS_PER_LOOKUP = 2_000
 
@@ -65,7 +66,7 @@ def live_judges(
 async def score_units(
     units: Sequence[Unit],
     judges: Sequence[LiveJudge],
-    ledger: Ledger,
+    ledger: BatchLedger,
     *,
     template: PromptTemplate,
     options: RunOptions,
@@ -102,8 +103,11 @@ async def score_units(
             await caller.look_up([key for rater in panel for key in rater.doubtful()])
             for rater in panel:
                 rater.plan()
-        for rater in panel:
-            options.report(rater.estimate)
+        for rater, judge in zip(panel, judges, strict=True):
+            if judge.model.calling.batch:
+                await work_on_batches(rater, ledger, caller=caller, budget=budget, options=options)
+            else:
+                options.report(rater.estimate)
         await run_jobs([(rater.lane, rater.jobs()) for rater in panel], options=options)
     scores = tuple(rater.score(unit) for unit in units for rater in panel)
     return JudgingSummary(

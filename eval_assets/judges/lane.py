@@ -80,7 +80,7 @@ class Lane:
         if isinstance(result, Reply):
             n_input = result.usage.input_tokens if result.usage else None
             self._limiter.succeeded(admission, input_tokens=n_input)
-            self._answered(result)
+            self.answered(result)
         else:
             hold = result.retry_after_seconds
             if hold is not None:
@@ -104,6 +104,16 @@ class Lane:
             self.stopped = reason
             logger.error("%s is stopped: %s", self.model.id, reason)
 
+    def answered(self, reply: Reply) -> None:
+        """Count a reply and its cost."""
+        self.n_replies += 1
+        self._n_lost_in_a_row = 0
+        cost = self.model.cost_usd(reply.usage)
+        if cost is None:
+            self.n_unpriced += 1
+        else:
+            self.spent_usd += cost
+
     async def _ask(self, call: Call) -> Reply | CallFailed:
         """Ask once, with a deadline."""
         seconds = self.model.calling.timeout_seconds
@@ -115,12 +125,3 @@ class Lane:
             return CallFailed(message, remedy="retry", is_timeout=True, may_be_billed=True)
         except CallFailed as failure:
             return failure
-
-    def _answered(self, reply: Reply) -> None:
-        self.n_replies += 1
-        self._n_lost_in_a_row = 0
-        cost = self.model.cost_usd(reply.usage)
-        if cost is None:
-            self.n_unpriced += 1
-        else:
-            self.spent_usd += cost

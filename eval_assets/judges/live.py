@@ -76,7 +76,8 @@ class LiveModel:
         n_input = call.size + _FRAMING_TOKENS
         worst = Usage(n_input, call.max_tokens)
         as_written = Usage(n_input, call.max_tokens, cache_write_tokens=n_input)
-        return max(cost_usd(u, self.price, in_batch=False) for u in (worst, as_written))
+        in_batch = self.calling.batch
+        return max(cost_usd(u, self.price, in_batch=in_batch) for u in (worst, as_written))
 
 
 def live_model(

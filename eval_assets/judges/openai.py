@@ -7,7 +7,7 @@ from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
 from openai.types.chat.chat_completion import Choice
 
-from eval_assets.judges.call import Call, CallFailed, Reply
+from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply
 from eval_assets.judges.failures import (
     connection_failure,
     failure_of,
@@ -32,7 +32,7 @@ class OpenAIClient:
 
     def __init__(self, *, base_url: str, api_key: str, abilities: Abilities) -> None:
         self.api_key = api_key
-        self._abilities = abilities
+        self.abilities = abilities
         # No retries: one retry policy, one ledger row per attempt. No timeout: the caller's holds.
         self.sdk = openai.AsyncOpenAI(
             api_key=api_key, base_url=base_url, max_retries=0, timeout=None
@@ -40,7 +40,7 @@ class OpenAIClient:
 
     async def ask(self, call: Call) -> Reply:
         """Ask once; see `Client.ask`."""
-        body = request_body(call, self._abilities)
+        body = request_body(call, self.abilities)
         try:
             # The rest as extra body: the client's arguments know less than the models.
             response = await self.sdk.chat.completions.with_raw_response.create(
@@ -55,6 +55,12 @@ class OpenAIClient:
             raise failure(error, api_key=self.api_key) from None
         request_id = response.headers.get("x-request-id")
         return reply_of(completion, request_id=request_id, api_key=self.api_key)
+
+    def batches(self) -> BatchClient:
+        """The vendor's batch endpoint."""
+        from eval_assets.judges.openai_batch import OpenAIBatches  # noqa: PLC0415 - it needs this module
+
+        return OpenAIBatches(self)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -1,7 +1,7 @@
 """One judge at work on its units."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -127,6 +127,31 @@ class Rater:
                 self._readings[unit.response_id, unit.question.id, replicate] = reading
         self._taken_up = []
 
+    def pending_calls(self) -> dict[str, tuple[Call, Subject]]:
+        """The next call about every unit that has no reading yet, by call key."""
+        pending = {}
+        for unit, replicate in self._pending:
+            call = self._next_call(unit, replicate)
+            pending[call.key] = (call, _subject(unit, replicate))
+        return pending
+
+    def recall(self) -> None:
+        """Read what was looked up since; what is still missing stays pending."""
+        pending, self._pending = self._pending, []
+        for unit, replicate in pending:
+            reading = self._known(unit, self._call(unit, replicate))
+            if reading is None:
+                self._pending.append((unit, replicate))
+            else:
+                self._readings[unit.response_id, unit.question.id, replicate] = reading
+
+    def leave(self, reading_of: Callable[[str], Reading]) -> None:
+        """Ask no more: pending units get the reading that belongs to the key of their next call."""
+        for unit, replicate in self._pending:
+            reading = reading_of(self._next_call(unit, replicate).key)
+            self._readings[unit.response_id, unit.question.id, replicate] = reading
+        self._pending = []
+
     def jobs(self) -> list[Job]:
         """What is to be asked, in the order planned."""
         return [partial(self._rate, unit, replicate) for unit, replicate in self._pending]
@@ -161,7 +186,7 @@ class Rater:
     async def _rate(self, unit: Unit, replicate: int) -> bool:
         """Ask about one unit, once more and more strictly if the reply cannot be read."""
         call = self._call(unit, replicate)
-        subject = Subject("judging", unit.response_id, unit.question.id)
+        subject = _subject(unit, replicate)
         reading = read(await self._caller.ask(call, self.lane, subject), unit.question.scale)
         if reading.is_unreadable:
             outcome = await self._caller.ask(_stricter(call, unit), self.lane, subject)
@@ -180,6 +205,11 @@ class Rater:
             return None
         return _better(reading, outcome, unit)
 
+    def _next_call(self, unit: Unit, replicate: int) -> Call:
+        """The call about a unit, or the stricter one where its reply could not be read."""
+        call = self._call(unit, replicate)
+        return call if self._caller.stored(call.key) is None else _stricter(call, unit)
+
     def _call(self, unit: Unit, replicate: int) -> Call:
         """The call about a unit."""
         model = self._judge.model
@@ -194,6 +224,10 @@ class Rater:
             schema=verdict_schema(unit.question.scale) if model.abilities.json_schema else None,
             replicate=replicate,
         )
+
+
+def _subject(unit: Unit, replicate: int) -> Subject:
+    return Subject("judging", unit.response_id, unit.question.id, replicate)
 
 
 def _stricter(call: Call, unit: Unit) -> Call:

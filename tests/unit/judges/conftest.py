@@ -17,7 +17,7 @@ from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import Unit
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.judges.run import RunOptions
-from eval_assets.ledger import Attempt, StoredReply
+from eval_assets.ledger import Attempt, Batch, StoredReply
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
@@ -41,6 +41,7 @@ class MemoryLedger:
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
+        self.batches: list[Batch] = []
         self.n_commits = 0
 
     def replies(self, call_keys: Collection[str]) -> dict[str, StoredReply]:
@@ -58,6 +59,18 @@ class MemoryLedger:
         """Keep attempts."""
         self.n_commits += 1
         self.attempts += attempts
+
+    def open_batches(self, judge_id: str) -> list[Batch]:
+        """Batches under way."""
+        return [batch for batch in self.batches if batch.judge_id == judge_id]
+
+    def open_batch(self, batch: Batch) -> None:
+        """Remember a batch."""
+        self.batches.append(batch)
+
+    def close_batch(self, batch_id: str) -> None:
+        """Forget a batch."""
+        self.batches = [batch for batch in self.batches if batch.batch_id != batch_id]
 
 
 def units(n: int) -> list[Unit]:

@@ -1,0 +1,186 @@
+"""Judging by batch, on the vendors' batch endpoints as the fake provider speaks them."""
+
+import asyncio
+import dataclasses
+import json
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from eval_assets.evaluation import Calling, Evaluation
+from eval_assets.fake_provider import Behaviour, Faults, RunningProvider
+from eval_assets.judges import batching
+from eval_assets.judges.batching import n_ended_batches
+from eval_assets.judges.judging import live_judges
+from eval_assets.judges.live import api_keys
+from eval_assets.judges.run import RunOptions
+from eval_assets.ledger import Batch
+from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
+
+BY_BATCH = tuple(dataclasses.replace(judge, calling=Calling(batch=True)) for judge in PAIR)
+
+
+def n_ended(provider: RunningProvider, ledger: MemoryLedger) -> int:
+    environ = provider.environment
+    evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=BY_BATCH)
+    models = [
+        judge.model for judge in live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
+    ]
+    options = RunOptions(api_keys(BY_BATCH, environ=environ))
+    return asyncio.run(n_ended_batches(models, ledger, options=options))
+
+
+def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=2))
+    first = judge_all(units(10), BY_BATCH)
+    assert {(s.status, s.error) for s in first.scores} == {
+        ("missing", "in a batch that the vendor works on")
+    }
+    assert [len(batch.call_keys) for batch in ledger.batches] == [10, 10]
+
+    assert n_ended(provider, ledger) == 0
+    assert n_ended(provider, ledger) == 0
+    assert n_ended(provider, ledger) == 2
+    done = judge_all(units(10), BY_BATCH)
+    assert {score.status for score in done.scores} == {"ok"}
+    assert ledger.batches == []
+    assert provider.log.completions == ()
+
+    provider.log.clear()
+    assert judge_all(units(10), BY_BATCH).scores == done.scores
+    assert provider.log.n_received == 0
+    # The replies are those of live calls, and so a switch between the two asks nothing anew.
+    assert [s.score for s in judge_all(units(10)).scores] == [s.score for s in done.scores]
+    assert provider.log.n_received == 0
+
+
+def test_a_batch_costs_half(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=0))
+    judge_all(units(3), BY_BATCH)
+    judge_all(units(3), BY_BATCH)
+    batched = {each.call_key: each for each in ledger.attempts}
+    assert all(each.in_batch for each in batched.values())
+    ledger.attempts.clear()
+    judge_all(units(3))
+    for each in ledger.attempts:
+        cost = batched[each.call_key].cost_usd
+        assert cost is not None
+        assert each.cost_usd == pytest.approx(2 * cost)
+        assert batched[each.call_key].response_id == each.response_id
+    assert provider.log.completions != ()
+
+
+def test_what_failed_or_expired_in_a_batch_is_asked_again_and_nothing_else(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    faults = Faults(by_text={"(list_1)": "server_error", "(list_2)": "hang", "(list_3)": "refusal"})
+    provider.behave(Behaviour(faults=faults, batch_polls=0))
+    judge_all(units(5), BY_BATCH)
+    provider.behave(Behaviour(batch_polls=0))
+    again = judge_all(units(5), BY_BATCH)
+    assert Counter(s.status for s in again.scores) == {"ok": 4, "missing": 4, "refused": 2}
+    assert [len(batch.call_keys) for batch in ledger.batches] == [2, 2]
+    done = judge_all(units(5), BY_BATCH)
+    assert Counter(s.status for s in done.scores) == {"ok": 8, "refused": 2}
+    assert sum(a.status == "api_error" for a in ledger.attempts) == 4
+
+
+def test_a_reply_given_twice_counts_once(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(rates={"duplicate": 1.0}), batch_polls=0))
+    judge_all(units(4), BY_BATCH)
+    assert {score.status for score in judge_all(units(4), BY_BATCH).scores} == {"ok"}
+    assert len(ledger.attempts) == 8
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_more_strictly_in_the_next_batch(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_1)": "prose"}), batch_polls=0))
+    judge_all(units(3), BY_BATCH)
+    provider.behave(Behaviour(batch_polls=0))
+    judge_all(units(3), BY_BATCH)
+    assert [len(batch.call_keys) for batch in ledger.batches] == [1, 1]
+    uploads = [each for each in provider.log.requests if b"could not be read" in each.body]
+    assert len(uploads) == 2
+    assert {score.status for score in judge_all(units(3), BY_BATCH).scores} == {"ok"}
+
+
+def test_a_batch_that_the_vendor_no_longer_knows_is_submitted_again(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=0))
+    judge_all(units(2), BY_BATCH)
+    ledger.batches = [
+        Batch(f"gone_{i}", batch.judge_id, batch.call_keys, batch.submitted_at)
+        for i, batch in enumerate(ledger.batches)
+    ]
+    judge_all(units(2), BY_BATCH)
+    assert {attempt.error for attempt in ledger.attempts} == {"not among the results of its batch"}
+    assert {score.status for score in judge_all(units(2), BY_BATCH).scores} == {"ok"}
+
+
+def test_replies_for_units_that_are_gone_are_kept_because_they_are_paid(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=0))
+    judge_all(units(3), BY_BATCH)
+    judge_all(units(1), BY_BATCH)
+    assert sum(attempt.response_id is None for attempt in ledger.attempts) == 4
+    provider.log.clear()
+    assert {score.status for score in judge_all(units(3), BY_BATCH).scores} == {"ok"}
+    assert provider.log.n_received == 0
+
+
+def test_a_batch_stays_within_the_budget(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=0))
+    summary = judge_all(units(20), BY_BATCH[:1], budget_usd=0.01)
+    assert {score.status for score in summary.scores} == {"missing", "budget_stopped"}
+    n_submitted = len(ledger.batches[0].call_keys)
+    judge_all(units(20), BY_BATCH[:1], budget_usd=0.0)
+    assert sum(attempt.cost_usd or 0 for attempt in ledger.attempts) <= 0.01
+    assert len(ledger.attempts) == n_submitted < 20
+
+
+def test_settings_go_into_batches_as_into_calls(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    sampling = dataclasses.replace(BY_BATCH[1], model="claude-haiku-4-5")
+    judge_all(units(1), [BY_BATCH[0], sampling])
+    judge_all(units(1), [PAIR[0], dataclasses.replace(PAIR[1], model="claude-haiku-4-5")])
+    (upload, create) = (e for e in provider.log.requests if e.path in {"/v1/files", BATCHES})
+    line = next(part for part in upload.body.splitlines() if part.startswith(b'{"custom_id"'))
+    (entry,) = json.loads(create.body)["requests"]
+    live = {each.vendor: json.loads(each.body) for each in provider.log.completions}
+    assert json.loads(line)["body"] == live["openai"]
+    assert entry["params"] == live["anthropic"]
+    assert entry["params"]["temperature"] == 0
+
+
+BATCHES = "/v1/messages/batches"
+
+
+def test_a_vendor_that_refuses_the_batch_stops_the_judge(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_key={KEY: "unauthorized"})))
+    summary = judge_all(units(2), BY_BATCH)
+    assert {score.status for score in summary.scores} == {"api_error"}
+    assert all(judge.stopped.startswith("401") for judge in summary.judges)
+
+
+def test_large_batches_are_parted(
+    monkeypatch: pytest.MonkeyPatch, judge_all: JudgeAll, ledger: MemoryLedger
+) -> None:
+    monkeypatch.setattr(batching, "_MOST_CALLS", 4)
+    judge_all(units(10), BY_BATCH[:1])
+    assert [len(batch.call_keys) for batch in ledger.batches] == [4, 4, 2]
