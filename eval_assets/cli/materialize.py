@@ -1,6 +1,7 @@
 """One run of the assets in this process, told on the terminal as it goes."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,10 @@ from eval_assets.store.verdicts import judge_gates
 def materialize(data: Path, *, database: Path | None, select: str | None, verbose: bool) -> int:
     """Materialize the selected assets with their checks; return the program's exit code."""
     folder = EvaluationFolder(data=str(data), database=str(database or ""))
-    job = defs.resolve_job_def("evaluate")
+    with warnings.catch_warnings():
+        # Of a parameter that only Dagster itself passes, when it copies a sensor.
+        warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
+        job = defs.resolve_job_def("evaluate")
     chosen = dg.AssetSelection.all() if select is None else dg.AssetSelection.from_string(select)
     try:
         selected = chosen.resolve(job.asset_layer.asset_graph)
