@@ -1,0 +1,294 @@
+"""The gate holds where others start the run: the schedule, the web server, the command line."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from eval_assets.definitions import defs
+from tests.e2e.conftest import OPPOSING, Evaluated, clean_environment, failures
+
+ROOT = Path(__file__).parents[2]
+SECONDS_TO_START = 90
+ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
+
+LAUNCH = """
+mutation Launch($params: ExecutionParams!) {
+  launchPipelineExecution(executionParams: $params) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message }
+    ... on InvalidSubsetError { message }
+    ... on RunConfigValidationInvalid { errors { message } }
+  }
+}
+"""
+RUN = """
+query Run($runId: ID!) {
+  runOrError(runId: $runId) {
+    ... on Run {
+      status
+      eventConnection {
+        events {
+          __typename
+          ... on ExecutionStepFailureEvent {
+            stepKey
+            failureMetadata { description }
+            error { message }
+          }
+        }
+      }
+    }
+  }
+}
+"""
+
+
+class WebServer:
+    """Dagster's web server on loopback, asked through GraphQL as its pages do."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+
+    def answers(self) -> bool:
+        """Whether it is up."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/server_info", timeout=5) as response:  # noqa: S310
+                return bool(response.status == 200)
+        except OSError:
+            return False
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        """The data that a query or mutation comes back with."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = urllib.request.Request(  # noqa: S310
+            f"{self.url}/graphql", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
+            answer = json.load(response)
+        assert "errors" not in answer, answer
+        return answer["data"]
+
+    def materialize(self, *assets: str) -> dict[str, Any]:
+        """Launch a run of these assets alone, as the button does; the run once it has ended."""
+        params = {
+            "mode": "default",
+            "runConfigData": "{}",
+            "selector": {
+                "repositoryLocationName": "eval_assets",
+                "repositoryName": "__repository__",
+                "pipelineName": "evaluate",
+                "assetSelection": [{"path": [asset]} for asset in assets],
+                "assetCheckSelection": [],
+            },
+        }
+        launched = self.ask(LAUNCH, params=params)["launchPipelineExecution"]
+        assert launched["__typename"] == "LaunchRunSuccess", launched
+        deadline = time.monotonic() + SECONDS_TO_START
+        while time.monotonic() < deadline:
+            run: dict[str, Any] = self.ask(RUN, runId=launched["run"]["runId"])["runOrError"]
+            if run["status"] in ENDED:
+                return run
+            time.sleep(0.3)
+        raise TimeoutError(run["status"])
+
+
+@contextmanager
+def web_server(folder: Evaluated, home: Path) -> Iterator[WebServer]:
+    """A web server on this folder, in a session of its own that is ended as a whole."""
+    home.mkdir()
+    (home / "dagster.yaml").write_text(
+        "telemetry: {enabled: false}\n"
+        "run_coordinator: {module: dagster._core.run_coordinator, class: DefaultRunCoordinator}\n"
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = home / "web.log"
+    with log.open("w") as told:
+        process = subprocess.Popen(
+            [
+                Path(sys.executable).parent / "dagster-webserver",
+                *("--workspace", ROOT / "workspace.yaml"),
+                *("--host", "127.0.0.1", "--port", str(port)),
+            ],
+            cwd=home,
+            env=clean_environment() | {"DAGSTER_HOME": str(home), "EVAL_DATA": str(folder.path)},
+            stdout=told,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        server = WebServer(port)
+        deadline = time.monotonic() + SECONDS_TO_START
+        while not server.answers():
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.3)
+        yield server
+    finally:
+        end_group(process)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started, whether or not they listen."""
+    os.killpg(process.pid, 15)
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+
+
+def test_the_web_server_refuses_tuning_alone_and_shows_why(
+    closed_folder: Evaluated, tmp_path: Path
+) -> None:
+    """One server: closed gates first, then lower minimums, which let the same button through."""
+    with web_server(closed_folder, tmp_path / "home") as server:
+        refused = server.materialize("judge_splits")
+        nothing = closed_folder.splits()
+        closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")
+        let_through = server.materialize("judge_splits")
+
+    assert refused["status"] == "FAILURE"
+    [failure] = [
+        event
+        for event in refused["eventConnection"]["events"]
+        if event["__typename"] == "ExecutionStepFailureEvent"
+    ]
+    assert failure["stepKey"] == "judge_splits"
+    assert "Gate human_a_hh is closed: 0.4" in failure["failureMetadata"]["description"]
+    assert "Revise the rubric" in failure["failureMetadata"]["description"]
+    assert nothing == []
+    assert let_through["status"] == "SUCCESS"
+    assert closed_folder.splits() != []
+
+
+def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
+    closed_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_DATA", str(closed_folder.path))
+    monkeypatch.delenv("EVAL_DATABASE", raising=False)
+    schedule = defs.resolve_schedule_def("scheduled_rerun")
+    with dg.DagsterInstance.ephemeral() as instance:
+        context = dg.build_schedule_context(
+            instance,
+            repository_def=defs.get_repository_def(),
+            scheduled_execution_time=datetime(2026, 11, 2, 6, tzinfo=UTC),
+        )
+        [request] = schedule.evaluate_tick(context).run_requests or []
+        result = defs.resolve_job_def(schedule.job_name).execute_in_process(
+            instance=instance, run_config=request.run_config, tags=request.tags,
+            raise_on_error=False,
+        )  # fmt: skip
+
+    assert not result.success
+    closed = {e.check_name for e in result.get_asset_check_evaluations() if not e.passed}
+    assert closed == {"human_a_hh", "human_alpha"}
+    assert closed_folder.splits() == []
+
+
+def test_the_job_that_only_scores_leaves_tuning_out(
+    open_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_DATA", str(open_folder.path))
+    monkeypatch.delenv("EVAL_DATABASE", raising=False)
+    before = open_folder.rows("SELECT * FROM judge_splits ORDER BY ALL")
+    open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
+    result = defs.resolve_job_def("score").execute_in_process(raise_on_error=False)
+
+    assert not result.asset_materializations_for_node("judge_splits")
+    assert open_folder.rows("SELECT * FROM judge_splits ORDER BY ALL") == before
+    assert failures(result) == {}
+
+
+def test_open_gates_exit_with_0_and_say_where_everything_is(new_folder: Evaluated) -> None:
+    done = new_folder.run("run")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "judge_splits" in done.stdout
+    assert f"Database  {new_folder.database}" in done.stdout
+    assert (new_folder.path / "out" / "report.html").is_file()
+
+
+def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated) -> None:
+    """Each gate has its line; what was held back is named, here for one asset and for all."""
+    for arguments in (["run"], ["run", "--select", "judge_splits"]):
+        done = closed_folder.run(*arguments)
+
+        assert (done.returncode, done.stderr) == (3, ""), arguments
+        told = done.stdout.splitlines()
+        [line] = [line for line in told if line.strip().startswith("human_alpha")]
+        assert "CLOSED" in line
+        assert "is below the minimum 0.667. Revise the rubric" in line
+        assert told[-1] == "A gate is closed (exit code 3). Not run: judge_splits"
+
+
+def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) -> None:
+    done = closed_folder.run("gates", "--json")
+
+    assert (done.returncode, done.stderr) == (3, "")
+    closed = {gate["gate"]: gate["is_closed"] for gate in json.loads(done.stdout)}
+    assert closed == {"human_a_hh": True, "human_alpha": True, "judge_alpha": False}
+    closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")
+    assert closed_folder.run("gates").returncode == 0
+
+
+def test_bad_input_exits_with_1_and_one_line_for_each_place(open_folder: Evaluated) -> None:
+    before = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")
+    labels = open_folder.path / "labels.csv"
+    labels.write_text(
+        labels.read_text().replace("a00,r1,clarity,1", "a00,r1,clarity,6") + "zz,r1,clarity,3\n"
+    )
+    done = open_folder.run("run")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    first, second = done.stderr.splitlines()
+    assert first.startswith("labels.csv:2:rating: 6 is not on the scale")
+    assert second.startswith("labels.csv:98:response_id: ")
+    assert open_folder.rows("SELECT * FROM human_labels ORDER BY ALL") == before
+
+
+def test_a_bad_declaration_exits_with_1_before_anything_runs(new_folder: Evaluated) -> None:
+    new_folder.declare(gates="human_alfa: {min: 0.7}")
+    done = new_folder.run("run")
+
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith("evaluation.yaml:")
+    assert "human_alfa" in line
+    assert not new_folder.database.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "--nonsense"], ["nonsense"], ["run", "--select", "no_such_asset"], ["run", "extra"]],
+    ids=["option", "command", "asset", "argument"],
+)
+def test_misuse_exits_with_2_and_runs_nothing(new_folder: Evaluated, arguments: list[str]) -> None:
+    done = new_folder.run(*arguments)
+
+    assert done.returncode == 2
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+    assert not new_folder.database.exists()
+
+
+def test_a_folder_that_is_none_exits_with_1(tmp_path: Path) -> None:
+    done = Evaluated(tmp_path).run("run", "--data", "nowhere")
+
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert "nowhere" in line
