@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import written_between
 
-SECTIONS = ("statistics", "coverage", "judging")
+SECTIONS = ("spine", "statistics", "coverage", "judging")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
 README = Path(__file__).with_name("README.md")
@@ -17,12 +17,15 @@ README = Path(__file__).with_name("README.md")
 def main() -> None:
     """Run the sections that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("section", nargs="*", choices=[*SECTIONS, []], help="default: all")
+    parser.add_argument("section", nargs="*", help=f"of {', '.join(SECTIONS)}; all by default")
+    sections = parser.parse_args().section or SECTIONS
+    if unknown := set(sections).difference(SECTIONS):
+        parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
     machine = (
         f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores"
     )
-    for section in parser.parse_args().section or SECTIONS:
+    for section in sections:
         table: str = importlib.import_module(f"benchmarks.{section}").table()
         text = f"{table}\n\n{machine}."
         print(f"\n## {section}\n\n{text}", flush=True)

@@ -71,7 +71,7 @@ def alert() -> None:
 
 
 @dg.sensor(
-    job=alert,
+    job_name="alert",
     minimum_interval_seconds=30,
     description="Tells people, once, when a check fails, crashes, or passes again.",
 )

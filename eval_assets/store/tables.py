@@ -10,6 +10,7 @@ import pandas as pd
 
 from eval_assets.records import InputProblem
 from eval_assets.rubric import RubricQuestion
+from eval_assets.store.connection import StoreError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -56,7 +57,13 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 
 
 def response_keys(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """What labels and scores find a response by; what is not given is None, turns are Int64."""
+    """What labels and scores find a response by; what is not given is None, turns are Int64.
+
+    Raises:
+        StoreError: If no responses were ever imported.
+    """
+    if import_fingerprint(connection, "responses") is None:
+        raise StoreError("no responses are stored yet. Materialize model_responses first")
     keys = connection.execute(
         """SELECT response_id, indicator_id, convo_id, turn_index, model_name, seed
            FROM responses ORDER BY response_id"""

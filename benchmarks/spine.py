@@ -1,0 +1,135 @@
+"""The way from files to a verdict: statistics straight from DuckDB, a whole run, a run again."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.table import Row, duration, markdown, seconds, times
+from eval_assets.scale import LIKERT5
+from eval_assets.stats import RatingPatterns, agreement_profile
+from eval_assets.store.connection import connect
+from eval_assets.store.ratings import rating_patterns
+
+TOP = Path(__file__).parents[1]
+SAMPLE = TOP / "data" / "sample"
+
+_MILLION = """
+    INSERT INTO human_labels BY NAME
+    SELECT 'response-' || lpad((i % 1000000)::VARCHAR, 7, '0') AS response_id,
+           'question' AS question_id, 'rater-' || (i // 1000000) AS rater_id,
+           1 + ((i % 1000000) * 7 + hash(i) % 3) % 5 AS value, 'labels.csv:1' AS source
+    FROM range(3000000) AS ratings(i)
+"""
+
+_AS_MANY_EMPTY_ASSETS = """
+import dagster as dg
+assets = []
+for number in range({n_assets}):
+    @dg.asset(name=f"asset_{{number}}", deps=[f"asset_{{number - 1}}"] if number else [])
+    def asset() -> None: ...
+    assets.append(asset)
+quiet = {{"telemetry": {{"enabled": False}}}}
+with dg.DagsterInstance.local_temp({home!r}, overrides=quiet) as instance:
+    job = dg.Definitions(assets=assets).resolve_implicit_global_asset_job_def()
+    assert job.execute_in_process(instance=instance).success
+"""
+_N_STEPS = 15
+"""Assets and checks of a run on the sample."""
+
+
+def table() -> str:
+    """Measure everything."""
+    with tempfile.TemporaryDirectory() as folder:
+        return markdown(
+            [_from_the_table(Path(folder)), *_whole_run(Path(folder))],
+        )
+
+
+def _from_the_table(folder: Path) -> Row:
+    """All statistics of a question, with their intervals, beside one GROUP BY of the same table."""
+    with connect(folder / "million.duckdb") as connection:
+        connection.execute(_MILLION)
+
+        def grouped() -> object:
+            return connection.execute(
+                "SELECT count(*) FROM (SELECT response_id, count(*) FROM human_labels GROUP BY ALL)"
+            ).fetchall()
+
+        def measured() -> object:
+            found = rating_patterns(connection, "question", LIKERT5)
+            assert found is not None
+            assert found.n_units.sum() == 1_000_000
+            return agreement_profile(
+                RatingPatterns.from_counts(found.values, found.counts, found.n_units),
+                low=1,
+                high=5,
+                step=1,
+                level="ordinal",
+                confidence=0.95,
+                n_resamples=2000,
+                rng=np.random.default_rng(1),
+            )
+
+        peer, ours = seconds(grouped), seconds(measured)
+    return Row(
+        work="all statistics of a question with intervals, from the table, 1,000,000 x 3",
+        ours=duration(ours),
+        peer=f"{duration(peer)} (SELECT response_id, count(*) ... GROUP BY)",
+        ratio=times(ours, peer),
+        target="at most 3 x its time",
+        met=ours <= 3 * peer,
+    )
+
+
+def _whole_run(folder: Path) -> list[Row]:
+    """`eval-assets run` on the sample, beside Dagster running as many empty assets."""
+    data = folder / "sample"
+    shutil.copytree(SAMPLE, data, ignore=shutil.ignore_patterns("out"))
+    script = _AS_MANY_EMPTY_ASSETS.format(n_assets=_N_STEPS, home=str(folder / "dagster"))
+    (folder / "dagster").mkdir()
+    run = [str(Path(sys.executable).with_name("eval-assets")), "run", "--data", str(data)]
+    dagster = min(_elapsed([sys.executable, "-c", script], folder) for _ in range(3))
+    ours = min(_elapsed(run, folder) for _ in range(3))
+    imported = ["--select", "model_responses,human_labels,judge_scores"]
+    before = _rows(data)
+    again = _elapsed([*run, *imported], folder)
+    is_untouched = before == _rows(data)
+    return [
+        Row(
+            work="eval-assets run on the sample, installed",
+            ours=duration(ours),
+            peer=f"{duration(dagster)} (Dagster, {_N_STEPS} empty steps)",
+            ratio=times(ours, dagster),
+            target="under 15 s; beyond Dagster's own under 3 s",
+            met=ours < 15 and ours - dagster < 3,
+        ),
+        Row(
+            work="importing unchanged files again",
+            ours=f"{duration(again)}, tables {'untouched' if is_untouched else 'rewritten'}",
+            peer="",
+            ratio="",
+            target="no rewrite",
+            met=is_untouched,
+        ),
+    ]
+
+
+def _elapsed(command: list[str], folder: Path) -> float:
+    """Seconds that a program takes from start to end."""
+    started = time.perf_counter()
+    subprocess.run(command, check=True, cwd=folder, capture_output=True)  # noqa: S603
+    return time.perf_counter() - started
+
+
+def _rows(data: Path) -> str:
+    """When each table was imported, and a fingerprint of its rows in their stored order."""
+    with connect(data / "out" / "eval.duckdb") as connection:
+        imports = connection.execute("SELECT * FROM imports ORDER BY table_name").fetchall()
+        labels = connection.execute("SELECT rowid, * FROM human_labels").fetchall()
+    return hashlib.sha256(repr((imports, labels)).encode()).hexdigest()
