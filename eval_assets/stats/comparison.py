@@ -4,7 +4,7 @@ import numpy as np
 
 from eval_assets.stats.coefficients import Coefficient, Estimator
 from eval_assets.stats.intervals import Interval, intervals
-from eval_assets.stats.patterns import Floats, RatingPatterns, Ratings, rating_matrix
+from eval_assets.stats.patterns import Floats, Integers, RatingPatterns, Ratings, rating_matrix
 from eval_assets.stats.resampling import ResampledUnits
 
 
@@ -84,16 +84,18 @@ def _paired(
     is_pairable = np.zeros(len(rows), np.bool_)
     is_pairable[columns_a] |= patterns_a.is_pairable
     is_pairable[columns_b] |= patterns_b.is_pairable
+    drawn_a = ResampledUnits.of(patterns_a, [coefficient])
+    drawn_b = ResampledUnits.of(patterns_b, [other])
     units = ResampledUnits(
         np.ones(len(rows), np.int64),
         (np.flatnonzero(is_pairable), np.flatnonzero(~is_pairable)),
         n_pairable=int(is_pairable.sum()),
-        n_entries=len(patterns_a.code) + len(patterns_b.code),
+        n_entries=drawn_a.n_entries + drawn_b.n_entries,
     )
     return lambda weights: of_a(weights[:, columns_a]) - of_b(weights[:, columns_b]), units
 
 
-def _by_row(matrix: Floats) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], RatingPatterns]:
+def _by_row(matrix: Floats) -> tuple[Integers, RatingPatterns]:
     row = np.repeat(np.arange(len(matrix)), matrix.shape[1])
     return RatingPatterns.by_unit(row, matrix.ravel())
 
@@ -105,10 +107,8 @@ def _independent(
     patterns_a, patterns_b = RatingPatterns.from_matrix(a), RatingPatterns.from_matrix(b)
     of_a, of_b = coefficient.estimator(patterns_a), other.estimator(patterns_b)
     split = len(patterns_a.n_units)
-    drawn_a, drawn_b = (
-        ResampledUnits.of(patterns_a, [coefficient]),
-        ResampledUnits.of(patterns_b, [other]),
-    )
+    drawn_a = ResampledUnits.of(patterns_a, [coefficient])
+    drawn_b = ResampledUnits.of(patterns_b, [other])
     units = ResampledUnits(
         np.concatenate([drawn_a.n_units, drawn_b.n_units]),
         (*drawn_a.strata, *(stratum + split for stratum in drawn_b.strata)),

@@ -143,6 +143,7 @@ class RatingPatterns:
 
     @classmethod
     def _one_per_unit(cls, n_ratings: Integers, values: Floats, code: Integers) -> Self:
+        """A pattern for each unit, where the units' ratings stand one after the other."""
         unit = np.repeat(np.arange(len(n_ratings)), n_ratings)
         entries, count = np.unique(unit * len(values) + code, return_counts=True)
         unit, code = np.divmod(entries, max(1, len(values)))
@@ -156,6 +157,7 @@ class RatingPatterns:
 
     @classmethod
     def _from_dense(cls, values: Floats, counts: Integers, n_units: Integers) -> Self:
+        """Patterns as rows of counts, without those that no unit shows or that hold no rating."""
         shown = (n_units > 0) & counts.any(axis=1)
         counts, n_units = counts[shown], n_units[shown]
         used = counts.any(axis=0)
@@ -308,9 +310,8 @@ def _matrix_keys(
 def _encode(values: Floats) -> tuple[Floats, Integers]:
     """Distinct values, ascending, and each value's index among them."""
     low, high = _range(values)
-    if _is_exact_integer(low) and high - low <= 4 * len(
-        values
-    ):  # a table of whole numbers is cheaper than sorting
+    # a table of whole numbers, where it is not much longer than they are, is cheaper than sorting
+    if _is_exact_integer(low) and high - low <= 4 * len(values):
         offset = values - low
         index = offset.astype(np.int64)
         if (index == offset).all():
