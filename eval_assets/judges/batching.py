@@ -23,6 +23,8 @@ _MOST_BYTES = 100_000_000
 """Largest batch that is submitted: below the limits of both vendors (50,000 calls and 200 MB)."""
 
 _GONE = 404
+_PATIENCE_SECONDS = 600.0
+"""How long uploading, looking and fetching may take together."""
 
 
 async def work_on_batches(
@@ -49,22 +51,26 @@ async def work_on_batches(
     client = lane.client.batches()
     under_way: set[str] = set()
     try:
-        for batch in await asyncio.to_thread(ledger.open_batches, lane.model.id):
-            if await _has_ended(client, batch):
-                await _record(batch, await _collect(client, batch), rater, ledger)
-            else:
-                under_way |= set(batch.call_keys)
-        await caller.look_up(list(rater.pending_calls()))
-        rater.recall()
-        calls = [call for key, (call, _) in rater.pending_calls().items() if key not in under_way]
-        rater.estimate = _estimate(lane.model, calls)
-        options.report(rater.estimate)
-        affordable = [call for call in calls if budget.take(lane.model.most_usd(call))]
-        for part in in_batches(affordable):
-            await _submit(client, part, lane, ledger)
-            under_way |= {call.key for call in part}
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            for batch in await asyncio.to_thread(ledger.open_batches, lane.model.id):
+                if await _has_ended(client, batch):
+                    await _record(batch, await _collect(client, batch), rater, ledger)
+                else:
+                    under_way |= set(batch.call_keys)
+            await caller.look_up(list(rater.pending_calls()))
+            rater.recall()
+            pending = rater.pending_calls().items()
+            calls = [call for key, (call, _) in pending if key not in under_way]
+            rater.estimate = _estimate(lane.model, calls)
+            options.report(rater.estimate)
+            affordable = [call for call in calls if budget.take(lane.model.most_usd(call))]
+            for part in in_batches(affordable):
+                await _submit(client, part, lane, ledger)
+                under_way |= {call.key for call in part}
     except CallFailed as failure:
         lane.stop(str(failure))
+    except TimeoutError:
+        lane.stop(f"the batch endpoint took longer than {_PATIENCE_SECONDS:g} s")
     rater.leave(lambda key: _reading(lane, is_under_way=key in under_way))
 
 

@@ -21,7 +21,7 @@ class JudgingSummary:
     """What came of a run.
 
     Args:
-        scores: One a unit and judge, units in the order given, judges in the order given.
+        scores: One a unit and judge that was asked about it, units and judges in the order given.
         judges: What came of each judge.
         budget_left_usd: What the run might still have spent; None without a cap.
     """
@@ -84,7 +84,7 @@ async def score_units(
         options: How the run goes.
 
     Returns:
-        One score a unit and judge, whatever came of it.
+        One score a unit and judge that is asked about it, whatever came of it.
 
     Raises:
         ValueError: If the run is capped and a judge's price is not known: no cap could be kept.
@@ -109,9 +109,9 @@ async def score_units(
             else:
                 options.report(rater.estimate)
         await run_jobs([(rater.lane, rater.jobs()) for rater in panel], options=options)
-    scores = tuple(rater.score(unit) for unit in units for rater in panel)
+    scores = [rater.score(unit) for unit in units for rater in panel]
     return JudgingSummary(
-        scores=scores,
+        scores=tuple(score for score in scores if score is not None),
         judges=tuple(rater.summary() for rater in panel),
         budget_left_usd=None if options.budget_usd is None else budget.left_usd,
     )

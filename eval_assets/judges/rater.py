@@ -43,11 +43,17 @@ class LiveJudge:
         model: Its model.
         replicates: How often it is asked about each unit.
         aggregate: What the score of several replicates is.
+        only: Responses that it is asked about; None for all.
     """
 
     model: LiveModel
     replicates: int = 1
     aggregate: Aggregate = "mean"
+    only: frozenset[str] | None = None
+
+    def is_asked_about(self, unit: Unit) -> bool:
+        """Whether it is asked about a unit at all."""
+        return self.only is None or unit.response_id in self.only
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,7 @@ class Rater:
         self._taken_up = [
             (unit, replicate, self._call(unit, replicate))
             for unit in units
+            if self._judge.is_asked_about(unit)
             for replicate in range(self._judge.replicates)
         ]
         return [call.key for _, _, call in self._taken_up]
@@ -156,8 +163,10 @@ class Rater:
         """What is to be asked, in the order planned."""
         return [partial(self._rate, unit, replicate) for unit, replicate in self._pending]
 
-    def score(self, unit: Unit) -> JudgeScore:
-        """The judge's score of a unit, when its jobs are done."""
+    def score(self, unit: Unit) -> JudgeScore | None:
+        """The judge's score of a unit, when its jobs are done; None if it was not asked."""
+        if not self._judge.is_asked_about(unit):
+            return None
         score = combine(
             [
                 self._readings[unit.response_id, unit.question.id, replicate]

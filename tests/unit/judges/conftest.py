@@ -1,10 +1,11 @@
 """Judges that are the real SDK clients, talking to the fake provider on loopback."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
@@ -12,7 +13,6 @@ from eval_assets.evaluation import Evaluation, Judge
 from eval_assets.fake_provider import Behaviour, RunningProvider, running
 from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
 from eval_assets.judges.live import api_keys
-from eval_assets.judges.progress import Estimate, Progress
 from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import Unit
 from eval_assets.judges.retry import RetryPolicy
@@ -92,16 +92,15 @@ def ledger() -> MemoryLedger:
 
 
 class JudgeAll(Protocol):
-    """Judges units with declared judges."""
+    """Judges units with declared judges; `options` are those of the run."""
 
     def __call__(
         self,
         to_rate: Sequence[Unit],
         judges: Sequence[Judge] = PAIR,
         *,
-        budget_usd: float | None = None,
-        report: Callable[[Progress | Estimate], None] | None = None,
-        retry: RetryPolicy = IMPATIENT,
+        only: Mapping[str, frozenset[str]] | None = None,
+        **options: Any,
     ) -> JudgingSummary:
         """Judge."""
 
@@ -115,31 +114,22 @@ def judge_all(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
         to_rate: Sequence[Unit],
         judges: Sequence[Judge] = PAIR,
         *,
-        budget_usd: float | None = None,
-        report: Callable[[Progress | Estimate], None] | None = None,
-        retry: RetryPolicy = IMPATIENT,
+        only: Mapping[str, frozenset[str]] | None = None,
+        **options: Any,
     ) -> JudgingSummary:
-        evaluation = Evaluation(
-            name="test",
-            folder=Path(),
-            rubric=(QUESTION,),
-            responses=(),
-            labels=(),
-            judges=tuple(judges),
-            budget_usd=budget_usd,
-        )
+        evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=tuple(judges))
+        ready = [
+            replace(judge, only=(only or {}).get(judge.model.id))
+            for judge in live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
+        ]
+        settings = {"report": lambda _: None, "retry": IMPATIENT, **options}
         return asyncio.run(
             score_units(
                 to_rate,
-                live_judges(evaluation, environ=environ, today=date(2026, 11, 21)),
+                ready,
                 ledger,
                 template=PromptTemplate.load(None),
-                options=RunOptions(
-                    api_keys(judges, environ=environ),
-                    budget_usd=budget_usd,
-                    report=report or (lambda _: None),
-                    retry=retry,
-                ),
+                options=RunOptions(api_keys(judges, environ=environ), **settings),
             )
         )
 

@@ -346,3 +346,12 @@ def test_a_judge_on_this_machine_needs_no_key_and_others_do() -> None:
     ]
     assert "your-key-here" not in str(raised.value.exceptions)
     assert os.environ.get("MY_KEY") is None
+
+
+def test_a_judge_may_be_asked_about_some_responses_only(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    summary = judge_all(units(5), only={"haiku": frozenset({"r1", "r4"})})
+    asked = Counter(score.judge_id for score in summary.scores)
+    assert asked == {"gpt": 5, "haiku": 2}
+    assert provider.log.n_received == 7
