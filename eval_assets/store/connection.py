@@ -12,7 +12,7 @@ import duckdb
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised with every change of schema.sql that an older program cannot read."""
 
 _FIRST_PAUSE_SECONDS = 0.05
@@ -101,18 +101,14 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
 def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Make the tables of a new file; refuse a file of a newer schema."""
     connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
-    known = connection.execute(
-        "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'schema_version'"
-    ).fetchall()[0][0]
-    if known:
-        version = connection.execute("SELECT max(version) FROM schema_version").fetchall()[0][0]
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{path}: written by a newer eval-assets (schema {version}, this one reads "
-                f"{SCHEMA_VERSION}). Upgrade eval-assets, or set EVAL_DATABASE to another file."
-            )
-        if version == SCHEMA_VERSION:
-            return
+    version = _schema_version(connection)
+    if version is not None and version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: written by a newer eval-assets (schema {version}, this one reads "
+            f"{SCHEMA_VERSION}). Upgrade eval-assets, or set EVAL_DATABASE to another file."
+        )
+    if version == SCHEMA_VERSION:
+        return
     schema = resources.files("eval_assets.store").joinpath("schema.sql").read_text("utf-8")
     with transaction(connection):
         connection.execute(schema)
@@ -121,6 +117,15 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
         connection.execute("DELETE FROM schema_version")
         connection.execute("INSERT INTO schema_version VALUES (?)", [SCHEMA_VERSION])
+
+
+def _schema_version(connection: duckdb.DuckDBPyConnection) -> int | None:
+    """Version of the tables; None in a new file."""
+    try:
+        rows = connection.execute("SELECT max(version) FROM schema_version").fetchall()
+    except duckdb.CatalogException:
+        return None
+    return None if rows[0][0] is None else int(rows[0][0])
 
 
 def _column_comments(schema: str) -> Iterator[tuple[str, str, str]]:
