@@ -1,0 +1,174 @@
+"""Figures that were computed elsewhere come out of a whole run: of the sample, and of real data.
+
+Real data are not part of the repository: set EVAL_ASSETS_REAL_DATA to the folder that holds the
+evaluation folders `conala_code` and `hanna`, each with its `expected.json`.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.conftest import Evaluated
+
+DATA = Path(__file__).parents[2] / "data"
+TABLE = """
+SELECT coalesce(h.question_id, 'overall'), h.a_hh, h.alpha, j.alpha
+FROM human_agreement AS h JOIN judge_agreement AS j
+  ON j.scope = h.scope AND j.question_id IS NOT DISTINCT FROM h.question_id
+"""
+
+REAL_DATA = os.environ.get("EVAL_ASSETS_REAL_DATA")
+with_real_data = pytest.mark.skipif(not REAL_DATA, reason="EVAL_ASSETS_REAL_DATA is not set")
+TO_SIX_PLACES = 1e-6
+"""expected.json is rounded to six places, so that an exact figure lies within half of that."""
+
+HUMANS = {
+    "n_items_ge2": "n_responses",
+    "n_ratings": "n_ratings",
+    "n_raters": "n_raters",
+    "n_pairs": "n_pairs",
+    "A_HH": "a_hh",
+    "pairwise_exact_pct": "exact_agreement",
+    "pairwise_adjacent_pct": "adjacent_agreement",
+    "krippendorff_alpha_ordinal": "alpha",
+}
+HUMANS_OVERALL = {
+    "A_HH_mean_of_questions": "a_hh",
+    "pairwise_exact_pct": "exact_agreement",
+    "pairwise_adjacent_pct": "adjacent_agreement",
+    "krippendorff_alpha_interval_pooled_scaled": "alpha",
+}
+JUDGES = {"n_items_ge2": "n_units", "krippendorff_alpha_interval": "alpha"}
+JUDGES_AND_HUMANS = {
+    "n": "n_units",
+    "A_HJ": "a_ha",
+    "pearson": "pearson",
+    "spearman": "spearman",
+    "kendall_tau_b": "kendall",
+    "mae": "mae",
+    "bias": "bias",
+}
+"""Names in expected.json, and the columns that hold the same figure."""
+
+
+@pytest.mark.parametrize("name", ["sample", "contested"])
+def test_the_figures_that_the_data_describe_themselves_with_come_out(
+    tmp_path: Path, name: str
+) -> None:
+    """The table in data/README.md: A^HH and alpha of the raters, alpha of the judges."""
+    described = {
+        row[0].removeprefix(f"`{name}`, "): [float(cell) for cell in row[1:]]
+        for line in (DATA / "README.md").read_text("utf-8").splitlines()
+        if line.startswith(f"| `{name}`, ")
+        for row in [[cell.strip() for cell in line.strip("|").split("|")]]
+    }
+    folder = Evaluated(shutil.copytree(DATA / name, tmp_path / name))
+    result = folder.materialize()
+    measured = {str(row[0]): row[1:] for row in folder.rows(TABLE)}
+
+    assert result.success == (name == "sample")
+    assert set(measured) == set(described)
+    assert len(described) == 4
+    for question, figures in described.items():
+        assert measured[question] == pytest.approx(figures, abs=5e-4), question
+
+
+@pytest.fixture(scope="module", params=["conala_code", "hanna"])
+def measured(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Evaluated, dict[str, Any]]:
+    """A copy of a folder of real data, run with every judge recorded in it; what to expect."""
+    source = Path(REAL_DATA or "") / str(request.param)
+    folder = Evaluated(tmp_path_factory.mktemp("real") / source.name)
+    shutil.copytree(source, folder.path, ignore=shutil.ignore_patterns("out"))
+    expected: dict[str, Any] = json.loads((source / "expected.json").read_text("utf-8"))
+    declaration = folder.path / "evaluation.yaml"
+    declared = yaml.safe_load(declaration.read_text("utf-8"))
+    declared["judges"] = [
+        {"id": model, "provider": "recorded", "scores": "judge_scores.csv", "model": model}
+        for model in expected["judge_vs_human"]
+    ]
+    declaration.write_text(yaml.safe_dump(declared), "utf-8")
+    folder.materialize()
+    return folder, expected
+
+
+def differences(
+    folder: Evaluated, table: str, where: dict[str, str | None], expected: dict[str, Any],
+    columns: dict[str, str],
+) -> list[str]:  # fmt: skip
+    """Figures of the one row at `where` that are not as expected; every one must be there."""
+    conditions = " AND ".join(
+        f"{name} IS NULL" if value is None else f"{name} = '{value}'"
+        for name, value in where.items()
+    )
+    named = {name: column for name, column in columns.items() if name in expected}
+    [row] = folder.rows(f"SELECT {', '.join(named.values())} FROM {table} WHERE {conditions}")  # noqa: S608
+    return [
+        f"{table} {where} {column}: {found}, expected {expected[name]}"
+        for (name, column), found in zip(named.items(), row, strict=True)
+        if found != pytest.approx(expected[name], abs=TO_SIX_PLACES, rel=0)
+    ]
+
+
+@with_real_data
+def test_agreement_between_humans_on_real_data(
+    measured: tuple[Evaluated, dict[str, Any]],
+) -> None:
+    folder, expected = measured
+    overall = {"scope": "overall"}
+    wrong = differences(
+        folder, "human_agreement", dict(overall), expected["humans_overall"], HUMANS_OVERALL
+    )
+    for question, figures in expected["humans"].items():
+        wrong += differences(folder, "human_agreement", {"question_id": question}, figures, HUMANS)
+
+    assert wrong == []
+
+
+@with_real_data
+def test_agreement_between_judges_on_real_data(
+    measured: tuple[Evaluated, dict[str, Any]],
+) -> None:
+    folder, expected = measured
+    wrong: list[str] = []
+    for question, figures in expected["judge_judge"].items():
+        where = {"scope": "question", "question_id": question}
+        wrong += differences(folder, "judge_agreement", dict(where), figures, JUDGES)
+
+    assert wrong == []
+
+
+@with_real_data
+def test_each_judge_against_humans_on_real_data(
+    measured: tuple[Evaluated, dict[str, Any]],
+) -> None:
+    folder, expected = measured
+    wrong: list[str] = []
+    n_compared = 0
+    for judge, by_question in expected["judge_vs_human"].items():
+        for question in expected["humans"]:
+            where = {"judge_id": judge, "question_id": question}
+            wrong += differences(
+                folder, "judge_human_agreement", dict(where), by_question[question],
+                JUDGES_AND_HUMANS,
+            )  # fmt: skip
+            n_compared += 1
+
+    assert wrong == []
+    assert n_compared == len(expected["judge_vs_human"]) * len(expected["humans"])
+
+
+@with_real_data
+def test_the_gates_of_real_data_are_open_on_code_and_closed_on_stories(
+    measured: tuple[Evaluated, dict[str, Any]],
+) -> None:
+    folder, _ = measured
+    is_tuned = bool(folder.splits())
+
+    assert is_tuned == (folder.path.name == "conala_code")
