@@ -16,6 +16,7 @@ import numpy.typing as npt
 from eval_assets.scale import Level
 from eval_assets.stats.distances import Distance, near_pairs, sums_between, sums_within
 from eval_assets.stats.patterns import Floats, RatingPatterns
+from eval_assets.stats.weighting import weighted_sums
 
 Estimator: TypeAlias = Callable[[Floats], Floats]
 """Weights of shape (n_sets, n_patterns) -> values of shape (n_sets,), NaN where undefined."""
@@ -68,7 +69,9 @@ class PairwiseAgreement:
         """Share of near pairs as a function of pattern weights."""
         near = near_pairs(patterns, within=self.within)
         pairs = patterns.n_pairs.astype(np.float64)
-        return lambda weights: defined_ratio(weights @ near, weights @ pairs)
+        return lambda weights: defined_ratio(
+            weighted_sums(weights, near), weighted_sums(weights, pairs)
+        )
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class Alpha:
                 observed = (weights * (within / others)).sum(axis=1)
                 expected = sums_between(marginals, ranks, "squared")
             else:
-                observed = weights @ fixed
+                observed = weighted_sums(weights, fixed)
                 expected = sums_between(marginals, patterns.values, _DISTANCES[self.level])
             varied = np.count_nonzero(marginals, axis=1) > 1
             expected = np.where(varied, expected, 0.0)
@@ -247,8 +250,10 @@ def _per_pair(sums: Floats, patterns: RatingPatterns) -> Floats:
 def _mean_over_units(values: Floats, patterns: RatingPatterns) -> Estimator:
     """Mean of `values` over the units with two ratings, as a function of pattern weights."""
     pairable = patterns.is_pairable.astype(np.float64)
-    numerator = values * pairable
-    return lambda weights: defined_ratio(weights @ numerator, weights @ pairable)
+    summed = values * pairable
+    return lambda weights: defined_ratio(
+        weighted_sums(weights, summed), weighted_sums(weights, pairable)
+    )
 
 
 def _category_shares(weights: Floats, patterns: RatingPatterns) -> Floats:

@@ -11,6 +11,7 @@ from typing import Literal, assert_never
 import numpy as np
 
 from eval_assets.stats.patterns import BLOCK_ENTRIES, Floats, RatingPatterns
+from eval_assets.stats.weighting import weighted_sums
 
 Distance = Literal["nominal", "absolute", "squared", "ratio"]
 """1 where a != b · |a - b| · (a - b)**2 · ((a - b) / (a + b))**2."""
@@ -83,7 +84,7 @@ def sums_between(marginals: Floats, positions: Floats, distance: Distance) -> Fl
             sums = (total**2 - (marginals**2).sum(axis=1)) / 2
         case "absolute":
             below = np.cumsum(marginals, axis=1)[:, :-1]
-            sums = (below * (total[:, np.newaxis] - below)) @ np.diff(positions)
+            sums = weighted_sums(below * (total[:, np.newaxis] - below), np.diff(positions))
         case "squared":
             with np.errstate(invalid="ignore"):
                 mean = (marginals * positions).sum(axis=1, keepdims=True) / total[:, np.newaxis]

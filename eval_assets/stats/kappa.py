@@ -12,6 +12,7 @@ from eval_assets.stats.coefficients import Estimator, defined_ratio
 from eval_assets.stats.intervals import Interval, intervals
 from eval_assets.stats.patterns import Floats, Integers, paired_values
 from eval_assets.stats.resampling import ResampledUnits
+from eval_assets.stats.weighting import weighted_sums
 
 KappaWeights: TypeAlias = Literal["linear", "quadratic"]
 """Blame for disagreement, by |a - b| or by (a - b)**2 in scale points."""
@@ -164,7 +165,8 @@ class _PairTable:
             expected = self._expected(one, other, weights)
             varied = np.count_nonzero(one + other, axis=1) > 1
             expected = np.where(varied, expected, 0.0)
-            values: Floats = 1 - total * defined_ratio(cells @ distance, expected)
+            observed = weighted_sums(cells, distance)
+            values: Floats = 1 - total * defined_ratio(observed, expected)
             return values
 
         return kappa
@@ -181,11 +183,12 @@ class _PairTable:
                 below_other = np.cumsum(other, axis=1)[:, :-1]
                 crossings = below_one * (n_other[:, np.newaxis] - below_other)
                 crossings += below_other * (n_one[:, np.newaxis] - below_one)
-                sums = crossings @ np.diff(self.values)
+                sums = weighted_sums(crossings, np.diff(self.values))
             case "quadratic":
                 centred = self.values - self.values.mean() if self.values.size else self.values
-                sums = n_other * (one @ centred**2) + n_one * (other @ centred**2)
-                sums -= 2 * (one @ centred) * (other @ centred)
+                squares = weighted_sums(one, centred**2), weighted_sums(other, centred**2)
+                sums = n_other * squares[0] + n_one * squares[1]
+                sums -= 2 * weighted_sums(one, centred) * weighted_sums(other, centred)
             case _:
                 assert_never(weights)
         return sums

@@ -18,6 +18,7 @@ from eval_assets.stats.distances import near_pairs, sums_within
 from eval_assets.stats.intervals import Interval, intervals
 from eval_assets.stats.patterns import Floats, Integers, RatingPatterns, Ratings, rating_matrix
 from eval_assets.stats.resampling import ResampledUnits
+from eval_assets.stats.weighting import weighted_sums
 
 NO_VARIATION = 1e-13
 """Variance, as a share of the squares it is the difference of, that is only float noise."""
@@ -116,13 +117,13 @@ def overall_profile(
     parts = [part for part in map(_sums, questions) if len(part.response)]
     no_response = np.empty(0, np.int64)
     responses = np.unique(np.concatenate([no_response, *(part.response for part in parts)]))
-    pooled = np.zeros((len(responses), _N_POOLED))
-    per_question = np.zeros((2, len(responses), len(parts)))
+    pooled = np.zeros((_N_POOLED, len(responses)))
+    per_question = np.zeros((2, len(parts), len(responses)))
     for index, part in enumerate(parts):
         rows = np.searchsorted(responses, part.response)
-        pooled[rows] += part.pooled
-        per_question[0, rows, index] = part.agreement
-        per_question[1, rows, index] = 1.0
+        pooled[:, rows] += part.pooled
+        per_question[0, index, rows] = part.agreement
+        per_question[1, index, rows] = 1.0
     estimators = [
         _mean_of_questions(*per_question),
         _share_of_pairs(pooled, _EXACT),
@@ -138,7 +139,7 @@ def overall_profile(
         rng=rng,
     )
     by_chance = [part.by_chance for part in parts]
-    totals = pooled.sum(axis=0)
+    totals = pooled.sum(axis=1)
     return OverallProfile(
         a_hh=a_hh,
         a_hh_by_chance=float(np.mean(by_chance)) if by_chance else float("nan"),
@@ -177,20 +178,20 @@ def _sums(question: QuestionRatings) -> _QuestionSums:
     near = np.full(len(units), np.nan)
     if question.step is not None:
         near = near_pairs(patterns, within=question.step)
-    pooled = np.empty((len(units), _N_POOLED))
-    pooled[:, _PAIRS] = patterns.n_pairs
-    pooled[:, _EXACT] = near_pairs(patterns, within=0)
-    pooled[:, _NEAR] = near
-    pooled[:, _RATINGS] = patterns.n_ratings
-    pooled[:, _VALUES] = patterns.sum_by_pattern(placed)
-    pooled[:, _SQUARES] = patterns.sum_by_pattern(placed * positions[patterns.code])
-    pooled[:, _APART] = sums_within(patterns, positions, "squared")
-    pooled[:, _APART] /= np.maximum(patterns.n_ratings - 1, 1)
+    pooled = np.empty((_N_POOLED, len(units)))
+    pooled[_PAIRS] = patterns.n_pairs
+    pooled[_EXACT] = near_pairs(patterns, within=0)
+    pooled[_NEAR] = near
+    pooled[_RATINGS] = patterns.n_ratings
+    pooled[_VALUES] = patterns.sum_by_pattern(placed)
+    pooled[_SQUARES] = patterns.sum_by_pattern(placed * positions[patterns.code])
+    pooled[_APART] = sums_within(patterns, positions, "squared")
+    pooled[_APART] /= np.maximum(patterns.n_ratings - 1, 1)
     rows = patterns.is_pairable
     return _QuestionSums(
         units[rows],
         (1 - far / n_pairs)[rows],
-        pooled[rows],
+        pooled[:, rows],
         chance_agreement(patterns, low=question.low, high=question.high),
     )
 
@@ -199,23 +200,27 @@ def _mean_of_questions(agreement: Floats, rated: Floats) -> Estimator:
     """Mean over questions of the mean over responses."""
 
     def mean(weights: Floats) -> Floats:
-        per_question = defined_ratio(weights @ agreement, weights @ rated)
-        means: Floats = per_question.sum(axis=1) / max(1, rated.shape[1])
-        return means if rated.shape[1] else np.full(len(weights), np.nan)
+        if not len(rated):
+            return np.full(len(weights), np.nan)
+        sums = weighted_sums(weights, agreement), weighted_sums(weights, rated)
+        means: Floats = defined_ratio(*sums).mean(axis=1)
+        return means
 
     return mean
 
 
 def _share_of_pairs(pooled: Floats, column: int) -> Estimator:
-    near, pairs = pooled[:, column], pooled[:, _PAIRS]
-    return lambda weights: defined_ratio(weights @ near, weights @ pairs)
+    near, pairs = pooled[column], pooled[_PAIRS]
+    return lambda weights: defined_ratio(
+        weighted_sums(weights, near), weighted_sums(weights, pairs)
+    )
 
 
 def _pooled_alpha(pooled: Floats) -> Estimator:
     """Interval alpha of all units, from sums and sums of squares."""
 
     def alpha(weights: Floats) -> Floats:
-        n_ratings, sums, squares, apart = (weights @ pooled[:, _RATINGS:]).T
+        n_ratings, sums, squares, apart = weighted_sums(weights, pooled[_RATINGS:]).T
         expected = n_ratings * squares - sums**2
         varied = expected > NO_VARIATION * n_ratings * squares
         expected = np.where(varied, expected, 0.0)
