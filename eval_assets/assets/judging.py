@@ -80,6 +80,7 @@ def _judge_rows(
             n_units=int(n_units.get(judge.id, 0)),
             n_ok=int(n_ok.get(judge.id, 0)),
             fingerprint=fingerprints[judge.id],
+            position=position,
         )
-        for judge in evaluation.judges
+        for position, judge in enumerate(evaluation.judges)
     ]

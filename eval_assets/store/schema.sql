@@ -98,8 +98,10 @@ CREATE TABLE IF NOT EXISTS judges (
     model VARCHAR,
     n_units BIGINT NOT NULL,
     n_ok BIGINT NOT NULL,
-    fingerprint VARCHAR NOT NULL           -- of provider, model, prompt and settings
+    fingerprint VARCHAR NOT NULL,          -- of provider, model, prompt and settings
+    position INTEGER                       -- as declared, from 0: the first two are the pair
 );
+ALTER TABLE judges ADD COLUMN IF NOT EXISTS position INTEGER;
 
 CREATE TABLE IF NOT EXISTS human_agreement (
     scope VARCHAR NOT NULL,                -- 'question' or 'overall'
@@ -288,3 +290,94 @@ SELECT started_at AS timestamp,
        cost_usd AS estimated_cost,
        response_id
 FROM judge_calls;
+
+-- Two judges' scores of the responses to one prompt, the first two as declared.
+CREATE TABLE IF NOT EXISTS group_judgements (
+    group_id VARCHAR NOT NULL,             -- as given, else the conversation's or the prompt's
+    question_id VARCHAR NOT NULL,
+    query VARCHAR,                         -- the prompt
+    response_ids VARCHAR[] NOT NULL,
+    judge1_score DOUBLE[] NOT NULL,        -- as long as response_ids, NULL where there is none
+    judge2_score DOUBLE[] NOT NULL,
+    judge1_id VARCHAR NOT NULL,
+    judge2_id VARCHAR NOT NULL,
+    judge1_model VARCHAR,                  -- NULL where it scored none of them
+    judge2_model VARCHAR,
+    n_units BIGINT NOT NULL,               -- responses that both scored
+    kappa DOUBLE,                          -- scores above the middle of the scale against the rest
+    kappa_reason VARCHAR,                  -- why there is no kappa
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Queries asked with `eval-assets dual-judge`: the latest of each; the ledger keeps the others.
+CREATE TABLE IF NOT EXISTS dual_judgements (
+    query_id BIGINT NOT NULL,
+    query VARCHAR NOT NULL,
+    expected_docs BIGINT[] NOT NULL,       -- ids of the documents
+    judge1_score DOUBLE[] NOT NULL,        -- as long as expected_docs, NULL where there is none
+    judge2_score DOUBLE[] NOT NULL,
+    judge1_model VARCHAR,
+    judge2_model VARCHAR,
+    kappa DOUBLE,
+    kappa_reason VARCHAR,                  -- why there is no kappa
+    status VARCHAR NOT NULL,               -- 'success', 'partial' or 'error'
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+CREATE OR REPLACE VIEW ground_truth AS
+SELECT query_id::UNION(number BIGINT, name VARCHAR) AS id, query,
+       expected_docs::UNION(number BIGINT, name VARCHAR)[] AS expected_docs,
+       judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
+       'relevance' AS question_id
+FROM dual_judgements
+UNION ALL
+SELECT group_id::UNION(number BIGINT, name VARCHAR), query,
+       response_ids::UNION(number BIGINT, name VARCHAR)[],
+       judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
+       question_id
+FROM group_judgements;
+
+CREATE TABLE IF NOT EXISTS judge_disagreements (
+    scope VARCHAR NOT NULL,                -- 'group' or 'response'
+    group_id VARCHAR NOT NULL,
+    query VARCHAR,
+    response_id VARCHAR,                   -- NULL of a group
+    question_id VARCHAR NOT NULL,
+    judge1_id VARCHAR NOT NULL,
+    judge2_id VARCHAR NOT NULL,
+    judge1_score DOUBLE NOT NULL,          -- on the scale taken to [0, 1]; of a group the mean
+    judge2_score DOUBLE NOT NULL,
+    difference DOUBLE NOT NULL,            -- of these scores; of a group the mean over responses
+    largest_difference DOUBLE NOT NULL,    -- of one response
+    n_units BIGINT NOT NULL,               -- responses of the group that both scored
+    kappa DOUBLE,                          -- of the group
+    kappa_reason VARCHAR,                  -- why there is no kappa
+    reason VARCHAR NOT NULL                -- why it is listed
+);
+
+-- One row a run: kept for ever.
+CREATE TABLE IF NOT EXISTS dual_judge_validation (
+    timestamp TIMESTAMPTZ NOT NULL,
+    kappa_macro DOUBLE,                    -- mean over response groups where it is defined
+    kappa_micro DOUBLE,                    -- of all units pooled
+    status VARCHAR NOT NULL,               -- 'pass', 'fail' or 'not_evaluable'
+    n_groups BIGINT NOT NULL,
+    n_groups_defined BIGINT NOT NULL,      -- groups with a kappa
+    n_units BIGINT NOT NULL,
+    wilcoxon_p DOUBLE,                     -- NULL below ten pairs
+    median_difference DOUBLE,              -- first judge less the second, on [0, 1]
+    judge1_id VARCHAR NOT NULL,
+    judge2_id VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,          -- of the two judges
+    notes VARCHAR NOT NULL
+);
+
+-- Which judges of the pair are asked, change by change, in the order in which units are judged.
+CREATE TABLE IF NOT EXISTS staged_mode (
+    position INTEGER NOT NULL,             -- units judged before
+    mode VARCHAR NOT NULL,                 -- 'both' or 'one'
+    since TIMESTAMPTZ NOT NULL,            -- when a run first came to it
+    kappa DOUBLE,                          -- that decided
+    n BIGINT NOT NULL,                     -- units that it is of
+    reason VARCHAR NOT NULL
+);

@@ -19,6 +19,7 @@ class JudgeRow:
     n_units: int
     n_ok: int
     fingerprint: str
+    position: int
 
 
 def write_judge_scores(

@@ -176,7 +176,7 @@ def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Co
     given = scores(("a1", "clarity", "j", 3.0, "ok"))
 
     def version(fingerprint: str, rows: pd.DataFrame = given) -> str:
-        write_judge_scores(connection, [JudgeRow("j", "recorded", "m", 1, 1, fingerprint)], rows)
+        write_judge_scores(connection, [JudgeRow("j", "recorded", "m", 1, 1, fingerprint, 0)], rows)
         return data_version(connection, "judge")
 
     before = version("one")
