@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -15,6 +15,7 @@ from eval_assets.assets.folder import EvaluationFolder
 from eval_assets.cli.measured import print_measured
 from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_faults
 from eval_assets.definitions import defs
+from eval_assets.store.connection import StoreError
 from eval_assets.store.verdicts import judge_gates
 
 
@@ -111,7 +112,10 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
             yield instance
     else:
         home = folder.out / "dagster"
-        home.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            home.mkdir(parents=True, exist_ok=True)
+        if not os.access(home, os.W_OK):
+            raise StoreError(f"{home}: cannot be written. Give write access to {folder.out}.")
         settings = {
             "telemetry": {"enabled": False},
             "python_logs": {"managed_python_loggers": ["eval_assets"]},
