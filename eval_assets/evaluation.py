@@ -13,6 +13,9 @@ Provider = Literal["openai", "anthropic", "recorded"]
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
 GateName = Literal["human_a_hh", "human_alpha", "judge_alpha"]
+SHIPPED_PROMPTS = ("rating", "relevance")
+"""Prompts that ship with the program, which `judge_prompt` may name instead of a file."""
+
 Aggregate = Literal["mean", "median"]
 Setting = str | int | float | bool
 

@@ -9,14 +9,12 @@ from typing import Any
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from eval_assets.evaluation import SHIPPED_PROMPTS
 from eval_assets.judges.call import Message
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 DEFAULT_TEMPLATE = "rating"
-SHIPPED = ("rating", "relevance")
-"""Templates of this package, which `judge_prompt` may name instead of a file."""
-
 _MARK_LENGTH = 16
 
 
@@ -112,7 +110,7 @@ class PromptTemplate:
         Raises:
             PromptError: If it cannot be read or used.
         """
-        if path is None or (path.name in SHIPPED and not path.exists()):
+        if path is None or (path.name in SHIPPED_PROMPTS and not path.exists()):
             name = f"{path.name if path else DEFAULT_TEMPLATE}.jinja"
             folder = resources.files("eval_assets.judges").joinpath("templates")
             return cls(folder.joinpath(name).read_text("utf-8"), name=name)

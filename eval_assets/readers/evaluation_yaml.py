@@ -2,14 +2,27 @@
 
 from pathlib import Path
 
-from eval_assets.evaluation import Evaluation, Gate, GateName, Judge, default_gates
+from eval_assets.evaluation import (
+    SHIPPED_PROMPTS,
+    Evaluation,
+    Gate,
+    GateName,
+    Staged,
+    default_gates,
+)
+from eval_assets.readers.declared_models import (
+    declared_abilities,
+    declared_generators,
+    declared_judges,
+    declared_prices,
+)
 from eval_assets.readers.declared_rubric import declared_rubric
 from eval_assets.readers.entry_checks import EntryChecks
 from eval_assets.readers.evaluation_entries import (
     Document,
     GateEntry,
-    JudgeEntry,
     LabelsEntry,
+    StagedEntry,
 )
 from eval_assets.readers.evaluation_files import found_files, named_file, named_files
 from eval_assets.readers.files import read_text
@@ -18,6 +31,8 @@ from eval_assets.readers.yaml_lines import YamlDocument, read_yaml
 from eval_assets.records import InputError, InputProblem, raise_all
 
 FILE = "evaluation.yaml"
+
+_PAIR = 2
 
 
 def read_evaluation(folder: Path) -> Evaluation:
@@ -47,7 +62,16 @@ def read_evaluation(folder: Path) -> Evaluation:
             ("labels", labels.files, ("labels",)),
         )
     )
-    if not responses and entries.responses in (None, []):
+    prompts = (
+        found_files(folder, "prompts")
+        if entries.prompts is None
+        else named_files(checks, entries.prompts, ("prompts",), folder=folder)
+    )
+    generators = declared_generators(checks, entries.generators)
+    if generators and not prompts and entries.prompts is None:
+        what = "there are no prompts for the generators"
+        checks.note(("generators",), what, "Add prompts.tsv, or name the files under prompts")
+    if not responses and not entries.generators and entries.responses in (None, []):
         what = "there are no responses"
         checks.note((), what, "Add responses.csv, or name the files under responses")
     evaluation = Evaluation(
@@ -56,10 +80,16 @@ def read_evaluation(folder: Path) -> Evaluation:
         rubric=declared_rubric(checks, entries.rubric, label_files, folder=folder),
         responses=responses,
         labels=label_files,
-        judges=_judges(checks, entries.judges, folder=folder),
+        judges=declared_judges(checks, entries.judges, folder=folder),
         gates=_gates(checks, entries.gates),
         labels_on_error=labels.on_error,
         budget_usd=entries.budget_usd,
+        judge_prompt=_judge_prompt(checks, entries.judge_prompt, folder=folder),
+        staged=_staged(checks, entries),
+        generators=generators,
+        prompts=prompts,
+        prices=declared_prices(checks, entries.prices),
+        abilities=declared_abilities(checks, entries.abilities),
     )
     raise_all(checks.in_order(), source=FILE)
     return evaluation
@@ -84,44 +114,26 @@ def _labels(checks: EntryChecks, raw: object) -> LabelsEntry:
     return checks.entry(LabelsEntry, raw, ("labels",)) or LabelsEntry()
 
 
-def _judges(checks: EntryChecks, raws: list[object], *, folder: Path) -> tuple[Judge, ...]:
-    """The judges that are declared without fault."""
-    judges = {}
-    for place, raw in enumerate(raws):
-        entry = checks.entry(JudgeEntry, raw, ("judges", place))
-        if entry is None:
-            continue
-        _note_misfits(checks, entry, place)
-        path = ("judges", place, "scores")
-        scores = named_file(checks, entry.scores, path, folder=folder) if entry.scores else None
-        judges[place] = Judge(
-            id=entry.id,
-            provider=entry.provider,
-            model=entry.model,
-            scores=scores,
-            base_url=entry.base_url,
-            api_key_env=entry.api_key_env,
-        )
-    checks.note_repeated("judges", {place: judge.id for place, judge in judges.items()})
-    return tuple(judges.values())
+def _judge_prompt(checks: EntryChecks, name: str | None, *, folder: Path) -> Path | None:
+    """The template's file; the prompts that ship go by their names."""
+    if name is None or (name in SHIPPED_PROMPTS and not (folder / name).exists()):
+        return None if name is None else Path(name)
+    return named_file(checks, name, ("judge_prompt",), folder=folder)
 
 
-def _note_misfits(checks: EntryChecks, entry: JudgeEntry, place: int) -> None:
-    """Note what a judge lacks or has too much for its provider."""
-    if entry.provider == "recorded":
-        needed, needless = "scores", ["base_url", "api_key_env"]
-        whose, remedy = "a recorded judge", "Name the file of its scores"
-    else:
-        needed, needless = "model", ["scores"]
-        whose, remedy = f"a judge of provider {entry.provider}", "Name the model to ask"
-    if getattr(entry, needed) is None:
-        checks.note(("judges", place, needed), f"{whose} needs this key", remedy)
-    for key in needless:
-        if getattr(entry, key) is not None:
-            checks.note(("judges", place, key), f"{whose} takes no such key", "Remove it")
-    if entry.base_url is not None and not entry.base_url.startswith(("http://", "https://")):
-        what = "the base URL has no http:// or https:// in front"
-        checks.note(("judges", place, "base_url"), what, "Write the whole URL")
+def _staged(checks: EntryChecks, entries: Document) -> Staged | None:
+    """When one judge of the first pair is enough."""
+    if entries.staged is None:
+        return None
+    entry = checks.entry(StagedEntry, entries.staged, ("staged",))
+    if entry is None:
+        return None
+    if len(entries.judges) < _PAIR:
+        checks.note(("staged",), "staging takes two judges", "Declare a second one, or remove it")
+    if entry.revert_below > entry.kappa:
+        what = f"{entry.revert_below:g} lies above the kappa of {entry.kappa:g}"
+        checks.note(("staged", "revert_below"), what, "Use a lower number")
+    return Staged(entry.kappa, entry.spot_check, entry.revert_below, entry.window)
 
 
 def _gates(checks: EntryChecks, raws: dict[str, object]) -> dict[GateName, Gate]:

@@ -173,7 +173,8 @@ def test_what_is_wrong_with_a_question_is_told(
             "extra: 1",
             (
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
-                "judges, gates, budget_usd"
+                "judges, gates, budget_usd, judge_prompt, staged, generators, prompts, prices, "
+                "abilities"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -333,7 +334,8 @@ gates:
             "# nothing\n",
             (
                 "evaluation.yaml:1: nothing is not a mapping. Write some of the keys name, rubric, "
-                "responses, labels, judges, gates, budget_usd, each with a value."
+                "responses, labels, judges, gates, budget_usd, judge_prompt, staged, generators, "
+                "prompts, prices, abilities, each with a value."
             ),
         ),
         (

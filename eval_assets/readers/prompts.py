@@ -1,0 +1,84 @@
+"""Prompt files to conversations."""
+
+import re
+from collections import defaultdict
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.prompts import Conversation, Turn
+from eval_assets.readers.keys import canonical_number
+from eval_assets.readers.table import Table
+from eval_assets.readers.tables import read_table
+from eval_assets.readers.wording import shown
+from eval_assets.records import InputError, InputProblem, raise_all
+
+_TURN = re.compile("[0-9]{1,9}")
+_OWN = ("indicator_id", "convo_id", "turn_index", "prompt_text")
+_USER = "user"
+
+_Key = tuple[str | None, str]
+
+
+def read_prompts(evaluation: Evaluation) -> list[Conversation]:
+    """All conversations to hold with the models under test, in the order of the files.
+
+    Rows of one `indicator_id` and `convo_id` are the turns of a conversation, in the order of their
+    `turn_index`. A row without a `convo_id` is a conversation of its own, named by its line.
+    Further columns, such as `difficulty`, are kept with each turn.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad place in any of the files.
+    """
+    problems: list[InputProblem] = []
+    turns: defaultdict[_Key, dict[int, Turn]] = defaultdict(dict)
+    for path in evaluation.prompts:
+        try:
+            table = read_table(path, folder=evaluation.folder)
+        except InputError as error:
+            problems.append(error.problem)
+            continue
+        problems += table.bad_rows
+        problems += _take(table, turns)
+    raise_all(problems, source="the prompts")
+    return [
+        Conversation(indicator_id, convo_id, tuple(turn for _, turn in sorted(by_index.items())))
+        for (indicator_id, convo_id), by_index in turns.items()
+    ]
+
+
+def _take(table: Table, turns: defaultdict[_Key, dict[int, Turn]]) -> list[InputProblem]:
+    """Add the turns of one file; return what is wrong with the others."""
+    if "prompt_text" not in table.columns:
+        what = "there is no column prompt_text"
+        return [InputProblem(table.file, 1, None, what, "Add it to the header")]
+    problems = []
+    further = [header for header in table.columns if header not in _OWN]
+    attributes = {header: table.stripped(header) for header in further}
+    columns = zip(
+        table.lines,
+        table.stripped("indicator_id"),
+        table.stripped("convo_id"),
+        map(canonical_number, table.text("turn_index")),
+        table.text("prompt_text"),
+        table.stripped("role"),
+        strict=True,
+    )
+    for row, (line, indicator, convo, number, text, role) in enumerate(columns):
+        index = 1 if number is None else int(number) if _TURN.fullmatch(number) else None
+        key = (indicator, convo or str(line))
+        if index is None:
+            what, remedy = f"{shown(number)} is not a whole number", "Count turns 1, 2, 3"
+            problems.append(InputProblem(table.file, line, "turn_index", what, remedy))
+        elif text is None or not text.strip():
+            what, remedy = "a prompt without text", "Fill in the cell"
+            problems.append(InputProblem(table.file, line, "prompt_text", what, remedy))
+        elif role not in (None, _USER):
+            what = f"{shown(role)} says this, and only the user's turns are prompts"
+            remedy = "Remove the row: the model's turns are what is generated"
+            problems.append(InputProblem(table.file, line, "role", what, remedy))
+        elif index in turns[key]:
+            what = f"turn {index} of conversation {shown(key[1])} is there twice"
+            problems.append(InputProblem(table.file, line, "turn_index", what, "Keep one of them"))
+        else:
+            given = {h: cell for h in further if (cell := attributes[h][row]) is not None}
+            turns[key][index] = Turn(index, text, given)
+    return problems
