@@ -148,8 +148,10 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
             'generators[0].provider: "recorded" is not one of the choices. ',
         ),
         (
-            "prompts: responses.csv\n"
-            "generators: [{id: a, provider: openai, model: x, seeds: [1, 1]}]",
+            (
+                "prompts: responses.csv\n"
+                "generators: [{id: a, provider: openai, model: x, seeds: [1, 1]}]"
+            ),
             "generators[0].seeds: a seed is there twice. Name each seed once",
         ),
     ],
