@@ -1,0 +1,260 @@
+"""Runs that are killed, that meet one another, and that cannot write."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from eval_assets.store.connection import SCHEMA_VERSION, connect
+from tests.e2e.conftest import (
+    AGREEING,
+    OPPOSING,
+    PROGRAM,
+    Evaluated,
+    clean_environment,
+)
+from tests.e2e.rewriting import IMPORTS, MEASURES
+
+SEED = 20261121
+N_KILLS = 30
+
+TRANSACTIONS = (
+    ("rubric_questions",),
+    ("responses",),
+    ("judges", "judge_scores"),
+    ("human_labels", "skipped_labels", "rejected_rows"),
+    ("label_disagreements",),
+    ("human_agreement", "label_findings"),
+    ("combined_scores", "combined_scores_long"),
+    ("score_summary",),
+)
+"""Tables that are written together."""
+
+HOLD = """
+import sys, time, duckdb
+with duckdb.connect(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+def snapshots(database: Path) -> dict[tuple[str, ...], str]:
+    """All that each group of tables holds, and what is remembered of importing it."""
+    imported = "SELECT table_name, fingerprint, n_rows FROM imports WHERE table_name = ?"
+    with connect(database) as connection:
+        return {
+            tables: repr(
+                [
+                    (
+                        connection.execute(f'SELECT * FROM "{table}" ORDER BY ALL').fetchall(),  # noqa: S608
+                        connection.execute(imported, [table]).fetchall(),
+                    )
+                    for table in tables
+                ]
+            )
+            for tables in TRANSACTIONS
+        }
+
+
+@contextmanager
+def rewriting(folder: Evaluated) -> Iterator[subprocess.Popen[str]]:
+    """The process that starts and kills what rewrites the folder's tables."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.e2e.rewriting", folder.path],
+        cwd=Path(__file__).parents[2],
+        env=clean_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_kill_at_any_moment_leaves_each_table_as_it_was_or_as_it_was_to_be(
+    new_folder: Evaluated,
+) -> None:
+    """Thirty kills, every third on a database that did not exist before."""
+    states = [snapshots_of_nothing(new_folder)]
+    for state, ratings in (("b", OPPOSING), ("a", AGREEING)):
+        new_folder.label({"clarity": ratings, "depth": ratings})
+        labels = new_folder.path / "labels.csv"
+        (new_folder.path / f"{state}.labels").write_bytes(labels.read_bytes())
+        result = new_folder.materialize(
+            *(asset.key.to_user_string() for asset in (*IMPORTS, *MEASURES)), checks=False
+        )
+        assert result.success
+        states.append(snapshots(new_folder.database))
+    kept = new_folder.database.read_bytes()
+
+    rng = random.Random(SEED)  # noqa: S311 - moments, not secrets
+    seen: set[str] = set()
+    with rewriting(new_folder) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for kill in range(N_KILLS):
+            new_folder.database.with_suffix(".duckdb.wal").unlink(missing_ok=True)
+            if kill % 3:
+                new_folder.database.write_bytes(kept)
+            else:
+                new_folder.database.unlink()
+            process.stdin.write(f"{rng.uniform(0.02, 0.6)}\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == f"{signal.SIGKILL.value}\n"
+            for tables, found in snapshots(new_folder.database).items():
+                matching = [str(i) for i, state in enumerate(states) if state[tables] == found]
+                assert matching, f"kill {kill} left {tables} in no complete state"
+                seen |= set(matching)
+
+    assert seen == {"0", "1", "2"}
+
+
+def snapshots_of_nothing(folder: Evaluated) -> dict[tuple[str, ...], str]:
+    """Snapshots of a new database."""
+    with connect(folder.database):
+        pass
+    found = snapshots(folder.database)
+    folder.database.unlink()
+    return found
+
+
+def test_a_run_that_was_killed_is_made_good_by_the_next(new_folder: Evaluated) -> None:
+    rng = random.Random(SEED)  # noqa: S311 - moments, not secrets
+    for _ in range(2):
+        run = started(new_folder, "run")
+        time.sleep(rng.uniform(1.5, 4))
+        run.kill()
+        run.communicate()
+
+    done = new_folder.run("run")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert new_folder.splits() == [("clarity", 24), ("depth", 24)]
+
+
+def started(folder: Evaluated, *arguments: str) -> subprocess.Popen[str]:
+    """The program on this folder, under way."""
+    return subprocess.Popen(
+        [PROGRAM, *arguments],
+        env=clean_environment() | {"EVAL_DATA": str(folder.path)},
+        cwd=folder.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluated) -> None:
+    """A person's session is open while both start: each says that it waits, and goes on."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, open_folder.database, "8"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    runs = [started(open_folder, "run") for _ in range(2)]
+    told = [run.communicate(timeout=120)[0] for run in runs]
+    holder.communicate()
+
+    assert [run.returncode for run in runs] == [0, 0]
+    for text in told:
+        assert f"{open_folder.database} is in use by another process; waiting" in text
+    assert open_folder.splits() == [("clarity", 24), ("depth", 24)]
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line on stderr of a run that failed as it should."""
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    [line] = done.stderr.splitlines()
+    return line
+
+
+def test_a_database_of_a_newer_schema_is_refused_with_one_line(open_folder: Evaluated) -> None:
+    with connect(open_folder.database) as connection:
+        connection.execute("UPDATE schema_version SET version = ?", [SCHEMA_VERSION + 1])
+
+    assert "written by a newer eval-assets" in one_line(open_folder.run("run"))
+    assert "written by a newer eval-assets" in one_line(open_folder.run("gates"))
+
+
+def test_a_file_that_is_no_database_is_refused_with_one_line(new_folder: Evaluated) -> None:
+    new_folder.database.parent.mkdir()
+    new_folder.database.write_text("no database")
+
+    assert "this is no DuckDB database" in one_line(new_folder.run("run"))
+    assert new_folder.database.read_text() == "no database"
+
+
+def test_a_folder_that_may_not_be_written_is_one_line(
+    new_folder: Evaluated, read_only_folder: Path
+) -> None:
+    elsewhere = {"EVAL_DATABASE": str(read_only_folder / "eval.duckdb")}
+    line = one_line(new_folder.run("run", environment=elsewhere))
+
+    assert line.startswith(f"{read_only_folder}/eval.duckdb: cannot be written. Give write access")
+
+
+def test_an_output_folder_that_may_not_be_written_is_one_line(
+    new_folder: Evaluated, read_only_folder: Path
+) -> None:
+    (new_folder.path / "out").symlink_to(read_only_folder)
+
+    assert str(new_folder.path / "out") in one_line(new_folder.run("run"))
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluated) -> None:
+    """No file may grow: the labels that were to be stored do not fit."""
+    before = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")
+    rows = "".join(
+        f"a{response:02},rater-{rater:05},{question},{1 + (response + rater) % 5}\n"
+        for rater in range(2000)
+        for response in range(24)
+        for question in ("clarity", "depth")
+    )
+    labels = open_folder.path / "labels.csv"
+    labels.write_text(labels.read_text() + rows)
+    blocks = open_folder.database.stat().st_size // 512
+    within = f'ulimit -f {blocks}; exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", within, "sh", str(PROGRAM), "run", "--select", "human_labels"],
+        env=clean_environment() | {"EVAL_DATA": str(open_folder.path)},
+        cwd=open_folder.path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert "the disk is full; what was stored before is kept" in one_line(done)
+    assert open_folder.rows("SELECT * FROM human_labels ORDER BY ALL") == before
+
+
+def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated) -> None:
+    """Not a byte of the database changes; a changed file is read again, and only that one."""
+    before = open_folder.database.read_bytes()
+    imported = open_folder.rows("SELECT table_name, imported_at FROM imports ORDER BY ALL")
+    assert open_folder.materialize("model_responses", "human_labels", "judge_scores").success
+    after = open_folder.database.read_bytes()
+
+    open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
+    assert open_folder.materialize("model_responses", "human_labels", "judge_scores").success
+    again = open_folder.rows("SELECT table_name, imported_at FROM imports ORDER BY ALL")
+
+    assert after == before
+    assert [name for name, _ in again] == ["human_labels", "judge_scores", "responses"]
+    assert [one == other for one, other in zip(imported, again, strict=True)] == [
+        False,
+        True,
+        True,
+    ]
