@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.records import InputProblem
-from eval_assets.store.connection import transaction
+from eval_assets.store.connection import StoreError, transaction
 from eval_assets.store.tables import (
     count_rows,
     import_fingerprint,
@@ -112,11 +112,17 @@ def test_keys_of_responses_keep_what_is_not_given_apart_from_texts(connection: C
         turn_index=np.array([1, None], dtype=object), seed=np.array([None, "1"], dtype=object)
     )
     replace_rows(connection, "responses", rows)
+    record_import(connection, "responses", fingerprint="one", n_rows=2)
     keys = response_keys(connection)
 
     assert keys["seed"].tolist() == [None, "1"]
     assert keys["turn_index"].tolist() == [1, pd.NA]
     assert str(keys["turn_index"].dtype) == "Int64"
+
+
+def test_keys_are_refused_before_any_response_was_imported(connection: Connection) -> None:
+    with pytest.raises(StoreError, match="Materialize model_responses first"):
+        response_keys(connection)
 
 
 def test_an_import_is_remembered_by_its_latest_fingerprint(connection: Connection) -> None:
