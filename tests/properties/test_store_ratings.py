@@ -1,0 +1,107 @@
+"""What holds of stored ratings, whatever they are."""
+
+import math
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval_assets.records import LABEL_COLUMNS, RESPONSE_COLUMNS
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import LIKERT5
+from eval_assets.store.connection import connect
+from eval_assets.store.ratings import data_version, long_ratings, rating_patterns
+from eval_assets.store.tables import replace_rows, write_labels, write_rubric
+
+CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
+N_RESPONSES = 6
+
+matrices = st.integers(1, 5).flatmap(
+    lambda n_raters: st.lists(
+        st.lists(
+            st.sampled_from([math.nan, 1.0, 2.0, 3.0, 4.0, 5.0]),
+            min_size=n_raters,
+            max_size=n_raters,
+        ),
+        min_size=N_RESPONSES,
+        max_size=N_RESPONSES,
+    )
+)
+"""Ratings of shape (n_responses, n_raters), NaN where there is none."""
+
+
+@contextmanager
+def stored(matrix: list[list[float]], *, shuffled: int = 0) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database that holds these ratings of one question, in an order of its own."""
+    rows = [
+        (f"a{response}", "clarity", f"r{rater}", value)
+        for response, values in enumerate(matrix)
+        for rater, value in enumerate(values)
+        if not math.isnan(value)
+    ]
+    random.Random(shuffled).shuffle(rows)  # noqa: S311 - an order, no secret
+    labels = pd.DataFrame(rows, columns=["response_id", "question_id", "rater_id", "value"])
+    responses = pd.DataFrame({"response_id": [f"a{k}" for k in range(N_RESPONSES)]})
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        connect(Path(folder) / "eval.duckdb") as connection,
+    ):
+        write_rubric(connection, [CLARITY])
+        replace_rows(connection, "responses", responses.reindex(columns=list(RESPONSE_COLUMNS)))
+        given = labels.assign(source="x", skipped=False).reindex(columns=list(LABEL_COLUMNS))
+        write_labels(connection, given, [])
+        yield connection
+
+
+@settings(deadline=None, max_examples=12)
+@given(matrices, st.integers(0, 99))
+def test_a_matrix_comes_back_as_it_was_stored(matrix: list[list[float]], order: int) -> None:
+    """Without the raters who rated nothing, whom no label names."""
+    given_ratings = np.array(matrix)
+    with stored(matrix, shuffled=order) as connection:
+        found = long_ratings(connection, "human", "clarity").matrix()
+
+    np.testing.assert_array_equal(found, given_ratings[:, ~np.isnan(given_ratings).all(axis=0)])
+
+
+@settings(deadline=None, max_examples=12)
+@given(matrices)
+def test_patterns_count_the_rows_of_the_matrix(matrix: list[list[float]]) -> None:
+    rows = [tuple(sorted(v for v in row if not math.isnan(v))) for row in matrix]
+    with stored(matrix) as connection:
+        found = rating_patterns(connection, "clarity", LIKERT5)
+
+    assert found is not None
+    counted = Counter(
+        {
+            tuple(np.repeat(found.values, counts).tolist()): int(n)
+            for counts, n in zip(found.counts, found.n_units, strict=True)
+        }
+    )
+    assert counted == Counter(row for row in rows if row)
+
+
+@settings(deadline=None, max_examples=12)
+@given(matrices, st.integers(0, N_RESPONSES - 1), st.integers(1, 99))
+def test_the_version_knows_every_rating_and_not_their_order(
+    matrix: list[list[float]], response: int, order: int
+) -> None:
+    changed = [list(row) for row in matrix]
+    changed[response][0] = 2.0 if matrix[response][0] == 1.0 else 1.0
+    with stored(matrix) as connection:
+        version = data_version(connection, "human")
+    with stored(matrix, shuffled=order) as connection:
+        reordered = data_version(connection, "human")
+    with stored(changed) as connection:
+        of_changed = data_version(connection, "human")
+
+    assert reordered == version
+    assert of_changed != version

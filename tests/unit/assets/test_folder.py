@@ -1,0 +1,72 @@
+"""The evaluation folder as a resource, and faults told as one line a problem."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
+from eval_assets.records import InputError, InputProblem
+from eval_assets.store.connection import StoreError
+
+
+def test_what_is_given_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVAL_DATA", "from/environment")
+    monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
+
+    assert EvaluationFolder(data="given").path == Path("given")
+    assert EvaluationFolder(database="mine.duckdb").database_path == Path("mine.duckdb")
+    assert EvaluationFolder().path == Path("from/environment")
+    assert EvaluationFolder().database_path == Path("elsewhere/eval.duckdb")
+
+
+def test_without_environment_it_is_the_sample_with_its_own_database(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("EVAL_DATA", raising=False)
+    monkeypatch.delenv("EVAL_DATABASE", raising=False)
+
+    assert EvaluationFolder().path == Path("data/sample")
+    assert EvaluationFolder().database_path == Path("data/sample/out/eval.duckdb")
+
+
+def test_every_problem_of_an_input_is_a_line_of_one_failure_that_is_not_retried() -> None:
+    problems = [
+        InputError(
+            InputProblem("labels.csv", line, "rating", "6 is not on the scale", "Use 1 to 5")
+        )
+        for line in (2, 7)
+    ]
+    nested = ExceptionGroup("outer", [ExceptionGroup("inner", problems[:1]), problems[1]])
+
+    with pytest.raises(dg.Failure) as raised, clear_failures():
+        raise nested
+    assert raised.value.description == (
+        "labels.csv:2:rating: 6 is not on the scale. Use 1 to 5.\n"
+        "labels.csv:7:rating: 6 is not on the scale. Use 1 to 5."
+    )
+    assert raised.value.allow_retries is False
+
+
+def test_what_is_wrong_with_the_database_is_one_line() -> None:
+    with pytest.raises(dg.Failure) as raised, clear_failures():
+        raise StoreError("out/eval.duckdb: the disk is full.")
+    assert raised.value.description == "out/eval.duckdb: the disk is full."
+
+
+def test_other_errors_keep_their_traceback() -> None:
+    """A fault of the program itself is not to look like one of the input."""
+    with pytest.raises(ZeroDivisionError), clear_failures():
+        raise ZeroDivisionError
+
+
+def test_a_failure_of_a_gate_passes_through_unchanged() -> None:
+    closed = dg.Failure("Gate human_alpha is closed", metadata={"closed_gates": ["human_alpha"]})
+    with pytest.raises(dg.Failure) as raised, clear_failures():
+        raise closed
+    assert raised.value is closed
+
+
+def test_versions_tell_apart_what_prints_alike() -> None:
+    assert version_of("a", 1) == version_of("a", 1)
+    assert len({version_of("a", 1), version_of("a", "1"), version_of("a1"), version_of("a")}) == 4

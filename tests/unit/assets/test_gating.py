@@ -1,0 +1,44 @@
+"""The guard that every asset behind the gates asks first."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets.assets.gating import questions_past_the_gates
+from eval_assets.evaluation import Evaluation, Gate
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import LIKERT5
+from eval_assets.store.connection import connect
+
+
+def evaluation(folder: Path) -> Evaluation:
+    return Evaluation(
+        name="test",
+        folder=folder,
+        rubric=(RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal"),),
+        responses=(),
+        labels=(),
+    )
+
+
+def test_an_empty_database_is_refused_without_retry_and_names_what_to_do(tmp_path: Path) -> None:
+    with connect(tmp_path / "eval.duckdb") as connection, pytest.raises(dg.Failure) as raised:
+        questions_past_the_gates(connection, evaluation(tmp_path))
+
+    assert raised.value.allow_retries is False
+    assert raised.value.description == (
+        "Gate human_a_hh is closed: nothing measured yet. Materialize human_agreement.\n"
+        "Gate human_alpha is closed: nothing measured yet. Materialize human_agreement."
+    )
+    assert raised.value.metadata["closed_gates"].value == ["human_a_hh", "human_alpha"]
+
+
+def test_gates_that_only_warn_let_every_question_through(tmp_path: Path) -> None:
+    declared = evaluation(tmp_path)
+    warning = {name: Gate(gate.minimum, "warn") for name, gate in declared.gates.items()}
+    with connect(tmp_path / "eval.duckdb") as connection:
+        assert questions_past_the_gates(connection, replace(declared, gates=warning)) == (
+            "clarity",
+        )
