@@ -131,10 +131,10 @@ def _small_samples(data: ReportData) -> Iterator[Caution]:
     ]
     if few:
         yield Caution(
-            f"Fewer than {FEW_RESPONSES} responses: intervals are too narrow",
-            f"Rated by two raters or more: {listed(few)}. In simulations 95 % intervals "
-            f"of alpha held the true value only 90 to 92 times in 100 at 20 responses, 93 to 94 "
-            f"times at 50. Read them as wider than they look.",
+            f"Fewer than {FEW_RESPONSES} responses: go by the intervals, not by the values",
+            f"Rated by two raters or more: {listed(few)}. So few responses leave every figure "
+            f"uncertain. In simulations 95 % intervals held the true value 94 to 96 times in 100 "
+            f"from {FEW_RESPONSES} responses on; with fewer that is promised less exactly.",
         )
 
 

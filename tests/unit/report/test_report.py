@@ -140,8 +140,8 @@ def test_an_interval_on_both_sides_of_the_minimum_means_the_data_cannot_tell() -
     assert "human_alpha: the data cannot tell" not in cautions_of(Case())
 
 
-def test_fewer_than_fifty_responses_warn_of_narrow_intervals() -> None:
-    title = "Fewer than 50 responses: intervals are too narrow"
+def test_fewer_than_fifty_responses_warn_to_go_by_the_intervals() -> None:
+    title = "Fewer than 50 responses: go by the intervals, not by the values"
     assert title not in cautions_of(Case(measured=(Measured(CLARITY, n_responses=50),)))
     assert "clarity (49)" in cautions_of(Case(measured=(Measured(CLARITY, n_responses=49),)))[title]
 
