@@ -118,7 +118,7 @@ class Gate:
     Args:
         minimum: Lowest value that passes, unrounded.
         severity: Whether a closed gate blocks (`error`) or only warns (`warn`).
-        level: Level of measurement for alpha; None for the default that CONTRACT.md names.
+        level: Level of measurement for alpha; None for each question's own, of judges `interval`.
     """
 
     minimum: float

@@ -8,7 +8,7 @@ from eval_assets.records import InputError
 from eval_assets.store.connection import StoreError
 
 DONE, FAILED, MISUSED, GATE_CLOSED, STOPPED = 0, 1, 2, 3, 130
-"""Exit codes of the program, as the contract has them; 130 is the shells' own for Ctrl-C."""
+"""Exit codes of the program; 130 is the shells' own for Ctrl-C."""
 
 FAULTS = (InputError, StoreError)
 """Errors that are the input's or the disk's, not the program's."""

@@ -36,7 +36,7 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
     """All human ratings of the evaluation, each held against its question's declared scale.
 
     Args:
-        evaluation: Names the label files, in any of the four forms of CONTRACT.md, and says what
+        evaluation: Names the label files, in any of the four forms, and says what
             a bad row does.
         responses: The responses that can be rated, in `RESPONSE_COLUMNS`.
 

@@ -1,4 +1,4 @@
--- The database of one evaluation folder. CONTRACT: names are relied upon, columns are only added.
+-- The database of one evaluation folder. Names are relied upon: columns are only added.
 -- Undefined is NULL: never NaN, which DuckDB ranks above every number.
 -- No primary keys: readers refuse duplicates with the line they stand on, and an index on
 -- millions of ratings would cost more than everything else done to them.

@@ -33,7 +33,7 @@ def test_an_alpha_band_starts_at_its_lower_end(lower: float, name: str, name_bel
 
 
 def test_alpha_that_only_rounds_to_its_limit_stays_below_it() -> None:
-    """Unrounded .6668 reads 0.667 with three decimals (REQUIREMENTS F13)."""
+    """Unrounded .6668 reads 0.667 with three decimals."""
     assert f"{0.6668:.3f}" == "0.667"
     assert alpha_label(0.6668) == "unreliable"
 
@@ -48,7 +48,7 @@ def test_alpha_that_only_rounds_to_its_limit_stays_below_it() -> None:
     ],
 )
 def test_a_kappa_band_includes_its_upper_end(upper: float, name: str, name_above: str) -> None:
-    """Landis and Koch leave .20 to .21 and its like unnamed (REQUIREMENTS E17)."""
+    """Landis and Koch leave .20 to .21 and its like unnamed."""
     assert kappa_label(upper) == name
     assert kappa_label(upper + BELOW) == name_above
 

@@ -77,7 +77,7 @@ def test_stale_figures_block_and_say_what_to_do() -> None:
 
 @pytest.mark.parametrize("a_hh", [0.7496, 0.74996, 0.7499996])
 def test_a_value_just_below_its_minimum_never_reads_as_the_minimum(a_hh: float) -> None:
-    """REQUIREMENTS F13, in every place where the value is shown on its own."""
+    """In every place where the value is shown on its own."""
     case = Case(measured=(Measured(CLARITY, a_hh=a_hh),))
     content = report_content(case.data())
     [question] = content.question_gates
@@ -104,7 +104,7 @@ def test_an_undefined_figure_is_called_so_with_its_reason_and_never_zero() -> No
 
 
 def test_pairwise_agreement_stands_in_where_a_hh_is_undefined() -> None:
-    """REQUIREMENTS 18, 19, 31: adjacent pairs on a scale of steps, equal ones where binary."""
+    """Adjacent pairs on a scale of steps, equal ones where binary."""
     case = Case(
         measured=(
             Measured(CLARITY, a_hh=math.nan, exact=40.0, adjacent=80.0),
@@ -147,7 +147,7 @@ def test_fewer_than_fifty_responses_warn_to_go_by_the_intervals() -> None:
 
 
 def test_high_a_hh_beside_low_alpha_is_explained() -> None:
-    """REQUIREMENTS D7: 18 of 20 exact on skewed data, A^HH .975 and alpha .458."""
+    """18 of 20 exact on skewed data, A^HH .975 and alpha .458."""
     skewed = Measured(CLARITY, a_hh=0.975, alpha=0.458, by_chance=0.954, most_frequent_share=0.925)
     told = cautions_of(Case(measured=(skewed,)))["clarity: high A^HH, low alpha"]
     for figure in ("0.975", "0.458", "0.954", "92.5 %"):
