@@ -1,6 +1,7 @@
 """A run: the calls of several models side by side in one event loop."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from eval_assets.judges.live import LiveModel, connect
 from eval_assets.judges.progress import SECONDS_BETWEEN_REPORTS, Progress, Report, log_report
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.ledger import Ledger
+
+logger = logging.getLogger(__name__)
 
 Job = Callable[[], Coroutine[Any, Any, bool]]
 """One unit's calls; tells whether a usable reply came of them."""
@@ -52,12 +55,13 @@ def budget_for(models: Sequence[LiveModel], options: RunOptions) -> Budget:
     Raises:
         ValueError: If the run is capped and a model's price is not known: no cap could be kept.
     """
-    unpriced = sorted({model.endpoint.model for model in models if model.price is None})
-    if options.budget_usd is not None and unpriced:
+    unpriced = ", ".join(sorted({each.endpoint.model for each in models if each.price is None}))
+    if unpriced and options.budget_usd is not None:
         raise ValueError(
-            f"budget_usd needs the price of {', '.join(unpriced)}. Name it under prices, or leave "
-            "out budget_usd"
+            f"budget_usd needs the price of {unpriced}. Name it under prices, or leave out budget_usd"
         )
+    if unpriced:
+        logger.warning("the price of %s is not known, and so is its cost", unpriced)
     return Budget(options.budget_usd)
 
 

@@ -1,0 +1,181 @@
+"""Live judges on a real DuckDB file: killed, run twice at once, and run as assets."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, mixed_rates, running
+from eval_assets.store.connection import connect
+from tests.e2e.conftest import Evaluated, clean_environment
+
+Started = subprocess.Popen[str]
+
+KEY = "sk-secret-of-the-tests"
+N_UNITS = 80
+N_CALLS = 2 * N_UNITS
+
+JUDGE = """
+import asyncio, json, os, sys
+from datetime import date
+from pathlib import Path
+from eval_assets.evaluation import Calling, Evaluation, Judge
+from eval_assets.judges.judging import live_judges, score_units
+from eval_assets.judges.live import api_keys
+from eval_assets.judges.prompt import PromptTemplate
+from eval_assets.judges.rater import Unit
+from eval_assets.judges.run import RunOptions
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import LIKERT5
+from eval_assets.store.judge_calls import DuckDBLedger
+
+question = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")
+units = [Unit(f"r{i}", question, f"Prompt {i}", f"Answer {i}") for i in range(int(sys.argv[2]))]
+calling = Calling(max_in_flight=16)
+judges = (
+    Judge("gpt", "openai", "gpt-6-luna", calling=calling),
+    Judge("haiku", "anthropic", "claude-haiku-5-5", calling=calling),
+)
+evaluation = Evaluation("test", Path(), (question,), (), (), judges=judges)
+summary = asyncio.run(
+    score_units(
+        units,
+        live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21)),
+        DuckDBLedger(Path(sys.argv[1])),
+        template=PromptTemplate.load(None),
+        options=RunOptions(api_keys(judges)),
+    )
+)
+print(json.dumps([score.status for score in summary.scores]))
+"""
+"""A run without Dagster, which takes longer to start than this takes in all."""
+
+
+@pytest.fixture
+def provider() -> Iterator[RunningProvider]:
+    """The fake provider, slow enough to be interrupted."""
+    with running(Behaviour(latency_seconds=0.1)) as running_provider:
+        yield running_provider
+
+
+@pytest.fixture
+def environment(provider: RunningProvider) -> dict[str, str]:
+    """The SDKs' own variables."""
+    keys = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+    return clean_environment() | provider.environment | keys
+
+
+@pytest.fixture
+def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], Started]]:
+    """Starts a run as a process of its own, which is ended with the test."""
+    processes: list[Started] = []
+
+    def _start() -> Started:
+        command = [sys.executable, "-c", JUDGE, str(tmp_path / "eval.duckdb"), str(N_UNITS)]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        processes.append(process)
+        return process
+
+    yield _start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def n_replies(database: Path) -> int:
+    """Replies that the ledger holds."""
+    with connect(database) as connection:
+        query = "SELECT count(DISTINCT call_key) FROM judge_calls WHERE raw_output IS NOT NULL"
+        return int(connection.execute(query).fetchall()[0][0])
+
+
+def statuses(process: Started) -> list[str]:
+    """What a run that has ended well came to."""
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    found: list[str] = json.loads(output)
+    return found
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_killed_loses_only_calls_in_flight_and_the_next_asks_for_the_rest(
+    provider: RunningProvider, start: Callable[[], Started], tmp_path: Path, end: signal.Signals
+) -> None:
+    killed = start()
+    while provider.log.n_received < N_CALLS / 3:
+        assert killed.poll() is None
+        time.sleep(0.01)
+    killed.send_signal(end)
+    killed.communicate(timeout=30)
+    assert killed.returncode != 0
+    n_asked, n_kept = provider.log.n_received, n_replies(tmp_path / "eval.duckdb")
+    # Lost is what was in flight, and what had arrived and waited for its commit.
+    in_flight, waiting = 2 * 16, 2 * 2 * 16
+    assert n_asked - in_flight - waiting <= n_kept < N_CALLS
+    assert statuses(start()) == ["ok"] * N_CALLS
+    assert provider.log.n_received - n_asked == N_CALLS - n_kept
+    assert n_replies(tmp_path / "eval.duckdb") == N_CALLS
+
+
+def test_two_runs_at_once_share_the_file_and_both_complete(
+    provider: RunningProvider, start: Callable[[], Started], tmp_path: Path
+) -> None:
+    runs = [start(), start()]
+    assert [statuses(run) for run in runs] == [["ok"] * N_CALLS] * 2
+    assert n_replies(tmp_path / "eval.duckdb") == N_CALLS
+    with connect(tmp_path / "eval.duckdb") as connection:
+        rows = connection.execute("SELECT count(*) FROM judge_calls").fetchall()
+    assert rows[0][0] == provider.log.n_received
+
+
+def test_the_asset_scores_everything_and_a_second_run_makes_no_call(
+    provider: RunningProvider,
+    environment: dict[str, str],
+    new_folder: Evaluated,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    faults = Faults(rates=mixed_rates(0.2), seed=3)
+    provider.behave(Behaviour(faults=faults, retry_after_seconds=0.1))
+    yaml = (new_folder.path / "evaluation.yaml").read_text()
+    head, _, _ = yaml.partition("judges:")
+    live = """judges:
+  - {id: gpt, provider: openai, model: gpt-6-luna}
+  - {id: haiku, provider: anthropic, model: claude-haiku-5-5}
+budget_usd: 1.0
+"""
+    (new_folder.path / "evaluation.yaml").write_text(head + live)
+    assets = ("model_responses", "rubric_questions", "judge_scores")
+    assert new_folder.materialize(*assets).success
+    ((n_units, n_ok),) = new_folder.rows(
+        "SELECT count(*), count(score) FROM judge_scores WHERE (score IS NULL) = (status != 'ok')"
+    )
+    assert n_units == 2 * 2 * 24
+    assert isinstance(n_ok, int)
+    assert n_ok > 70
+
+    provider.behave(Behaviour())
+    assert new_folder.materialize(*assets).success
+    provider.log.clear()
+    assert new_folder.materialize(*assets).success
+    assert provider.log.n_received == 0
+
+    ((n_attempts, cost),) = new_folder.rows(
+        "SELECT count(*), sum(estimated_cost) FROM api_cost_log"
+    )
+    assert isinstance(n_attempts, int)
+    assert n_attempts >= n_units
+    assert isinstance(cost, float)
+    assert 0 < cost < 1
+    told = capfd.readouterr()
+    assert KEY not in told.out + told.err
+    for table in ("judge_calls", "judge_scores", "judges"):
+        text = str(new_folder.rows(f"SELECT * FROM {table}"))  # noqa: S608 - names are above
+        assert KEY not in text
