@@ -58,7 +58,8 @@ def budget_for(models: Sequence[LiveModel], options: RunOptions) -> Budget:
     unpriced = ", ".join(sorted({each.endpoint.model for each in models if each.price is None}))
     if unpriced and options.budget_usd is not None:
         raise ValueError(
-            f"budget_usd needs the price of {unpriced}. Name it under prices, or leave out budget_usd"
+            f"budget_usd needs the price of {unpriced}. Name it under prices, or leave out "
+            "budget_usd"
         )
     if unpriced:
         logger.warning("the price of %s is not known, and so is its cost", unpriced)
