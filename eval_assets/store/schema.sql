@@ -38,6 +38,29 @@ CREATE TABLE IF NOT EXISTS responses (
     attributes JSON
 );
 
+CREATE TABLE IF NOT EXISTS generated_responses (
+    response_id VARCHAR NOT NULL,
+    generator_id VARCHAR NOT NULL,
+    status VARCHAR NOT NULL,               -- only 'ok' is an answer, and goes to responses
+    error VARCHAR,
+    indicator_id VARCHAR,
+    convo_id VARCHAR NOT NULL,
+    turn_index BIGINT NOT NULL,
+    seed VARCHAR NOT NULL,
+    prompt_text VARCHAR NOT NULL,
+    response_text VARCHAR NOT NULL,
+    difficulty VARCHAR,
+    attributes JSON
+);
+
+-- What each asset spent in each run, so that one cap holds for all of them.
+CREATE TABLE IF NOT EXISTS run_spending (
+    run_id VARCHAR NOT NULL,
+    asset VARCHAR NOT NULL,
+    spent_usd DOUBLE,                      -- NULL where some of it is not known
+    recorded_at TIMESTAMPTZ NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS human_labels (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
@@ -293,7 +316,7 @@ FROM judge_calls;
 
 -- Two judges' scores of the responses to one prompt, the first two as declared.
 CREATE TABLE IF NOT EXISTS group_judgements (
-    group_id VARCHAR NOT NULL,             -- as given, else the conversation's or the prompt's
+    group_id VARCHAR NOT NULL,             -- as given, else a hash of the prompt
     question_id VARCHAR NOT NULL,
     query VARCHAR,                         -- the prompt
     response_ids VARCHAR[] NOT NULL,

@@ -1,0 +1,180 @@
+"""What pairs of judges say of groups of responses: what is measured, and what came of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import duckdb
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from eval_assets.store.tables import insert_rows, replace_rows
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedUnits:
+    """Every unit that judges are asked about, beside their scores.
+
+    Args:
+        units: group_id, query, response_id, question_id, scale_min, scale_max; the units of one
+            question and group stand together.
+        scores: Each judge's scores of these units in scale points, NaN where there is none; judges
+            as declared.
+        models: Each judge's model.
+        fingerprints: Each judge's fingerprint.
+    """
+
+    units: pd.DataFrame
+    scores: Mapping[str, NDArray[np.float64]]
+    models: Mapping[str, str | None]
+    fingerprints: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How a pair of judges did in one run; a row of `dual_judge_validation`."""
+
+    timestamp: datetime
+    kappa_macro: float
+    kappa_micro: float
+    status: str
+    n_groups: int
+    n_groups_defined: int
+    n_units: int
+    wilcoxon_p: float
+    median_difference: float
+    judge1_id: str
+    judge2_id: str
+    fingerprint: str
+    notes: str
+
+
+@dataclass(frozen=True)
+class DualJudgement:
+    """What two judges say of a query's documents; a row of `dual_judgements`.
+
+    Args:
+        query_id: Number of the query.
+        query: The query.
+        expected_docs: Ids of the documents.
+        judge1_score: First judge's score of each document, in [0, 1]; None where there is none.
+        judge2_score: Likewise the second's.
+        judge1_model: The first judge's model; None where it scored no document.
+        judge2_model: Likewise the second's.
+        kappa: Cohen's kappa of scores above 0.5 against the rest; None where undefined.
+        kappa_reason: Why there is no kappa; None where there is one.
+        status: `success` where every score is there, `error` where none is, else `partial`.
+        created_at: When, UTC.
+    """
+
+    query_id: int
+    query: str
+    expected_docs: Sequence[int]
+    judge1_score: Sequence[float | None]
+    judge2_score: Sequence[float | None]
+    judge1_model: str | None
+    judge2_model: str | None
+    kappa: float | None
+    kappa_reason: str | None
+    status: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class StageChange:
+    """From which unit on which judges of the pair are asked; a row of `staged_mode`.
+
+    Args:
+        position: Units judged before.
+        mode: `both` judges, or `one` and spot checks by the other.
+        kappa: Cohen's kappa that decided; NaN at the start.
+        n: Units that it is of.
+        reason: Why.
+    """
+
+    position: int
+    mode: str
+    kappa: float
+    n: int
+    reason: str
+
+
+def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
+    """Units and scores as they are stored now."""
+    units = connection.execute(
+        """
+        SELECT coalesce(group_id, md5(prompt_text), response_id) AS group_id,
+               prompt_text AS query, response_id, question_id, scale_min, scale_max
+        FROM asked_units
+        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
+        ORDER BY position, group_id, response_id
+        """
+    ).df()
+    connection.register("_units", units[["response_id", "question_id"]].assign(i=range(len(units))))
+    scored = connection.execute(
+        """SELECT judge_id, i, score FROM judge_scores
+           JOIN _units USING (response_id, question_id) WHERE status = 'ok'"""
+    ).fetchnumpy()
+    connection.unregister("_units")
+    judges = connection.execute(
+        "SELECT judge_id, model, fingerprint FROM judges ORDER BY position, judge_id"
+    ).fetchall()
+    judge_of, place = np.asarray(scored["judge_id"], dtype=object), np.asarray(scored["i"])
+    score = np.asarray(scored["score"], dtype=np.float64)
+    scores = {}
+    for judge_id, _, _ in judges:
+        scores[judge_id] = np.full(len(units), np.nan)
+        is_its = judge_of == judge_id
+        scores[judge_id][place[is_its]] = score[is_its]
+    return JudgedUnits(
+        units=units,
+        scores=scores,
+        models={judge_id: model for judge_id, model, _ in judges},
+        fingerprints={judge_id: fingerprint for judge_id, _, fingerprint in judges},
+    )
+
+
+def write_pair_measures(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    groups: pd.DataFrame,
+    disagreements: pd.DataFrame,
+    validation: Validation | None,
+) -> None:
+    """Replace what pairs of judges say of groups, and add to the history of the first pair."""
+    replace_rows(connection, "group_judgements", groups)
+    replace_rows(connection, "judge_disagreements", disagreements)
+    if validation is not None:
+        insert_rows(connection, "dual_judge_validation", pd.DataFrame([asdict(validation)]))
+
+
+def validation_history(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
+    """The latest rows of `dual_judge_validation`, newest first."""
+    return connection.execute(
+        "SELECT * FROM dual_judge_validation ORDER BY timestamp DESC LIMIT ?", [most]
+    ).df()
+
+
+def write_dual_judgement(connection: duckdb.DuckDBPyConnection, judged: DualJudgement) -> None:
+    """Store what two judges say of a query, in place of what was stored of it before."""
+    connection.execute("DELETE FROM dual_judgements WHERE query_id = ?", [judged.query_id])
+    row = asdict(judged)
+    columns, marks = ", ".join(row), ", ".join("?" for _ in row)
+    connection.execute(
+        f"INSERT INTO dual_judgements ({columns}) VALUES ({marks})",  # noqa: S608 - fields of ours
+        list(row.values()),
+    )
+
+
+def write_staged_mode(
+    connection: duckdb.DuckDBPyConnection, changes: Sequence[StageChange], *, at: datetime
+) -> None:
+    """Replace the changes of mode; one that was there before keeps the time it had."""
+    known = connection.execute("SELECT position, mode, since FROM staged_mode").fetchall()
+    since = {(position, mode): time for position, mode, time in known}
+    rows = [
+        {**asdict(change), "since": since.get((change.position, change.mode), at)}
+        for change in changes
+    ]
+    replace_rows(connection, "staged_mode", pd.DataFrame(rows))
