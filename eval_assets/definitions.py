@@ -2,7 +2,16 @@
 
 import dagster as dg
 
-from eval_assets.assets import agreement, inputs, judging, labels, reports, tuning
+from eval_assets.assets import (
+    agreement,
+    dual,
+    generation,
+    inputs,
+    judging,
+    labels,
+    reports,
+    tuning,
+)
 from eval_assets.assets.alerts import alert, check_alerts
 from eval_assets.assets.folder import EvaluationFolder
 from eval_assets.assets.progress import terminal
@@ -27,7 +36,9 @@ scheduled_rerun = dg.ScheduleDefinition(
 )
 
 defs = dg.Definitions(
-    assets=dg.load_assets_from_modules([inputs, labels, judging, agreement, tuning, reports]),
+    assets=dg.load_assets_from_modules(
+        [generation, inputs, labels, judging, dual, agreement, tuning, reports]
+    ),
     asset_checks=dg.load_asset_checks_from_modules([agreement]),
     jobs=[evaluate, score, alert],
     schedules=[scheduled_rerun],

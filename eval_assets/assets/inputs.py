@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 
 import dagster as dg
+import pandas as pd
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
 from eval_assets.assets.frames import table_metadata
+from eval_assets.assets.generation import generated_responses
 from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import transaction
+from eval_assets.store.generated import generated_answers
 from eval_assets.store.tables import (
+    import_fingerprint,
     is_imported,
     record_import,
     replace_rows,
@@ -46,16 +50,18 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="inputs", kinds={"csv", "duckdb"})
+@dg.asset(group_name="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses])
 def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """What each model answered, merged from the response files."""
+    """What each model answered: given in files, or generated; a given response goes first."""
     with clear_failures():
         evaluation = folder.evaluation()
-        fingerprint = version_of(source_fingerprint(evaluation.responses))
+        files = source_fingerprint(evaluation.responses)
         with folder.connect() as connection:
+            fingerprint = version_of(files, import_fingerprint(connection, "generated_responses"))
             if is_imported(connection, "responses", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "responses"))
-        responses = read_responses(evaluation)
+            generated = generated_answers(connection)
+        responses = _merged(read_responses(evaluation), generated)
         with folder.connect() as connection, transaction(connection):
             replace_rows(connection, "responses", responses)
             record_import(connection, "responses", fingerprint=fingerprint, n_rows=len(responses))
@@ -64,10 +70,20 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "n_models": responses["model_name"].nunique(),
+            "n_generated": len(generated),
             "n_empty_responses": int((responses["response_text"] == "").sum()),
             "files": [path.name for path in evaluation.responses],
         }
     )
+
+
+def _merged(given: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
+    """All responses; of two with one id the given one."""
+    if generated.empty:
+        return given
+    if given.empty:
+        return generated
+    return pd.concat([given, generated], ignore_index=True).drop_duplicates("response_id")
 
 
 def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.MaterializeResult[None]:

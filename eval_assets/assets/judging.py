@@ -18,7 +18,9 @@ from eval_assets.store.tables import import_fingerprint, is_imported, record_imp
 
 
 @dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[model_responses, rubric_questions])
-def judge_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def judge_scores(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> dg.MaterializeResult[None]:
     """Each judge's score of each response on each question, or the reason why there is none."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -40,7 +42,7 @@ def judge_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             # Nothing is spent while any input is at fault, the labels' included.
             read_labels(evaluation, responses)
         parts = [recorded_scores(evaluation, judge, responses) for judge in recorded]
-        live = judge_live(evaluation, folder.database_path)
+        live = judge_live(evaluation, folder.database_path, run_id=context.run.run_id)
         scores = _together([*parts, live.scores])
         with folder.connect() as connection, transaction(connection):
             write_judge_scores(connection, _judge_rows(evaluation, scores, fingerprints), scores)

@@ -17,7 +17,8 @@ from eval_assets.judges.live import api_keys, judge_fingerprint
 from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
 from eval_assets.judges.run import RunOptions
-from eval_assets.store.connection import connect
+from eval_assets.store.connection import connect, transaction
+from eval_assets.store.generated import record_spending, spent_in_run
 from eval_assets.store.judge_calls import DuckDBLedger
 from eval_assets.store.scores import units_to_judge
 
@@ -39,10 +40,11 @@ class LiveScores:
     stopped: tuple[str, ...] = ()
 
 
-def judge_live(evaluation: Evaluation, database: Path) -> LiveScores:
+def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveScores:
     """Ask every live judge about every unit, except for what the ledger already answers.
 
-    The database is open only while the ledger is read or written.
+    The database is open only while the ledger is read or written. What the run has spent already,
+    on generation, counts towards its budget.
 
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
@@ -56,18 +58,25 @@ def judge_live(evaluation: Evaluation, database: Path) -> LiveScores:
             Unit(response_id, evaluation.question(question_id), prompt_text, response_text)
             for response_id, question_id, prompt_text, response_text in units_to_judge(connection)
         ]
+        spent = spent_in_run(connection, run_id)
+    budget = evaluation.budget_usd
     summary = asyncio.run(
         score_units(
             units,
             judges,
             DuckDBLedger(database),
             template=PromptTemplate.load(evaluation.judge_prompt),
-            options=RunOptions(api_keys=keys, budget_usd=evaluation.budget_usd),
+            options=RunOptions(
+                api_keys=keys, budget_usd=None if budget is None else max(0.0, budget - spent)
+            ),
         )
     )
+    metadata = _metadata(summary)
+    with connect(database) as connection, transaction(connection):
+        record_spending(connection, run_id, asset="judge_scores", spent_usd=_spent_usd(summary))
     return LiveScores(
         scores=pd.DataFrame([asdict(score) for score in summary.scores]),
-        metadata=_metadata(summary),
+        metadata=metadata,
         stopped=tuple(f"{judge.stopped}" for judge in summary.judges if judge.stopped),
     )
 
@@ -91,15 +100,20 @@ def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
 
 def _metadata(summary: JudgingSummary) -> Metadata:
     """What a run of live judges came to."""
-    spent = [judge.spent_usd for judge in summary.judges]
     return {
-        "spent_usd": None if None in spent else sum(cost for cost in spent if cost is not None),
+        "spent_usd": _spent_usd(summary),
         "budget_left_usd": summary.budget_left_usd,
         "n_calls": sum(judge.n_attempts for judge in summary.judges),
         "n_from_ledger": sum(judge.n_from_ledger for judge in summary.judges),
         "n_budget_stopped": summary.n_budget_stopped,
         "calls": rows_as_metadata(pd.DataFrame([_calls(judge) for judge in summary.judges])),
     }
+
+
+def _spent_usd(summary: JudgingSummary) -> float | None:
+    """What all judges cost; None where some of it is not known."""
+    spent = [judge.spent_usd for judge in summary.judges]
+    return None if None in spent else sum(cost for cost in spent if cost is not None)
 
 
 def _calls(judge: JudgeSummary) -> Mapping[str, object]:

@@ -118,7 +118,10 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
             raise StoreError(f"{home}: cannot be written. Give write access to {folder.out}.")
         settings = {
             "telemetry": {"enabled": False},
-            "python_logs": {"managed_python_loggers": ["eval_assets"]},
+            "python_logs": {
+                "python_log_level": "INFO",
+                "managed_python_loggers": ["eval_assets"],
+            },
         }
         with dg.DagsterInstance.local_temp(str(home.resolve()), overrides=settings) as instance:
             yield instance

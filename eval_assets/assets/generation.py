@@ -1,0 +1,114 @@
+"""What the models under test answer to the prompts, where responses are not given."""
+
+import asyncio
+import json
+import os
+from datetime import UTC, datetime
+
+import dagster as dg
+import pandas as pd
+
+from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
+from eval_assets.assets.frames import rows_as_metadata, table_metadata
+from eval_assets.evaluation import Evaluation
+from eval_assets.judges.generating import (
+    GeneratedResponse,
+    GenerationSummary,
+    generate_responses,
+    live_generators,
+)
+from eval_assets.judges.live import api_keys
+from eval_assets.judges.run import RunOptions
+from eval_assets.prompts import Conversation, Turn
+from eval_assets.readers.keys import id_of
+from eval_assets.readers.prompts import read_prompts
+from eval_assets.store.connection import transaction
+from eval_assets.store.generated import record_spending
+from eval_assets.store.judge_calls import DuckDBLedger
+from eval_assets.store.tables import record_import, replace_rows
+
+
+@dg.asset(group_name="inputs", kinds={"duckdb"})
+def generated_responses(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> dg.MaterializeResult[None]:
+    """Answers of the declared generators to the prompts; nothing where none is declared."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        summary = _generate(evaluation, DuckDBLedger(folder.database_path))
+        rows = pd.DataFrame([_row(response) for response in summary.responses])
+        with folder.connect() as connection, transaction(connection):
+            replace_rows(connection, "generated_responses", rows)
+            record_import(
+                connection,
+                "generated_responses",
+                fingerprint=version_of(rows.to_dict("records")),
+                n_rows=len(rows),
+            )
+            record_spending(
+                connection,
+                context.run.run_id,
+                asset="generated_responses",
+                spent_usd=summary.spent_usd,
+            )
+            table = table_metadata(connection, "generated_responses")
+    if summary.stopped:
+        raise dg.Failure(description="\n".join(summary.stopped.values()), allow_retries=False)
+    statuses = (
+        rows.groupby(["generator_id", "status"]).size().reset_index(name="n")
+        if len(rows)
+        else pd.DataFrame(columns=["generator_id", "status", "n"])
+    )
+    return dg.MaterializeResult(
+        metadata={
+            **table,
+            "spent_usd": summary.spent_usd,
+            "budget_left_usd": summary.budget_left_usd,
+            "n_calls": summary.n_attempts,
+            "n_from_ledger": summary.n_from_ledger,
+            "expected": "; ".join(map(str, summary.estimates)) or "no generators are declared",
+            "statuses": rows_as_metadata(statuses),
+        }
+    )
+
+
+def _generate(evaluation: Evaluation, ledger: DuckDBLedger) -> GenerationSummary:
+    """Ask every generator every prompt, except for what the ledger already answers."""
+    conversations = read_prompts(evaluation) if evaluation.generators else []
+    return asyncio.run(
+        generate_responses(
+            conversations,
+            live_generators(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date()),
+            ledger,
+            name=_response_id,
+            options=RunOptions(
+                api_keys=api_keys(evaluation.generators), budget_usd=evaluation.budget_usd
+            ),
+        )
+    )
+
+
+def _response_id(conversation: Conversation, turn: Turn, generator_id: str, seed: int) -> str:
+    """The id that an imported response to the same turn would be given."""
+    key = (conversation.indicator_id, conversation.convo_id)
+    return id_of((*key, str(turn.index), generator_id, str(seed)))
+
+
+def _row(response: GeneratedResponse) -> dict[str, object]:
+    """A row of `generated_responses`."""
+    conversation, turn = response.conversation, response.turn
+    further = {name: value for name, value in turn.attributes.items() if name != "difficulty"}
+    return {
+        "response_id": _response_id(conversation, turn, response.generator_id, response.seed),
+        "generator_id": response.generator_id,
+        "status": response.status,
+        "error": response.error or None,
+        "indicator_id": conversation.indicator_id,
+        "convo_id": conversation.convo_id,
+        "turn_index": turn.index,
+        "seed": str(response.seed),
+        "prompt_text": turn.text,
+        "response_text": response.text,
+        "difficulty": turn.attributes.get("difficulty"),
+        "attributes": json.dumps(further, ensure_ascii=False),
+    }
