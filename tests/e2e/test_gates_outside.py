@@ -251,7 +251,7 @@ def test_bad_input_exits_with_1_and_one_line_for_each_place(open_folder: Evaluat
     labels.write_text(
         labels.read_text().replace("a00,r1,clarity,1", "a00,r1,clarity,6") + "zz,r1,clarity,3\n"
     )
-    done = open_folder.run("run")
+    done = open_folder.run("run", "--select", "human_labels")
 
     assert done.returncode == 1
     assert "Traceback" not in done.stdout + done.stderr

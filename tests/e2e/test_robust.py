@@ -35,11 +35,12 @@ TRANSACTIONS = (
 """Tables that are written together."""
 
 HOLD = """
-import sys, time, duckdb
+import sys, duckdb
 with duckdb.connect(sys.argv[1]):
     print("held", flush=True)
-    time.sleep(float(sys.argv[2]))
+    sys.stdin.read()
 """
+"""A person's session: open until its input ends."""
 
 
 def snapshots(database: Path) -> dict[tuple[str, ...], str]:
@@ -153,22 +154,33 @@ def started(folder: Evaluated, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+def told_until(run: subprocess.Popen[str], words: str) -> str:
+    """What a run tells up to the line with these words; all of it where none comes."""
+    assert run.stdout is not None
+    told = ""
+    while words not in told and (line := run.stdout.readline()):
+        told += line
+    return told
+
+
 def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluated) -> None:
-    """A person's session is open while both start: each says that it waits, and goes on."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, open_folder.database, "8"],
+    """A person's session is open until both runs have said that they wait for it; both go on."""
+    session = subprocess.Popen(
+        [sys.executable, "-c", HOLD, open_folder.database],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
+    assert session.stdout is not None
+    assert session.stdout.readline() == "held\n"
     runs = [started(open_folder, "run") for _ in range(2)]
-    told = [run.communicate(timeout=120)[0] for run in runs]
-    holder.communicate()
+    waiting = f"{open_folder.database} is in use by another process; waiting"
+    told = [told_until(run, waiting) for run in runs]
+    session.communicate()
+    rest = [run.communicate(timeout=120)[0] for run in runs]
 
-    assert [run.returncode for run in runs] == [0, 0]
-    for text in told:
-        assert f"{open_folder.database} is in use by another process; waiting" in text
+    assert all(waiting in text for text in told), told
+    assert [run.returncode for run in runs] == [0, 0], rest
     assert open_folder.splits() == [("clarity", 24), ("depth", 24)]
 
 
