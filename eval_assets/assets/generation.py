@@ -27,6 +27,9 @@ from eval_assets.store.generated import record_spending
 from eval_assets.store.judge_calls import DuckDBLedger
 from eval_assets.store.tables import record_import, replace_rows
 
+_NOTHING = GenerationSummary((), 0, 0, 0.0, None, (), {})
+"""What comes of a run without generators."""
+
 
 @dg.asset(group_name="inputs", kinds={"duckdb"})
 def generated_responses(
@@ -35,7 +38,11 @@ def generated_responses(
     """Answers of the declared generators to the prompts; nothing where none is declared."""
     with clear_failures():
         evaluation = folder.evaluation()
-        summary = _generate(evaluation, DuckDBLedger(folder.database_path))
+        summary = (
+            _generate(evaluation, DuckDBLedger(folder.database_path))
+            if evaluation.generators
+            else _NOTHING
+        )
         rows = pd.DataFrame([_row(response) for response in summary.responses])
         with folder.connect() as connection, transaction(connection):
             replace_rows(connection, "generated_responses", rows)
@@ -74,10 +81,9 @@ def generated_responses(
 
 def _generate(evaluation: Evaluation, ledger: DuckDBLedger) -> GenerationSummary:
     """Ask every generator every prompt, except for what the ledger already answers."""
-    conversations = read_prompts(evaluation) if evaluation.generators else []
     return asyncio.run(
         generate_responses(
-            conversations,
+            read_prompts(evaluation),
             live_generators(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date()),
             ledger,
             name=_response_id,

@@ -58,6 +58,8 @@ class Estimate:
         return max(latency, by_latency, by_requests, by_tokens)
 
     def __str__(self) -> str:
+        if not self.n_calls:
+            return f"{self.model.id} ({self.model.endpoint.model}): nothing to ask"
         cost = "price unknown" if self.cost_usd is None else f"about {self.cost_usd:.4f} USD"
         return (
             f"{self.model.id} ({self.model.endpoint.model}): {self.n_calls} calls, about "

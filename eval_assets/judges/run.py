@@ -120,7 +120,8 @@ async def run_jobs(jobs: Sequence[tuple[Lane, Sequence[Job]]], *, options: RunOp
     except ExceptionGroup as failures:
         # One broken ledger fails every job alike; one message says it.
         raise _first(failures) from None
-    options.report(counter.progress())
+    if any(lane_jobs for _, lane_jobs in jobs):
+        options.report(counter.progress())
 
 
 class _Counter:
