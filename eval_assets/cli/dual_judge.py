@@ -1,0 +1,223 @@
+"""`eval-assets dual-judge`: two judges of two vendors on the documents of one query."""
+
+import asyncio
+import json
+import math
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import numpy as np
+
+from eval_assets.assets.pair_measures import pair_kappa
+from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.problems import DONE, FAILED
+from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.interpretation import kappa_label
+from eval_assets.judges.dual import RESPONSE_DIFFERENCE
+from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
+from eval_assets.judges.live import api_keys
+from eval_assets.judges.models import shared_family
+from eval_assets.judges.prompt import PromptTemplate
+from eval_assets.judges.rater import Unit
+from eval_assets.judges.run import RunOptions, budget_for
+from eval_assets.judges.scores import JudgeScore
+from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
+from eval_assets.readers.evaluation_yaml import FILE, read_evaluation
+from eval_assets.records import InputError, InputProblem
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import TOLERANCE, Scale
+from eval_assets.store.connection import connect, transaction
+from eval_assets.store.dual import DualJudgement, write_dual_judgement
+from eval_assets.store.judge_calls import DuckDBLedger
+
+DEFAULT_PAIR = (
+    Judge("gpt", "openai", "gpt-6-luna"),
+    Judge("haiku", "anthropic", "claude-haiku-5-5"),
+)
+"""Two current models of independent vendors, asked where the evaluation declares no live judge."""
+
+RELEVANCE = RubricQuestion(
+    id="relevance",
+    question="How relevant is the document to the query?",
+    scale=Scale(low=0.0, high=1.0),
+    level="interval",
+)
+
+
+@click.command("dual-judge", short_help="Ask two judges how relevant documents are to a query.")
+@click.option("--query-id", required=True, help="Number of the query, from 1.")
+@click.option("--query", required=True, help="The query.")
+@click.option(
+    "--docs",
+    required=True,
+    type=click.Path(path_type=Path),
+    help='JSON file of its documents: [{"id": 1, "content": "…"}, …].',
+)
+@data_option
+@database_option
+def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path | None) -> int:
+    """Ask two judges how relevant each document is to a query, from 0 to 1, and print JSON.
+
+    The judges are the evaluation's first two live ones, else gpt-6-luna and claude-haiku-5-5. What
+    they say is stored in the view `ground_truth`, in place of an earlier answer to the same query
+    id; nothing is asked again that was answered before. A score that did not come is null. Exit
+    code 1 where no score came.
+    """
+    asked = read_document_query(query_id, query, docs)
+    evaluation = _evaluation(data)
+    _refuse_one_model_twice(evaluation.judges)
+    path = database_of(data, database)
+    summary, latency_seconds = _ask(asked, evaluation, path)
+    judged = _judgement(asked, evaluation.judges, summary.scores)
+    with connect(path) as connection, transaction(connection):
+        write_dual_judgement(connection, judged)
+    answer = _answer(judged, summary, evaluation, latency_seconds=latency_seconds)
+    click.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+    return FAILED if judged.status == "error" else DONE
+
+
+def _evaluation(data: Path) -> Evaluation:
+    """What the folder declares, with a pair of live judges and the one question asked here."""
+    if (data / FILE).exists():
+        evaluation = read_evaluation(data)
+    else:
+        evaluation = Evaluation("dual-judge", data, (RELEVANCE,), responses=(), labels=())
+    live = tuple(judge for judge in evaluation.judges if judge.provider != "recorded")
+    if len(live) == 1:
+        what = f"{live[0].id} is the only live judge"
+        raise InputError(
+            InputProblem(FILE, None, "judges", what, "Declare a second one, of another vendor")
+        )
+    return replace(evaluation, judges=live[:2] or DEFAULT_PAIR)
+
+
+def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
+    """Agreement of a model with itself says nothing."""
+    one, other = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
+    if one == other:
+        what = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"
+        raise InputError(
+            InputProblem(
+                FILE, None, "judges", what, "Put a judge of another vendor first or second"
+            )
+        )
+
+
+def _ask(
+    asked: DocumentQuery, evaluation: Evaluation, database: Path
+) -> tuple[JudgingSummary, float]:
+    """Ask both judges about every document; what came of it, and how long it took in seconds."""
+    # Both take a second to import, which is not the judges' latency.
+    import eval_assets.judges.anthropic  # noqa: PLC0415
+    import eval_assets.judges.openai  # noqa: F401, PLC0415
+
+    judges = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+    template = PromptTemplate.load(Path("relevance"))
+    options = RunOptions(api_keys(evaluation.judges), budget_usd=evaluation.budget_usd)
+    try:
+        budget_for([judge.model for judge in judges], options)
+    except ValueError as error:
+        raise InputError(
+            InputProblem(FILE, None, "budget_usd", str(error), "Or declare other judges")
+        ) from error
+    units = [
+        Unit(_name(asked, document), RELEVANCE, asked.text, document.content)
+        for document in asked.documents
+    ]
+    started = time.perf_counter()
+    summary = asyncio.run(
+        score_units(units, judges, DuckDBLedger(database), template=template, options=options)
+    )
+    return summary, time.perf_counter() - started
+
+
+def _name(asked: DocumentQuery, document: Document) -> str:
+    """What the ledger calls a document of a query."""
+    return f"query-{asked.id}/document-{document.id}"
+
+
+def _judgement(
+    asked: DocumentQuery, pair: Sequence[Judge], scores: Sequence[JudgeScore]
+) -> DualJudgement:
+    """What is stored of a query. Scores are by document, then by judge."""
+    one, other = ([score.score for score in scores[place::2]] for place in (0, 1))
+    kappa = pair_kappa(np.array(one), np.array(other))
+    n_ok = sum(score.status == "ok" for score in scores)
+    return DualJudgement(
+        query_id=asked.id,
+        query=asked.text,
+        expected_docs=[document.id for document in asked.documents],
+        judge1_score=[_or_none(score) for score in one],
+        judge2_score=[_or_none(score) for score in other],
+        judge1_model=None if np.isnan(one).all() else pair[0].model,
+        judge2_model=None if np.isnan(other).all() else pair[1].model,
+        kappa=_or_none(kappa.value),
+        kappa_reason=kappa.reason or None,
+        status="success" if n_ok == len(scores) else "partial" if n_ok else "error",
+        created_at=datetime.now(tz=UTC),
+    )
+
+
+def _answer(
+    judged: DualJudgement,
+    summary: JudgingSummary,
+    evaluation: Evaluation,
+    *,
+    latency_seconds: float,
+) -> dict[str, object]:
+    """What is printed of a query."""
+    models = [str(judge.model) for judge in evaluation.judges]
+    apart = [
+        (number, abs(one - other))
+        for number, one, other in zip(
+            judged.expected_docs, judged.judge1_score, judged.judge2_score, strict=True
+        )
+        if one is not None and other is not None
+    ]
+    costs = [judge.spent_usd for judge in summary.judges]
+    families = shared_family(models, overrides=evaluation.abilities)
+    return {
+        "query_id": judged.query_id,
+        "query": judged.query,
+        "expected_docs": judged.expected_docs,
+        "judge1_scores": judged.judge1_score,
+        "judge2_scores": judged.judge2_score,
+        "judge1_model": models[0],
+        "judge2_model": models[1],
+        "kappa": judged.kappa,
+        "kappa_reason": judged.kappa_reason,
+        "interpretation": kappa_label(math.nan if judged.kappa is None else judged.kappa),
+        "mean_difference": sum(far for _, far in apart) / len(apart) if apart else None,
+        "disagreements": [n for n, far in apart if far > RESPONSE_DIFFERENCE + TOLERANCE],
+        "status": judged.status,
+        "successful_evaluations": sum(score.status == "ok" for score in summary.scores),
+        "total_evaluations": len(summary.scores),
+        "failures": [
+            {
+                "document": judged.expected_docs[place // 2],
+                "judge": score.judge_id,
+                "status": score.status,
+                "error": score.error or None,
+            }
+            for place, score in enumerate(summary.scores)
+            if score.status != "ok"
+        ],
+        "stopped": [judge.stopped for judge in summary.judges if judge.stopped],
+        "latency_seconds": round(latency_seconds, 3),
+        "estimated_cost_usd": None if None in costs else sum(cost or 0.0 for cost in costs),
+        "n_calls": sum(judge.n_attempts for judge in summary.judges),
+        "n_from_ledger": sum(judge.n_from_ledger for judge in summary.judges),
+        "warnings": [
+            f"{' and '.join(members)} are of one family, {family}: they are not independent"
+            for family, members in families.items()
+        ],
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
