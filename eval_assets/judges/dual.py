@@ -1,16 +1,18 @@
-"""Two judges: where they differ, and when one of them is enough."""
+"""Two judges: from where on they differ too much, and when one of them is enough."""
 
 import hashlib
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from eval_assets.evaluation import Staged
-from eval_assets.scale import TOLERANCE, Scale
+from eval_assets.scale import TOLERANCE
 
 GROUP_DIFFERENCE = 0.4
-"""Mean difference in a group, on the scale taken to [0, 1], from above which a human looks."""
+"""Mean difference in a group of responses, on the scale taken to [0, 1], above which a human looks.
+
+The mean of the differences, not the difference of the means: 1, 0 against 0, 1 differs by 1."""
 
 RESPONSE_DIFFERENCE = 0.3
 """Difference on one response, likewise."""
@@ -20,53 +22,6 @@ FEWEST_SPOT_CHECKS = 5
 
 Stage = Literal["both", "one"]
 """Whether both judges of a pair are asked about everything, or the second about spot checks."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two judges' scores of one response on one question.
-
-    Args:
-        response_id: The response.
-        question_id: The question.
-        group_id: Responses to one prompt, such as a query's documents.
-        scale: The question's scale.
-        first: Score of the first judge.
-        second: Score of the second judge.
-    """
-
-    response_id: str
-    question_id: str
-    group_id: str
-    scale: Scale
-    first: float
-    second: float
-
-    @property
-    def difference(self) -> float:
-        """How far apart the scores are, on the scale taken to [0, 1]."""
-        return abs(self.first - self.second) / (self.scale.high - self.scale.low)
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """A group or a response on which two judges differ too much.
-
-    Args:
-        scope: What it is about.
-        group_id: The group.
-        response_id: The response; None for a group.
-        question_id: The question.
-        difference: Of a response how far apart the scores are, of a group the mean of that, on
-            the scale taken to [0, 1]. Not the difference of the means: 1, 0 against 0, 1 differs
-            by 1, not by 0.
-    """
-
-    scope: Literal["group", "response"]
-    group_id: str
-    response_id: str | None
-    question_id: str
-    difference: float
 
 
 @dataclass(frozen=True)
@@ -80,27 +35,6 @@ class StageDecision:
 
     stage: Stage
     reason: str
-
-
-def disagreements(pairs: Sequence[Pair]) -> list[Disagreement]:
-    """Groups with a mean difference above 0.4 and responses with one above 0.3, worst first.
-
-    Args:
-        pairs: Scores of the two judges where both have one.
-    """
-    groups: dict[tuple[str, str], list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault((pair.group_id, pair.question_id), []).append(pair)
-    found = [
-        Disagreement("response", pair.group_id, pair.response_id, pair.question_id, pair.difference)
-        for pair in pairs
-        if pair.difference > RESPONSE_DIFFERENCE + TOLERANCE
-    ]
-    for (group_id, question_id), members in groups.items():
-        mean = math.fsum(pair.difference for pair in members) / len(members)
-        if mean > GROUP_DIFFERENCE + TOLERANCE:
-            found.append(Disagreement("group", group_id, None, question_id, mean))
-    return sorted(found, key=lambda each: (-each.difference, each.group_id, each.scope))
 
 
 def next_stage(
