@@ -15,7 +15,7 @@ from eval_assets.assets import (
 from eval_assets.assets.alerts import alert, check_alerts
 from eval_assets.assets.folder import EvaluationFolder
 from eval_assets.assets.progress import terminal
-from eval_assets.assets.rerun import new_files
+from eval_assets.assets.rerun import ended_batches, new_files
 
 evaluate = dg.define_asset_job(
     "evaluate",
@@ -42,7 +42,7 @@ defs = dg.Definitions(
     asset_checks=dg.load_asset_checks_from_modules([agreement]),
     jobs=[evaluate, score, alert],
     schedules=[scheduled_rerun],
-    sensors=[new_files, check_alerts],
+    sensors=[new_files, ended_batches, check_alerts],
     resources={"folder": EvaluationFolder()},
     loggers={"console": dg.colored_console_logger, "terminal": terminal},
     executor=dg.in_process_executor,

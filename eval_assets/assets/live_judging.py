@@ -12,6 +12,7 @@ import pandas as pd
 
 from eval_assets.assets.frames import rows_as_metadata
 from eval_assets.evaluation import Evaluation
+from eval_assets.judges.batching import n_ended_batches
 from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
 from eval_assets.judges.live import api_keys, judge_fingerprint
 from eval_assets.judges.prompt import PromptTemplate
@@ -79,6 +80,18 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
         metadata=metadata,
         stopped=tuple(f"{judge.stopped}" for judge in summary.judges if judge.stopped),
     )
+
+
+def n_batches_to_collect(evaluation: Evaluation, database: Path) -> int:
+    """Batches of live judges that vendors have answered and no run has collected yet."""
+    models = [
+        judge.model for judge in declared_live_judges(evaluation) if judge.model.calling.batch
+    ]
+    if not models:
+        return 0
+    keys = api_keys(judge for judge in evaluation.judges if judge.calling.batch)
+    options = RunOptions(api_keys=keys)
+    return asyncio.run(n_ended_batches(models, DuckDBLedger(database), options=options))
 
 
 def declared_live_judges(evaluation: Evaluation) -> list[LiveJudge]:

@@ -15,6 +15,7 @@ from eval_assets.assets.folder import EvaluationFolder
 from eval_assets.cli.measured import print_measured
 from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_faults
 from eval_assets.definitions import defs
+from eval_assets.gates import ASSET_OF_GATE
 from eval_assets.store.connection import StoreError
 from eval_assets.store.verdicts import judge_gates
 
@@ -48,11 +49,12 @@ def materialize(data: Path, *, database: Path | None, select: str | None, verbos
     if faults:
         print_faults(faults)
         return FAILED
-    code = _tell(folder)
-    if code == GATE_CLOSED:
-        held = sorted(key.to_user_string() for key in selected if _is_held(result, key))
-        click.echo(f"A gate is closed (exit code {code}). Not run: {', '.join(held) or 'nothing'}")
-    return code
+    is_closed = _tell(folder)
+    held = sorted(key.to_user_string() for key in selected if _is_held(result, key))
+    if held:
+        click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {', '.join(held)}")
+    is_asked = {key.to_user_string() for key in selected} & set(ASSET_OF_GATE.values())
+    return GATE_CLOSED if held or (is_asked and is_closed) else DONE
 
 
 def _selection(select: str | None) -> dg.AssetSelection:
@@ -62,15 +64,16 @@ def _selection(select: str | None) -> dg.AssetSelection:
     return reduce(or_, (dg.AssetSelection.from_string(part.strip()) for part in select.split(",")))
 
 
-def _tell(folder: EvaluationFolder) -> int:
-    """Print what is stored now, each gate's verdict and where to look; return the exit code."""
+def _tell(folder: EvaluationFolder) -> bool:
+    """Print what is stored now, each gate's verdict and where to look; whether one is closed."""
     evaluation = folder.evaluation()
     with folder.connect() as connection:
         outcomes = judge_gates(connection, evaluation)
         print_measured(connection, evaluation, outcomes)
-    click.echo(f"Report    {folder.out / 'report.html'}")
+    if (report := folder.out / "report.html").exists():
+        click.echo(f"Report    {report}")
     click.echo(f"Database  {folder.database_path}")
-    return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE
+    return any(outcome.is_closed for outcome in outcomes)
 
 
 def _is_held(result: dg.ExecuteInProcessResult, key: dg.AssetKey) -> bool:
