@@ -30,7 +30,7 @@ from eval_assets.store.ratings import (
     long_ratings,
     responses_in_order,
 )
-from eval_assets.store.scores import judge_fingerprints
+from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.verdicts import alpha_levels, measures_version
 
 Floats = NDArray[np.float64]
@@ -51,6 +51,7 @@ class JudgeHumanMeasures:
 
 def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> pd.DataFrame:
     """Rows of `judge_agreement`: overall, by question, and by response where it is defined."""
+    check_judges(connection, evaluation.judges)
     scores = {q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric}
     responses = responses_in_order(connection)
     groups = responses["group_id"].to_numpy(dtype=object)
@@ -92,6 +93,7 @@ def measure_judges_against_humans(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> JudgeHumanMeasures:
     """Each judge against the human raters, on each question."""
+    check_judges(connection, evaluation.judges)
     rows: list[dict[str, object]] = []
     confusion: list[pd.DataFrame] = []
     for question in evaluation.rubric:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
-from numpy.typing import NDArray
 
 from eval_assets.judges.dual import GROUP_DIFFERENCE, RESPONSE_DIFFERENCE
 from eval_assets.judges.live import judge_set_fingerprint
@@ -15,7 +15,7 @@ from eval_assets.scale import TOLERANCE
 from eval_assets.stats import cohen_kappa, wilcoxon_signed_rank
 from eval_assets.store.dual import JudgedUnits, Validation
 
-Floats = NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 MIDDLE = 0.5
 """Scores above it, on the scale taken to [0, 1], are of one class and the rest of the other."""
@@ -60,7 +60,7 @@ class PairMeasures:
     validation: Validation | None
 
 
-def pair_kappa(one: Floats, other: Floats) -> PairKappa:
+def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
     """Kappa of two judges' scores, split at the middle of the scale.
 
     The split hides how near the scores are: read it beside their differences. On five units no
@@ -71,17 +71,18 @@ def pair_kappa(one: Floats, other: Floats) -> PairKappa:
         other: The other judge's scores of the same units.
 
     Examples:
-        >>> found = pair_kappa(np.array([0.9, 0.5, 0.49]), np.array([0.51, 0.1, np.nan]))
+        >>> found = pair_kappa([0.9, 0.5, 0.49], [0.51, 0.1, np.nan])
         >>> found.value, found.n_units
         (1.0, 2)
-        >>> pair_kappa(np.array([0.9, 0.8]), np.array([0.7, 0.8])).reason
+        >>> pair_kappa([0.9, 0.8], [0.7, 0.8]).reason
         'single_class'
     """
-    both = ~(np.isnan(one) | np.isnan(other))
+    a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    both = ~(np.isnan(a) | np.isnan(b))
     n_units = int(both.sum())
     if not n_units:
         return PairKappa(math.nan, "no_pairs", 0)
-    kappa = cohen_kappa(one[both] > MIDDLE, other[both] > MIDDLE, weights=None)
+    kappa = cohen_kappa(a[both] > MIDDLE, b[both] > MIDDLE, weights=None)
     return PairKappa(kappa, "single_class" if math.isnan(kappa) else "", n_units)
 
 

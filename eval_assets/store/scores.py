@@ -1,11 +1,13 @@
 """Judges and their scores."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import duckdb
 import pandas as pd
 
+from eval_assets.evaluation import Judge
+from eval_assets.store.connection import StoreError
 from eval_assets.store.tables import replace_records, replace_rows
 
 
@@ -40,6 +42,20 @@ def units_to_judge(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str
         ORDER BY position, response_id
         """
     ).fetchall()
+
+
+def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> None:
+    """Do nothing where the stored scores are those of the judges that are declared.
+
+    Raises:
+        StoreError: If judges were added, taken out or changed since they were asked.
+    """
+    stored = connection.execute("SELECT judge_id, provider, model FROM judges").fetchall()
+    if set(stored) != {(judge.id, judge.provider, judge.model) for judge in declared}:
+        raise StoreError(
+            "judge_scores: holds scores of other judges than are declared now. "
+            "Materialize judge_scores"
+        )
 
 
 def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -69,11 +69,12 @@ def measures_version(
 ) -> str:
     """Version of all that agreement depends on: the ratings, their scales, the level of alpha.
 
-    Scales and levels are those declared now, which the stored questions may not be yet.
+    Scales, levels and judges are those declared now, which the stored ones may not be yet.
     """
     scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
     levels = sorted(alpha_levels(evaluation, kind).items())
-    parts = (data_version(connection, kind), scales, levels)
+    judges = sorted((j.id, j.provider, j.model or "") for j in evaluation.judges)
+    parts = (data_version(connection, kind), scales, levels, judges if kind == "judge" else [])
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

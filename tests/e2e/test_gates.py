@@ -187,6 +187,17 @@ def test_judge_scores_that_changed_make_their_gate_stale(open_folder: Evaluated)
     assert "judge prompt" in (check_of(measured, "judge_alpha").description or "")
 
 
+def test_judges_that_were_exchanged_make_their_gate_stale_until_they_are_asked(
+    open_folder: Evaluated,
+) -> None:
+    open_folder.declare(judges=("j1", "another"))
+    tuning = failures(open_folder.materialize("judge_splits"))["judge_splits"]
+    measuring = failures(open_folder.materialize("judge_agreement"))["judge_agreement"]
+
+    assert tuning.startswith("Gate judge_alpha is closed: stale: ")
+    assert measuring.startswith("judge_scores: holds scores of other judges than are declared now")
+
+
 @pytest.mark.parametrize("also", [[], ["rubric_questions"]], ids=["declared", "stored"])
 def test_a_scale_that_changed_makes_a_pass_stale(open_folder: Evaluated, also: list[str]) -> None:
     """As soon as it is declared otherwise, and after the questions are stored anew."""
