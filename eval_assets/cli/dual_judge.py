@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import numpy as np
 
 from eval_assets.assets.pair_measures import pair_kappa
 from eval_assets.cli.options import data_option, database_of, database_option
@@ -129,6 +128,8 @@ def _ask(
         Unit(_name(asked, document), RELEVANCE, asked.text, document.content)
         for document in asked.documents
     ]
+    with connect(database):
+        pass  # nothing is spent where the database cannot be used
     started = time.perf_counter()
     summary = asyncio.run(
         score_units(units, judges, DuckDBLedger(database), template=template, options=options)
@@ -146,7 +147,7 @@ def _judgement(
 ) -> DualJudgement:
     """What is stored of a query. Scores are by document, then by judge."""
     one, other = ([score.score for score in scores[place::2]] for place in (0, 1))
-    kappa = pair_kappa(np.array(one), np.array(other))
+    kappa = pair_kappa(one, other)
     n_ok = sum(score.status == "ok" for score in scores)
     return DualJudgement(
         query_id=asked.id,
@@ -154,8 +155,8 @@ def _judgement(
         expected_docs=[document.id for document in asked.documents],
         judge1_score=[_or_none(score) for score in one],
         judge2_score=[_or_none(score) for score in other],
-        judge1_model=None if np.isnan(one).all() else pair[0].model,
-        judge2_model=None if np.isnan(other).all() else pair[1].model,
+        judge1_model=None if all(map(math.isnan, one)) else pair[0].model,
+        judge2_model=None if all(map(math.isnan, other)) else pair[1].model,
         kappa=_or_none(kappa.value),
         kappa_reason=kappa.reason or None,
         status="success" if n_ok == len(scores) else "partial" if n_ok else "error",

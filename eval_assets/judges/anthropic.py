@@ -3,6 +3,7 @@
 from typing import Any
 
 import anthropic
+import anthropic.resources.messages  # else the first call does, in its own time
 from anthropic.types import Message
 
 from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply

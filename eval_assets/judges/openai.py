@@ -3,6 +3,7 @@
 from typing import Any
 
 import openai
+import openai.resources.chat.completions  # else the first call does, in its own time
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
 from openai.types.chat.chat_completion import Choice
