@@ -10,8 +10,11 @@ import httpx2
 from eval_assets.judges.call import CallFailed, Remedy, Reply
 from eval_assets.models import Usage
 
-_NO_MONEY = ("quota", "billing", "spend_limit", "spend limit", "usage limit", "credit balance")
-"""What error types, codes and messages say when waiting does not help, only paying."""
+_NO_MONEY_KINDS = ("insufficient_quota", "billing", "spend_limit")
+_NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")
+"""What error types and codes, and messages where these are silent, say when waiting does not help,
+only paying. "Quota" and "billing" in a message say nothing: ordinary rate limits mention both."""
+
 _FILTERED = ("content_filter", "content filter", "content management policy")
 _HOPELESS = (401, 402, 403, 404)
 """Wrong key, no money, no permission, no such model: all calls of the judge would fail alike."""
@@ -41,7 +44,7 @@ def failure_of(
     shown = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
     return CallFailed(
         without_key(shown, api_key),
-        remedy=_remedy(http_status, f"{kind} {message}".lower()),
+        remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
         http_status=http_status,
         retry_after_seconds=_retry_after(headers),
         is_overload=http_status in _OVERLOADED,
@@ -74,9 +77,12 @@ def without_key(text: str, key: str) -> str:
     return text.replace(key, "[key]") if key else text
 
 
-def _remedy(http_status: int, said: str) -> Remedy:
+def _remedy(http_status: int, *, kind: str, message: str) -> Remedy:
     """Whether to try again, to mark the unit or to stop the judge."""
-    has_no_money = http_status in (400, 429) and any(words in said for words in _NO_MONEY)
+    has_no_money = http_status in (400, 429) and (
+        any(words in kind for words in _NO_MONEY_KINDS)
+        or any(words in message for words in _NO_MONEY_MESSAGES)
+    )
     if has_no_money or http_status in _HOPELESS:
         return "stop"
     if http_status in _TRY_AGAIN or http_status >= 500:  # noqa: PLR2004 - the server's fault
