@@ -77,7 +77,9 @@ class Call:
     def size(self) -> int:
         """Length of the input in bytes of UTF-8: no vendor counts more tokens than that."""
         schema = json.dumps(self.schema) if self.schema else ""
-        return sum(len(message.text.encode()) for message in self.messages) + len(schema)
+        return sum(len(m.text.encode("utf-8", "surrogatepass")) for m in self.messages) + len(
+            schema
+        )
 
 
 @dataclass(frozen=True)

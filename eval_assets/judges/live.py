@@ -129,7 +129,7 @@ def api_keys(
     """
     keys, problems = {}, []
     for each in declared:
-        name = each.api_key_env or _KEY_NAMES[_vendor(each)]
+        name = api_key_name(each)
         key = environ.get(name, "").strip()
         base_url = each.base_url or environ.get(_BASE_URL_NAMES[_vendor(each)]) or ""
         if urlsplit(base_url).hostname in _LOOPBACK:
@@ -143,6 +143,11 @@ def api_keys(
     if problems:
         raise ExceptionGroup("keys are missing", [InputError(problem) for problem in problems])
     return keys
+
+
+def api_key_name(declared: Judge | Generator) -> str:
+    """Environment variable that holds the key: the one named, else the vendor's own."""
+    return declared.api_key_env or _KEY_NAMES[_vendor(declared)]
 
 
 def connect(model: LiveModel, *, api_key: str) -> Client:
