@@ -17,7 +17,7 @@ from tests.e2e.conftest import Evaluated, clean_environment
 Started = subprocess.Popen[str]
 
 KEY = "sk-secret-of-the-tests"
-N_UNITS = 80
+N_UNITS = 60
 N_CALLS = 2 * N_UNITS
 
 JUDGE = """
@@ -153,7 +153,7 @@ budget_usd: 1.0
 """
     (new_folder.path / "evaluation.yaml").write_text(head + live)
     assets = ("model_responses", "rubric_questions", "judge_scores")
-    assert new_folder.materialize(*assets).success
+    assert new_folder.materialize(*assets, checks=False).success
     ((n_units, n_ok),) = new_folder.rows(
         "SELECT count(*), count(score) FROM judge_scores WHERE (score IS NULL) = (status != 'ok')"
     )
@@ -162,9 +162,9 @@ budget_usd: 1.0
     assert n_ok > 70
 
     provider.behave(Behaviour())
-    assert new_folder.materialize(*assets).success
+    assert new_folder.materialize(*assets, checks=False).success
     provider.log.clear()
-    assert new_folder.materialize(*assets).success
+    assert new_folder.materialize(*assets, checks=False).success
     assert provider.log.n_received == 0
 
     ((n_attempts, cost),) = new_folder.rows(
