@@ -1,0 +1,65 @@
+"""Judges by batch: submitted by one run, noticed by the sensor, collected by the next run."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.assets.rerun import ended_batches
+from eval_assets.definitions import defs
+from eval_assets.fake_provider import Behaviour, running
+from eval_assets.store.connection import connect
+
+EVALUATION = """\
+name: made-up
+rubric:
+  - {id: helpful, question: Is it helpful?, scale: {min: 1, max: 4}}
+judges:
+  - {id: gpt, provider: openai, model: gpt-6-luna, batch: true}
+  - {id: haiku, provider: anthropic, model: claude-haiku-5-5, batch: true}
+"""
+
+
+def statuses(folder: Path) -> list[tuple[str, int]]:
+    """Units of all judges by status, after one more run."""
+    names = ["rubric_questions", "model_responses", "judge_scores"]
+    outcome = defs.resolve_job_def("evaluate").execute_in_process(
+        asset_selection=[dg.AssetKey(name) for name in names],
+        run_config={"resources": {"folder": {"config": {"data": str(folder)}}}},
+    )
+    assert outcome.success
+    with connect(folder / "out" / "eval.duckdb") as connection:
+        return connection.execute(
+            "SELECT status, count(*) FROM judge_scores GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+
+
+def look(folder: Path) -> dg.RunRequest | dg.SkipReason:
+    """One tick of the sensor."""
+    resources = {"folder": EvaluationFolder(data=str(folder))}
+    found = ended_batches(dg.build_sensor_context(resources=resources))
+    assert isinstance(found, dg.RunRequest | dg.SkipReason)
+    return found
+
+
+def test_batches_are_submitted_noticed_and_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "evaluation.yaml").write_text(EVALUATION)
+    answers = "".join(f"a{k},Prompt {k},Answer {k},m\n" for k in range(5))
+    header = "response_id,prompt_text,response_text,model_name\n"
+    (tmp_path / "responses.csv").write_text(header + answers)
+    with running(Behaviour(batch_polls=2)) as provider:
+        for name, value in provider.environment.items():
+            monkeypatch.setenv(name, value)
+        assert isinstance(look(tmp_path), dg.SkipReason)
+        assert statuses(tmp_path) == [("missing", 10)]
+        looks = [look(tmp_path) for _ in range(3)]
+        assert isinstance(looks[0], dg.SkipReason)
+        assert isinstance(looks[-1], dg.RunRequest)
+        assert statuses(tmp_path) == [("ok", 10)]
+        n_received = provider.log.n_received
+        assert statuses(tmp_path) == [("ok", 10)]
+        assert provider.log.n_received == n_received
+    assert isinstance(look(tmp_path), dg.SkipReason)
