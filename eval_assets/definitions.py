@@ -8,6 +8,7 @@ from eval_assets.assets import (
     generation,
     inputs,
     judging,
+    judging_checks,
     labels,
     reports,
     tuning,
@@ -39,7 +40,7 @@ defs = dg.Definitions(
     assets=dg.load_assets_from_modules(
         [generation, inputs, labels, judging, dual, agreement, tuning, reports]
     ),
-    asset_checks=dg.load_asset_checks_from_modules([agreement]),
+    asset_checks=dg.load_asset_checks_from_modules([agreement, judging_checks]),
     jobs=[evaluate, score, alert],
     schedules=[scheduled_rerun],
     sensors=[new_files, ended_batches, check_alerts],

@@ -71,3 +71,40 @@ def status_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     return connection.execute(
         "SELECT judge_id, status, count(*) AS n FROM judge_scores GROUP BY ALL ORDER BY ALL"
     ).df()
+
+
+def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """How much of each question each judge scored, as declared.
+
+    Returns:
+        judge_id, question_id, n_asked (units there are), n_attempted (units with a row), n_ok,
+        n_budget_stopped and share_ok, the share of attempted units with a score; NaN where none
+        was attempted. Questions that are asked of no response are left out.
+    """
+    return connection.execute(
+        """
+        WITH asked AS (SELECT question_id, count(*) AS n_asked FROM asked_units GROUP BY ALL),
+        given AS (
+            SELECT judge_id, question_id, count(*) AS n_attempted,
+                   count(*) FILTER (status = 'ok') AS n_ok,
+                   count(*) FILTER (status = 'budget_stopped') AS n_budget_stopped
+            FROM judge_scores GROUP BY ALL
+        )
+        SELECT judge_id, question_id, n_asked,
+               coalesce(n_attempted, 0) AS n_attempted,
+               coalesce(given.n_ok, 0) AS n_ok,
+               coalesce(n_budget_stopped, 0) AS n_budget_stopped,
+               given.n_ok / n_attempted AS share_ok
+        FROM judges CROSS JOIN asked JOIN rubric_questions USING (question_id)
+        LEFT JOIN given USING (judge_id, question_id)
+        ORDER BY judges.position, judge_id, rubric_questions.position
+        """
+    ).df()
+
+
+def judged_models(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Models whose responses are judged."""
+    found = connection.execute(
+        "SELECT DISTINCT model_name FROM responses WHERE model_name IS NOT NULL ORDER BY 1"
+    ).fetchall()
+    return [str(model) for (model,) in found]

@@ -116,6 +116,24 @@ def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Column
     return [Column(*row) for row in found]
 
 
+def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
+    """Tables with `text` anywhere in a column of texts, JSON or lists of texts."""
+    columns = connection.execute(
+        """SELECT table_name, list(column_name) FROM duckdb_columns() JOIN duckdb_tables()
+           USING (database_name, schema_name, table_name)
+           WHERE database_name = current_database()
+             AND (data_type LIKE '%VARCHAR%' OR data_type LIKE '%JSON%')
+           GROUP BY ALL ORDER BY ALL"""
+    ).fetchall()
+    holding = []
+    for table, names in columns:
+        found = " OR ".join(f'contains("{name}"::VARCHAR, $text)' for name in names)
+        query = f'SELECT count(*) FROM (FROM "{table}" WHERE {found} LIMIT 1)'  # noqa: S608
+        if connection.execute(query, {"text": text}).fetchall()[0][0]:
+            holding.append(table)
+    return holding
+
+
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
     """Replace the rubric questions."""
     rows: list[dict[str, Any]] = [

@@ -1,0 +1,253 @@
+"""Checks on judging: enough scores, models that live on, independence, budget, no key let out."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+import dagster as dg
+import pandas as pd
+
+from eval_assets.assets.folder import EvaluationFolder, clear_failures
+from eval_assets.assets.frames import rows_as_metadata
+from eval_assets.assets.judging import judge_scores
+from eval_assets.evaluation import Evaluation, Generator, Judge
+from eval_assets.judges.live import api_key_name
+from eval_assets.judges.models import lifecycle_of, shared_family
+from eval_assets.scale import TOLERANCE
+from eval_assets.store.scores import judged_models, score_coverage
+from eval_assets.store.tables import tables_that_hold
+
+MINIMUM_COVERAGE = 0.9
+"""Lowest share of a judge's units with a score: what is missing is seldom missing by chance."""
+
+SHORTEST_KEY = 8
+"""Shorter keys are not searched for: they turn up in any text."""
+
+Figures = Mapping[str, dg.TableMetadataValue | list[str] | float | None]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found.
+
+    Args:
+        text: What, in one line.
+        severity: How bad it is.
+    """
+
+    text: str
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
+
+
+@dg.asset_check(asset=judge_scores)
+def judge_coverage(folder: EvaluationFolder) -> dg.AssetCheckResult:
+    """Each judge gave a usable score to most units of each question."""
+    with clear_failures(), folder.connect() as connection:
+        coverage = score_coverage(connection)
+    return result_of(
+        uncovered(coverage),
+        otherwise=f"Every judge scored {MINIMUM_COVERAGE:.0%} or more of each question.",
+        metadata={"minimum": MINIMUM_COVERAGE, "coverage": rows_as_metadata(coverage)},
+    )
+
+
+@dg.asset_check(asset=judge_scores)
+def judge_models_alive(folder: EvaluationFolder) -> dg.AssetCheckResult:
+    """No model asked has ended, or is announced to end soon."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+    today = datetime.now(tz=UTC).date()
+    return result_of(
+        ending_models(live_raters(evaluation), on=today),
+        otherwise="No model asked is announced to end soon.",
+        metadata={"models": [str(each.model) for each in live_raters(evaluation)]},
+    )
+
+
+@dg.asset_check(asset=judge_scores)
+def judges_independent(folder: EvaluationFolder) -> dg.AssetCheckResult:
+    """No two judges are of one family, and none is of the family of a model that it judges."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            judged = judged_models(connection)
+    return result_of(
+        dependences(evaluation, judged),
+        otherwise="No judge shares its family with another judge or with a model it judges.",
+        metadata={"judges": [str(judge.model) for judge in evaluation.judges], "judged": judged},
+    )
+
+
+@dg.asset_check(asset=judge_scores)
+def within_budget(
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> dg.AssetCheckResult:
+    """The budget reached every unit of the last run."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            coverage = score_coverage(connection)
+    last = _last_materialization(context)
+    figures = {name: _number(last, name) for name in ("spent_usd", "budget_left_usd")}
+    n_stopped = int(coverage["n_budget_stopped"].sum())
+    return result_of(
+        over_budget(n_stopped, cap=evaluation.budget_usd, left=figures["budget_left_usd"]),
+        otherwise="The budget reached every unit."
+        if figures["spent_usd"]
+        else "Nothing was spent.",
+        metadata={**figures, "budget_usd": evaluation.budget_usd, "n_budget_stopped": n_stopped},
+    )
+
+
+@dg.asset_check(asset=judge_scores)
+def prompts_not_leaked(
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> dg.AssetCheckResult:
+    """No key stands in any table, nor in Dagster's log of the last run or of this one."""
+    with clear_failures():
+        keys = configured_keys(folder.evaluation(), os.environ)
+        with folder.connect() as connection:
+            tables = {name: tables_that_hold(connection, key) for name, key in keys.items()}
+    event = context.instance.get_latest_materialization_event(judge_scores.key)
+    run_ids = list(dict.fromkeys([context.run.run_id, *([event.run_id] if event else [])]))
+    logs = {name: _logs_that_hold(context.instance, run_ids, key) for name, key in keys.items()}
+    places = {name: [*tables[name], *logs[name]] for name in keys}
+    return result_of(
+        leaks(places),
+        otherwise=f"No key stands in a table or log; searched for: {', '.join(keys) or 'none'}.",
+        metadata={"searched_for": list(keys), "n_runs": len(run_ids)},
+    )
+
+
+def uncovered(coverage: pd.DataFrame) -> list[Finding]:
+    """Judges and questions below the minimum; a judge that tried nothing is below it too.
+
+    Args:
+        coverage: judge_id, question_id, n_attempted, n_ok and share_ok.
+    """
+    missing = coverage[~(coverage["share_ok"] >= MINIMUM_COVERAGE - TOLERANCE)]
+    return [
+        Finding(f"{row.judge_id} scored {row.n_ok} of {row.n_attempted} units of {row.question_id}")
+        for row in missing.itertuples()
+    ]
+
+
+def live_raters(evaluation: Evaluation) -> list[Judge | Generator]:
+    """Judges and generators that are called."""
+    live = [judge for judge in evaluation.judges if judge.provider != "recorded"]
+    return [*live, *evaluation.generators]
+
+
+def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[Finding]:
+    """Models that have ended, which is an error, or end soon."""
+    findings = []
+    for each in asked:
+        life = lifecycle_of(each.model or "", on=on)
+        if life.state == "retired":
+            text = f"{each.id}: {each.model} ended on {life.ends_on}; put another in its place"
+            findings.append(Finding(text, dg.AssetCheckSeverity.ERROR))
+        elif life.state == "ends_soon":
+            text = f"{each.id}: {each.model} ends on {life.ends_on}; compare its replacement now"
+            findings.append(Finding(text))
+    return findings
+
+
+def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:
+    """Judges of one family, and judges of the family of a model that they judge."""
+    models = [judge.model for judge in evaluation.judges if judge.model]
+    findings = [
+        Finding(f"{' and '.join(members)} are both of {family}: their agreement says less")
+        for family, members in shared_family(models, overrides=evaluation.abilities).items()
+    ]
+    for judge in models:
+        for subject in judged:
+            shared = shared_family([judge, subject], overrides=evaluation.abilities)
+            findings += [
+                Finding(f"{judge} judges {subject}, of {family} like itself: it may favour it")
+                for family in shared
+            ]
+    return findings
+
+
+def over_budget(n_stopped: int, *, cap: float | None, left: float | None) -> list[Finding]:
+    """What the budget did not reach."""
+    if not n_stopped:
+        return []
+    money = "" if cap is None else f" of {cap:g} USD"
+    rest = "" if left is None else f" ({left:.4f} USD are left)"
+    text = f"The budget{money}{rest} did not reach {n_stopped} scores"
+    return [Finding(f"{text}. Raise budget_usd and run again: nothing is asked twice")]
+
+
+def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:
+    """Keys that are set and long enough to be searched for, by the variable that holds them."""
+    names = sorted({api_key_name(each) for each in live_raters(evaluation)})
+    keys = {name: environ.get(name, "").strip() for name in names}
+    return {name: key for name, key in keys.items() if len(key) >= SHORTEST_KEY}
+
+
+def leaks(places: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """Keys that were found, by the name of their variable: a finding must not hold the key."""
+    return [
+        Finding(
+            f"The key in {name} stands in {', '.join(found)}. Replace the key at its vendor",
+            dg.AssetCheckSeverity.ERROR,
+        )
+        for name, found in places.items()
+        if found
+    ]
+
+
+def result_of(
+    findings: Sequence[Finding], *, otherwise: str, metadata: Figures
+) -> dg.AssetCheckResult:
+    """A check's result: as bad as the worst finding.
+
+    Args:
+        findings: What was found; nothing for a check that passes.
+        otherwise: What is said where nothing was found.
+        metadata: Figures that it was judged by.
+    """
+    is_error = any(each.severity is dg.AssetCheckSeverity.ERROR for each in findings)
+    return dg.AssetCheckResult(
+        passed=not findings,
+        severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
+        description="\n".join(each.text for each in findings) or otherwise,
+        metadata=metadata,
+    )
+
+
+def _last_materialization(
+    context: dg.AssetCheckExecutionContext,
+) -> Mapping[str, dg.MetadataValue]:
+    """Metadata of the latest `judge_scores`."""
+    event = context.instance.get_latest_materialization_event(judge_scores.key)
+    found = event.asset_materialization if event else None
+    return found.metadata if found else {}
+
+
+def _number(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | None:
+    value = metadata[name].value if name in metadata else None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _logs_that_hold(
+    instance: dg.DagsterInstance, run_ids: Sequence[str], key: str
+) -> Iterator[str]:
+    """Logs of runs in which a key stands."""
+    for run_id in run_ids:
+        events = instance.all_logs(run_id)
+        # A record's repr shows all that is stored of it; a key has nothing that repr escapes.
+        if any(key in repr(event) for event in events):
+            yield f"the event log of run {run_id}"
+        told = [event.dagster_event for event in events if event.dagster_event]
+        captured = [e for e in told if e.event_type is dg.DagsterEventType.LOGS_CAPTURED]
+        outputs = (
+            instance.compute_log_manager.get_log_data(
+                [run_id, "compute_logs", event.logs_captured_data.file_key]
+            )
+            for event in captured
+        )
+        if any(key.encode() in (out.stdout or b"") + (out.stderr or b"") for out in outputs):
+            yield f"the compute log of run {run_id}"
