@@ -1,0 +1,145 @@
+"""What the checks on judging decide; that they run on real assets is tried in tests/e2e."""
+
+from datetime import date
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+from eval_assets.assets.judging_checks import (
+    Finding,
+    configured_keys,
+    dependences,
+    ending_models,
+    leaks,
+    live_raters,
+    over_budget,
+    result_of,
+    uncovered,
+)
+from eval_assets.evaluation import Evaluation, Generator, Judge
+
+TODAY = date(2026, 11, 21)
+GPT = Judge("gpt", "openai", "gpt-6-luna")
+HAIKU = Judge("haiku", "anthropic", "claude-haiku-5-5")
+WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
+
+
+def evaluation(*judges: Judge, generators: tuple[Generator, ...] = ()) -> Evaluation:
+    return Evaluation("t", Path(), (), (), (), judges=judges, generators=generators)
+
+
+def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:
+    """Rows of (judge, attempted, ok) on one question."""
+    return pd.DataFrame(
+        [
+            {
+                "judge_id": judge,
+                "question_id": "q",
+                "n_attempted": n,
+                "n_ok": ok,
+                "share_ok": ok / n if n else float("nan"),
+            }
+            for judge, n, ok in rows
+        ]
+    )
+
+
+def test_nine_of_ten_scores_are_enough_and_one_less_is_not() -> None:
+    found = uncovered(coverage(("a", 100, 90), ("b", 100, 89)))
+
+    assert found == [Finding("b scored 89 of 100 units of q")]
+
+
+def test_a_judge_that_tried_nothing_covers_nothing() -> None:
+    assert uncovered(coverage(("a", 0, 0))) == [Finding("a scored 0 of 0 units of q")]
+
+
+def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warning() -> None:
+    asked: list[Judge | Generator] = [
+        HAIKU,
+        Judge("old", "anthropic", "claude-3-5-haiku-20241022"),
+        Generator("g", "openai", "gpt-4o"),
+    ]
+
+    found = ending_models(asked, on=TODAY)
+
+    assert [(each.text.split(":")[0], each.severity) for each in found] == [
+        ("old", ERROR),
+        ("g", WARN),
+    ]
+    assert "2026-02-19" in found[0].text
+
+
+def test_a_recorded_judge_may_be_of_a_model_that_ended_and_needs_no_key() -> None:
+    recorded = Judge("r", "recorded", "claude-3-5-haiku-20241022", scores=Path("scores.csv"))
+
+    assert live_raters(evaluation(recorded, HAIKU)) == [HAIKU]
+    assert configured_keys(evaluation(recorded), {"ANTHROPIC_API_KEY": "sk-long-enough"}) == {}
+
+
+def test_judges_of_two_vendors_on_a_third_vendors_model_are_independent() -> None:
+    assert dependences(evaluation(GPT, HAIKU), ["llama-4-scout"]) == []
+
+
+def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> None:
+    twins = evaluation(GPT, Judge("gpt2", "openai", "gpt-4o"))
+
+    texts = [each.text for each in dependences(twins, ["claude-haiku-4-5", "gpt-4o-mini"])]
+
+    assert texts == [
+        "gpt-6-luna and gpt-4o are both of openai: their agreement says less",
+        "gpt-6-luna judges gpt-4o-mini, of openai like itself: it may favour it",
+        "gpt-4o judges gpt-4o-mini, of openai like itself: it may favour it",
+    ]
+
+
+def test_a_budget_that_reached_everything_is_no_finding() -> None:
+    assert over_budget(0, cap=1.0, left=0.0) == []
+
+
+def test_a_budget_that_did_not_says_how_much_is_left_and_what_to_do() -> None:
+    [found] = over_budget(67, cap=0.5, left=0.0123)
+
+    assert found.text == (
+        "The budget of 0.5 USD (0.0123 USD are left) did not reach 67 scores. Raise budget_usd and "
+        "run again: nothing is asked twice"
+    )
+
+
+def test_keys_are_those_of_the_live_judges_and_long_enough_to_be_searched_for() -> None:
+    own = Judge("own", "openai", "llama3", api_key_env="OWN_KEY")
+    environ = {
+        "OWN_KEY": "1234567",
+        "ANTHROPIC_API_KEY": "12345678",
+        "OPENAI_API_KEY": "unused-key",
+    }
+
+    assert configured_keys(evaluation(own, HAIKU), environ) == {"ANTHROPIC_API_KEY": "12345678"}
+
+
+def test_a_key_that_was_found_is_an_error_that_names_its_variable() -> None:
+    found = leaks({"A_KEY": ["responses", "the event log of run 1"], "B_KEY": []})
+
+    assert [each.severity for each in found] == [ERROR]
+    assert "A_KEY stands in responses, the event log of run 1" in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("findings", "passed", "severity"),
+    [
+        ([], True, WARN),
+        ([Finding("a")], False, WARN),
+        ([Finding("a"), Finding("b", ERROR)], False, ERROR),
+    ],
+)
+def test_a_check_is_as_bad_as_its_worst_finding(
+    findings: list[Finding],
+    passed: bool,  # noqa: FBT001 - a parameter of the test
+    severity: dg.AssetCheckSeverity,
+) -> None:
+    result = result_of(findings, otherwise="fine", metadata={})
+
+    assert (result.passed, result.severity) == (passed, severity)
+    assert result.description == ("\n".join(each.text for each in findings) or "fine")

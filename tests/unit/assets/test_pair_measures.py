@@ -1,0 +1,176 @@
+"""What two judges have in common, on scores whose figures are worked out by hand."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eval_assets.assets.pair_measures import PairMeasures, measure_pairs, pair_kappa
+from eval_assets.store.dual import JudgedUnits
+
+NAN = math.nan
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def measured(
+    groups: dict[str, dict[str, Sequence[float]]], *, low: float = 0.0, high: float = 1.0
+) -> PairMeasures:
+    """Measures of judges' scores, given by group and judge."""
+    units = pd.DataFrame(
+        [
+            {
+                "group_id": group,
+                "query": f"query {group}",
+                "response_id": f"{group}{k}",
+                "question_id": "q",
+                "scale_min": low,
+                "scale_max": high,
+            }
+            for group, by_judge in groups.items()
+            for k in range(len(next(iter(by_judge.values()))))
+        ]
+    )
+    judges = list(next(iter(groups.values()), {}))
+    scores = {
+        judge: np.concatenate([np.asarray(given[judge], float) for given in groups.values()])
+        for judge in judges
+    }
+    judged = JudgedUnits(
+        units,
+        scores,
+        models={judge: f"model {judge}" for judge in judges},
+        fingerprints=dict.fromkeys(judges, "f"),
+    )
+    return measure_pairs(judged, at=NOW)
+
+
+def test_half_is_not_above_the_middle() -> None:
+    # .49 and .5 are of one class, .51 of the other: all three agree with 0, 0, 1
+    assert pair_kappa([0.49, 0.5, 0.51], [0.0, 0.0, 1.0]).value == 1.0
+
+
+def test_one_class_throughout_has_no_kappa_and_says_why() -> None:
+    both = pair_kappa([0.9, 0.8], [0.7, 0.6])
+    none = pair_kappa([NAN, 0.8], [0.7, NAN])
+
+    assert math.isnan(both.value)
+    assert both.reason == "single_class"
+    assert none.reason == "no_pairs"
+    assert none.n_units == 0
+
+
+def test_a_constant_judge_has_kappa_zero_at_80_percent_agreement() -> None:
+    assert pair_kappa([1, 1, 1, 1, 1], [1, 1, 1, 1, 0]).value == 0.0
+
+
+def test_an_offset_hides_agreement_from_kappa() -> None:
+    # The second is .1 lower throughout: 1 1 1 1 1 1 0 0 against 1 1 0 0 0 0 0 0 has
+    # P_o = 4/8, P_e = 6/8 x 2/8 + 2/8 x 6/8 = 3/8, kappa = (1/2 - 3/8) / (5/8) = .2
+    one = [0.9, 0.8, 0.6, 0.59, 0.58, 0.57, 0.3, 0.2]
+
+    assert pair_kappa(one, [x - 0.1 for x in one]).value == pytest.approx(0.2)
+
+
+def test_opposite_scores_differ_though_their_means_do_not() -> None:
+    found = measured({"a": {"one": [1, 0, 1, 0], "two": [0, 1, 0, 1]}}).disagreements
+
+    group = found[found["scope"] == "group"].iloc[0]
+    assert group["judge1_score"] == group["judge2_score"] == 0.5
+    assert group["difference"] == 1.0
+    assert group["reason"] == "mean difference above 0.4, kappa below 0.7"
+    assert (found["scope"] == "response").sum() == 4
+
+
+def test_only_differences_above_the_limits_are_listed_worst_first() -> None:
+    # On a 1-5 scale .3 is 1.2 points: of the differences 1.2, 1.21 and 3 the last two count.
+    found = measured(
+        {"a": {"one": [1.0, 1.0, 5.0], "two": [2.2, 2.21, 2.0]}}, low=1, high=5
+    ).disagreements
+
+    responses = found[found["scope"] == "response"]
+    assert responses["response_id"].tolist() == ["a2", "a1"]
+    assert responses["difference"].tolist() == pytest.approx([0.75, 0.3025])
+    assert found["difference"].is_monotonic_decreasing
+
+
+def test_float_noise_at_the_limit_is_no_disagreement() -> None:
+    found = measured({"a": {"one": [0.8, 0.1], "two": [0.5, 0.1]}})  # .8 - .5 is above .3 by 5e-17
+
+    assert "response" not in set(found.disagreements["scope"])
+
+
+def test_undefined_groups_are_in_no_mean_and_the_pooled_kappa_decides() -> None:
+    """Nine groups of one class and one with kappa 0 must not pass as .9."""
+    agreeing: dict[str, dict[str, Sequence[float]]] = {
+        f"g{k}": {"one": [1, 1, 1], "two": [1, 1, 1]} for k in range(9)
+    }
+    found = measured(agreeing | {"h": {"one": [1, 1, 1], "two": [1, 1, 0]}})
+
+    validation = found.validation
+    assert validation is not None
+    assert (validation.kappa_macro, validation.kappa_micro) == (0.0, 0.0)
+    assert (validation.n_groups, validation.n_groups_defined) == (10, 1)
+    assert validation.status == "fail"
+    assert "9 of 10 groups have no kappa" in validation.notes
+
+
+def test_ten_identical_answers_are_not_evaluable() -> None:
+    validation = measured({"a": {"one": [0.8] * 10, "two": [0.8] * 10}}).validation
+
+    assert validation is not None
+    assert validation.status == "not_evaluable"
+    assert math.isnan(validation.wilcoxon_p)
+
+
+def test_a_judge_that_scores_higher_is_told_with_the_threshold_that_levels_it() -> None:
+    lower = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.15, 0.25, 0.35, 0.45]
+    validation = measured({"a": {"one": [x + 0.2 for x in lower], "two": lower}}).validation
+
+    assert validation is not None
+    assert validation.median_difference == pytest.approx(0.2)
+    # ten differences of one sign: exact two-sided p = 2 / 2^10
+    assert validation.wilcoxon_p == pytest.approx(2 / 1024)
+    assert "one scores higher than two" in validation.notes
+    assert "split its scores at 0.70" in validation.notes
+
+
+def test_nine_pairs_are_too_few_for_wilcoxon() -> None:
+    validation = measured({"a": {"one": [0.9] * 9, "two": [0.1] * 9}}).validation
+
+    assert validation is not None
+    assert math.isnan(validation.wilcoxon_p)
+
+
+def test_arrays_are_as_long_as_the_group_and_hold_none_where_there_is_no_score() -> None:
+    groups = measured(
+        {"a": {"one": [0.1, NAN, 0.9], "two": [NAN, NAN, NAN]}, "b": {"one": [1], "two": [0]}}
+    ).groups
+
+    assert groups["judge1_score"].tolist() == [[0.1, None, 0.9], [1.0]]
+    assert groups["judge2_score"].tolist() == [[None, None, None], [0.0]]
+    assert groups["judge2_model"].isna().tolist() == [True, False]
+    assert groups["response_ids"].tolist() == [["a0", "a1", "a2"], ["b0"]]
+
+
+def test_every_pair_of_three_judges_is_listed_and_the_first_two_are_validated() -> None:
+    found = measured({"a": {"x": [1.0, 0.0], "b": [1.0, 0.0], "c": [0.0, 1.0]}})
+
+    listed = found.disagreements[found.disagreements["scope"] == "group"]
+    assert sorted(zip(listed["judge1_id"], listed["judge2_id"], strict=True)) == [
+        ("b", "c"),
+        ("x", "c"),
+    ]
+    assert found.validation is not None
+    assert (found.validation.judge1_id, found.validation.judge2_id) == ("x", "b")
+    assert found.validation.status == "pass"
+
+
+def test_one_judge_has_nobody_to_disagree_with() -> None:
+    found = measured({"a": {"one": [1.0, 0.0]}})
+
+    assert found.validation is None
+    assert found.groups.empty
+    assert found.disagreements.empty

@@ -1,0 +1,136 @@
+"""What `eval-assets dual-judge` refuses, before anything is asked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from eval_assets.cli.dual_judge import dual_judge
+from eval_assets.cli.problems import fault_lines
+from eval_assets.readers.documents import Document, read_document_query
+
+GOOD = '[{"id": 1, "content": "Paris."}, {"id": 2, "content": "Bananas."}]'
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "docs.json"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(arguments: Sequence[str]) -> list[str]:
+    """The lines that the command fails with; nothing is printed."""
+    outcome = CliRunner().invoke(dual_judge, arguments)
+    assert outcome.stdout == ""
+    assert outcome.exception is not None
+    return list(fault_lines(outcome.exception))
+
+
+def test_a_query_and_its_documents_are_read_in_order(tmp_path: Path) -> None:
+    found = read_document_query("1", "capital of France", written(tmp_path, GOOD))
+
+    assert (found.id, found.text) == (1, "capital of France")
+    assert found.documents == (Document(1, "Paris."), Document(2, "Bananas."))
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    docs = written(
+        tmp_path,
+        """[{"id": 1, "content": "Paris."}, {"content": "No id."}, {"id": "3", "content": " "},
+            {"id": true, "content": 4}, "text", {"id": 1}, {"id": 1, "content": "Again."}]""",
+    )
+    arguments = ["--query-id", "0", "--query", " ", "--docs", str(docs), "--data", str(tmp_path)]
+
+    told = [line.removeprefix(f"{tmp_path}/") for line in refused(arguments)]
+
+    assert [line.split(". ")[0] for line in told] == [
+        "--query-id: 0 is not a positive integer",
+        "--query: the query is empty",
+        "docs.json:2:id: the document has no id",
+        "docs.json:3:id: the id is not an integer of 64 bits",
+        "docs.json:3:content: the content is empty",
+        "docs.json:4:id: the id is not an integer of 64 bits",
+        "docs.json:4:content: the content is not text",
+        "docs.json:5: this is no object",
+        "docs.json:6:content: the document has no content",
+        "docs.json:7:id: 1 is the id of document 1 too",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("[]", "the list is empty"),
+        ('{"id": 1, "content": "Paris."}', "the file holds no list"),
+        ("[{", "the file is not JSON"),
+        ("[" * 100_000, "the file is nested too deeply"),
+        ("", "the file is empty"),
+        (f'[{{"id": {2**63}, "content": "x"}}]', "the id is not an integer of 64 bits"),
+    ],
+)
+def test_a_file_without_documents_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    docs = written(tmp_path, text)
+    arguments = ["--query-id", "1", "--query", "q", "--docs", str(docs), "--data", str(tmp_path)]
+
+    [line] = refused(arguments)
+    assert what in line
+
+
+@pytest.mark.parametrize("query_id", ["-1", "1.5", "one", "", "9" * 30])
+def test_a_query_id_is_a_positive_integer(tmp_path: Path, query_id: str) -> None:
+    docs = written(tmp_path, GOOD)
+
+    [line] = refused(["--query-id", query_id, "--query", "q", "--docs", str(docs)])
+    assert line == f"--query-id: {query_id} is not a positive integer. Use a number from 1 on."
+
+
+def declare(folder: Path, *judges: str) -> None:
+    lines = ["name: t", "rubric:", "  - {id: q, question: Good, scale: binary}", "judges:"]
+    lines += [f"  - {{{judge}}}" for judge in judges]
+    (folder / "evaluation.yaml").write_text("\n".join(lines) + "\n")
+    (folder / "responses.csv").write_text("response_id,prompt_text,response_text\na,b,c\n")
+
+
+def test_one_model_twice_is_refused_as_not_independent(tmp_path: Path) -> None:
+    declare(
+        tmp_path,
+        "id: a, provider: openai, model: gpt-6-luna",
+        "id: b, provider: openai, model: openai/GPT-6-luna, base_url: 'http://127.0.0.1:1'",
+    )
+    docs = written(tmp_path, GOOD)
+    arguments = ["--query-id", "1", "--query", "q", "--docs", str(docs), "--data", str(tmp_path)]
+
+    [line] = refused(arguments)
+    assert "a and b are the same model, which is not independent" in line
+
+
+def test_one_live_judge_is_no_pair(tmp_path: Path) -> None:
+    declare(tmp_path, "id: a, provider: openai, model: gpt-6-luna")
+    docs = written(tmp_path, GOOD)
+    arguments = ["--query-id", "1", "--query", "q", "--docs", str(docs), "--data", str(tmp_path)]
+
+    [line] = refused(arguments)
+    assert "a is the only live judge" in line
+
+
+def test_missing_keys_are_told_by_name_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "your-key-here")
+    docs = written(tmp_path, GOOD)
+    data = tmp_path / "data"
+    arguments = ["--query-id", "1", "--query", "q", "--docs", str(docs), "--data", str(data)]
+
+    lines = refused(arguments)
+
+    assert any("OPENAI_API_KEY, which is not set" in line for line in lines)
+    assert any("ANTHROPIC_API_KEY, which is a placeholder" in line for line in lines)
+    assert "your-key-here" not in "".join(lines)
+    assert not data.exists()
+
+
+def test_a_missing_option_is_misuse() -> None:
+    assert CliRunner().invoke(dual_judge, ["--query-id", "1"]).exit_code == 2

@@ -1,0 +1,191 @@
+"""What pairs of judges say, stored and read back; the view `ground_truth`."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import numpy as np
+import pandas as pd
+
+from eval_assets.store.dual import (
+    DualJudgement,
+    StageChange,
+    Validation,
+    judged_units,
+    validation_history,
+    write_dual_judgement,
+    write_pair_measures,
+    write_staged_mode,
+)
+from eval_assets.store.scores import JudgeRow, judged_models, score_coverage, write_judge_scores
+from eval_assets.store.tables import replace_rows, tables_that_hold
+from tests.unit.store.conftest import responses, scores
+
+Connection = duckdb.DuckDBPyConnection
+NOW = datetime(2026, 11, 21, 5, tzinfo=UTC)
+
+
+def judge(judge_id: str, position: int) -> JudgeRow:
+    return JudgeRow(judge_id, "openai", f"model-{judge_id}", 0, 0, f"f-{judge_id}", position)
+
+
+def judgement(query_id: int, *, kappa: float | None = 1.0) -> DualJudgement:
+    return DualJudgement(
+        query_id=query_id,
+        query="What is it?",
+        expected_docs=[7, 3],
+        judge1_score=[0.7, None],
+        judge2_score=[0.6, 0.1],
+        judge1_model="gpt-6-luna",
+        judge2_model="claude-haiku-5-5",
+        kappa=kappa,
+        kappa_reason=None if kappa is not None else "single_class",
+        status="partial",
+        created_at=NOW,
+    )
+
+
+def validation(at: datetime) -> Validation:
+    return Validation(at, 0.8, math.nan, "not_evaluable", 4, 3, 9, math.nan, 0.0, "a", "b", "f", "")
+
+
+def group(**columns: object) -> pd.DataFrame:
+    """A row of `group_judgements`."""
+    row = {
+        "group_id": "p0",
+        "question_id": "clarity",
+        "query": "Prompt a",
+        "response_ids": ["a1", "a2"],
+        "judge1_score": [4.0, None],
+        "judge2_score": [None, None],
+        "judge1_id": "j",
+        "judge2_id": "k",
+        "judge1_model": "mj",
+        "judge2_model": None,
+        "n_units": 0,
+        "kappa": math.nan,
+        "kappa_reason": "no_pairs",
+        "created_at": NOW,
+        **columns,
+    }
+    return pd.DataFrame([row])
+
+
+def test_units_stand_together_by_question_and_prompt_with_every_judges_scores(
+    connection: Connection,
+) -> None:
+    """The first judge is the first declared, not the first by name."""
+    given = scores(
+        ("a1", "clarity", "z", 2.0, "ok"),
+        ("b2", "clarity", "z", np.nan, "unparsable"),
+        ("b1", "clarity", "a", 5.0, "ok"),
+    )
+    write_judge_scores(connection, [judge("z", 0), judge("a", 1)], given)
+
+    judged = judged_units(connection)
+
+    assert list(judged.scores) == ["z", "a"]
+    assert judged.fingerprints == {"z": "f-z", "a": "f-a"}
+    first = judged.units[judged.units["question_id"] == "clarity"]
+    by_prompt = first.groupby("group_id", sort=False)["response_id"].agg(list).tolist()
+    assert sorted(by_prompt) == [["a1", "a2"], ["b1", "b2"]]
+    assert (first["query"].str[-1] == first["response_id"].str[0]).all()
+    z = dict(zip(first["response_id"], judged.scores["z"], strict=False))
+    assert z["a1"] == 2.0
+    assert math.isnan(z["b2"])
+    assert np.nansum(judged.scores["a"]) == 5.0
+
+
+def test_a_group_that_is_given_goes_before_the_prompt(connection: Connection) -> None:
+    replace_rows(connection, "responses", responses("a1", "b1", group_id="g"))
+
+    assert set(judged_units(connection).units["group_id"]) == {"g"}
+
+
+def test_ground_truth_holds_queries_and_groups_with_ids_of_their_own_types(
+    connection: Connection,
+) -> None:
+    write_dual_judgement(connection, judgement(1))
+    write_pair_measures(connection, groups=group(), disagreements=pd.DataFrame(), validation=None)
+
+    columns = "expected_docs, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
+    [query] = connection.execute(f"SELECT {columns} FROM ground_truth WHERE id = 1").fetchall()  # noqa: S608
+    [asset] = connection.execute(f"SELECT {columns} FROM ground_truth WHERE id = 'p0'").fetchall()  # noqa: S608
+
+    assert query == ([7, 3], [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
+    assert asset == (["a1", "a2"], [4.0, None], [None, None], "mj", None, None)
+
+
+def test_the_latest_answer_to_a_query_wins(connection: Connection) -> None:
+    write_dual_judgement(connection, judgement(1))
+    write_dual_judgement(connection, judgement(2))
+    write_dual_judgement(connection, judgement(1, kappa=None))
+
+    found = connection.execute(
+        "SELECT id, kappa, kappa_reason FROM ground_truth ORDER BY id"
+    ).fetchall()
+    assert found == [(1, None, "single_class"), (2, 1.0, None)]
+
+
+def test_groups_are_replaced_and_the_history_grows(connection: Connection) -> None:
+    later = NOW + timedelta(days=1)
+    for at in (NOW, later):
+        write_pair_measures(
+            connection, groups=group(), disagreements=pd.DataFrame(), validation=validation(at)
+        )
+
+    history = validation_history(connection, most=10)
+    assert history["timestamp"].tolist() == [later, NOW]
+    assert connection.execute(
+        "SELECT count(*), count(kappa_micro), count(wilcoxon_p) FROM dual_judge_validation"
+    ).fetchall() == [(2, 0, 0)]
+    assert connection.execute("SELECT count(*) FROM group_judgements").fetchall() == [(1,)]
+
+
+def test_a_mode_that_was_come_to_before_keeps_its_time(connection: Connection) -> None:
+    start = StageChange(0, "both", math.nan, 0, "start")
+    dropped = StageChange(100, "one", 0.9, 100, "kappa is 0.900")
+    write_staged_mode(connection, [start, dropped], at=NOW)
+    later = NOW + timedelta(days=1)
+    write_staged_mode(connection, [start, dropped, StageChange(300, "both", 0.5, 10, "")], at=later)
+
+    found = connection.execute(
+        "SELECT mode, since, kappa FROM staged_mode ORDER BY position"
+    ).fetchall()
+    assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]
+
+
+def test_coverage_counts_what_was_attempted_and_names_judges_that_tried_nothing(
+    connection: Connection,
+) -> None:
+    given = scores(
+        ("a1", "clarity", "j", 2.0, "ok"),
+        ("a2", "clarity", "j", np.nan, "budget_stopped"),
+        ("a1", "safety", "j", 1.0, "ok"),
+    )
+    write_judge_scores(connection, [judge("j", 0), judge("k", 1)], given)
+
+    found = score_coverage(connection)
+
+    counts = ["judge_id", "question_id", "n_asked", "n_attempted", "n_ok", "n_budget_stopped"]
+    assert found[counts].to_numpy(dtype=object).tolist() == [
+        ["j", "clarity", 4, 2, 1, 1],
+        ["j", "safety", 4, 1, 1, 0],
+        ["k", "clarity", 4, 0, 0, 0],
+        ["k", "safety", 4, 0, 0, 0],
+    ]
+    assert found["share_ok"].tolist()[:2] == [0.5, 1.0]
+    assert found["share_ok"].isna().tolist()[2:] == [True, True]
+
+
+def test_models_under_test_are_named_once(connection: Connection) -> None:
+    assert judged_models(connection) == ["m1", "m2"]
+
+
+def test_a_text_is_found_in_any_table_and_not_by_its_jokers(connection: Connection) -> None:
+    replace_rows(connection, "responses", responses("a1", attributes='{"note": "sk-sec%ret"}'))
+    write_dual_judgement(connection, judgement(1))
+
+    assert tables_that_hold(connection, "sk-sec%ret") == ["responses"]
+    assert tables_that_hold(connection, "sk-%") == []
+    assert tables_that_hold(connection, "gpt-6-luna") == ["dual_judgements"]
