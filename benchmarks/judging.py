@@ -63,15 +63,15 @@ def _throughput(bare: Cost, whole: Cost) -> list[Row]:
             work=f"{N_CALLS:,} calls, {N_IN_FLIGHT} in flight: prompt, limiter, parse, ledger",
             ours=f"{N_CALLS / whole.wall_seconds:.0f} a second",
             peer=f"openai alone: {N_CALLS / bare.wall_seconds:.0f} a second",
-            ratio=f"{100 * share:.0f} %",
-            target="80 %",
+            ratio=f"{share:.2f} x",
+            target="at least 0.8 x its speed",
             met=share >= 0.8,
         ),
         Row(
             work="CPU per call, of the same",
             ours=duration(whole.cpu_seconds / N_CALLS),
             peer=f"openai alone: {duration(bare.cpu_seconds / N_CALLS)}",
-            ratio=f"{whole.cpu_seconds / bare.cpu_seconds:.2f} x",
+            ratio=f"{bare.cpu_seconds / whole.cpu_seconds:.2f} x",
             target="",
             met=None,
         ),
@@ -96,7 +96,7 @@ def _five_documents(environ: dict[str, str]) -> Row:
         ours=duration(took),
         peer="",
         ratio="",
-        target="0.8 s",
+        target="below 0.8 s",
         met=took < 0.8,
     )
 
