@@ -1,8 +1,9 @@
 """Live judges: asked for what the ledger does not hold, within the run's budget."""
 
 import asyncio
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.frames import rows_as_metadata
+from eval_assets.assets.staged_judging import StagedJudging, judge_in_stages
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges.batching import n_ended_batches
 from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
@@ -19,6 +21,7 @@ from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
 from eval_assets.judges.run import RunOptions
 from eval_assets.store.connection import connect, transaction
+from eval_assets.store.dual import StageChange, write_staged_mode
 from eval_assets.store.generated import record_spending, spent_in_run
 from eval_assets.store.judge_calls import DuckDBLedger
 from eval_assets.store.scores import units_to_judge
@@ -60,24 +63,28 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
             for response_id, question_id, prompt_text, response_text in units_to_judge(connection)
         ]
         spent = spent_in_run(connection, run_id)
-    budget = evaluation.budget_usd
-    summary = asyncio.run(
-        score_units(
-            units,
-            judges,
-            DuckDBLedger(database),
-            template=PromptTemplate.load(evaluation.judge_prompt),
-            options=RunOptions(
-                api_keys=keys, budget_usd=None if budget is None else max(0.0, budget - spent)
-            ),
-        )
-    )
-    metadata = _metadata(summary)
+    cap = evaluation.budget_usd
+    budget = None if cap is None else max(0.0, cap - spent)
+    template = PromptTemplate.load(evaluation.judge_prompt)
+
+    def score(
+        units: Sequence[Unit], judges: Sequence[LiveJudge], budget_usd: float | None
+    ) -> JudgingSummary:
+        options = RunOptions(api_keys=keys, budget_usd=budget_usd)
+        ledger = DuckDBLedger(database)
+        return asyncio.run(score_units(units, judges, ledger, template=template, options=options))
+
+    if evaluation.staged is None:
+        judging = StagedJudging(score(units, judges, budget), ())
+    else:
+        judging = judge_in_stages(units, judges, score, staged=evaluation.staged, budget_usd=budget)
+    summary = judging.summary
     with connect(database) as connection, transaction(connection):
+        write_staged_mode(connection, judging.changes, at=datetime.now(tz=UTC))
         record_spending(connection, run_id, asset="judge_scores", spent_usd=_spent_usd(summary))
     return LiveScores(
         scores=pd.DataFrame([asdict(score) for score in summary.scores]),
-        metadata=metadata,
+        metadata={**_metadata(summary), **_stage(judging.changes)},
         stopped=tuple(f"{judge.stopped}" for judge in summary.judges if judge.stopped),
     )
 
@@ -120,6 +127,18 @@ def _metadata(summary: JudgingSummary) -> Metadata:
         "n_from_ledger": sum(judge.n_from_ledger for judge in summary.judges),
         "n_budget_stopped": summary.n_budget_stopped,
         "calls": rows_as_metadata(pd.DataFrame([_calls(judge) for judge in summary.judges])),
+    }
+
+
+def _stage(changes: Sequence[StageChange]) -> Metadata:
+    """Which judges of the pair were asked in the end, and why; nothing where it is not staged."""
+    if not changes:
+        return {}
+    latest = changes[-1]
+    return {
+        "staged_mode": latest.mode,
+        "staged_reason": f"{latest.reason} (from unit {latest.position + 1} on)",
+        "staged_kappa": None if math.isnan(latest.kappa) else latest.kappa,
     }
 
 
