@@ -13,7 +13,7 @@ from eval_assets.judges.run import RunOptions, budget_for, open_lanes, run_jobs
 from eval_assets.judges.scores import JudgeScore
 from eval_assets.ledger import BatchLedger
 
-_UNITS_PER_LOOKUP = 2_000
+_UNITS_PER_LOOKUP = 10_000
 
 
 @dataclass(frozen=True)

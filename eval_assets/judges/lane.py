@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -38,17 +39,22 @@ class Lane:
 
     Args:
         model: The model.
-        client: Its client.
+        connect: Makes its client, when the first call is to be made: a run that finds everything in
+            the ledger need not import an SDK.
         clock: Clock to go by.
         longest_wait_seconds: Ceiling of a wait that the vendor asks for.
     """
 
     def __init__(
-        self, model: LiveModel, client: Client, *, clock: Clock, longest_wait_seconds: float
+        self,
+        model: LiveModel,
+        connect: Callable[[], Client],
+        *,
+        clock: Clock,
+        longest_wait_seconds: float,
     ) -> None:
         calling = model.calling
         self.model = model
-        self.client = client
         self.stopped = ""
         self.spent_usd = 0.0
         self.n_unpriced = 0
@@ -57,6 +63,8 @@ class Lane:
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
         self.open_units = asyncio.Semaphore(2 * calling.max_in_flight)
+        self._connect = connect
+        self._client: Client | None = None
         self._n_lost_in_a_row = 0
         self._clock = clock
         self._longest_wait_seconds = longest_wait_seconds
@@ -66,6 +74,18 @@ class Lane:
             max_in_flight=calling.max_in_flight,
             clock=clock,
         )
+
+    @property
+    def client(self) -> Client:
+        """The client, connected at the first use."""
+        if self._client is None:
+            self._client = self._connect()
+        return self._client
+
+    async def close(self) -> None:
+        """Close the connections, if there are any."""
+        if self._client is not None:
+            await self._client.close()
 
     async def attempt(self, call: Call) -> Tried | None:
         """Ask once, when the limiter allows; None if the model was stopped meanwhile."""

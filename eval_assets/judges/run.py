@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,9 @@ def budget_for(models: Sequence[LiveModel], options: RunOptions) -> Budget:
 async def open_lanes(
     models: Sequence[LiveModel], ledger: Ledger, *, budget: Budget, options: RunOptions
 ) -> AsyncIterator[tuple[Caller, list[Lane]]]:
-    """Connect to every model; in the end commit what arrived and disconnect, whatever happens.
+    """Make models ready to be called; in the end commit what arrived and disconnect.
+
+    That end comes whatever happens inside.
 
     Args:
         models: The models.
@@ -85,16 +88,14 @@ async def open_lanes(
     async with AsyncExitStack() as stack:
         lanes = []
         for model in models:
-            client = connect(model, api_key=options.api_keys[model.id])
-            stack.push_async_callback(client.close)
-            lanes.append(
-                Lane(
-                    model,
-                    client,
-                    clock=options.clock,
-                    longest_wait_seconds=options.retry.longest_wait_seconds,
-                )
+            lane = Lane(
+                model,
+                partial(connect, model, api_key=options.api_keys[model.id]),
+                clock=options.clock,
+                longest_wait_seconds=options.retry.longest_wait_seconds,
             )
+            stack.push_async_callback(lane.close)
+            lanes.append(lane)
         caller = Caller(ledger, budget=budget, retry=options.retry, clock=options.clock, rng=rng)
         yield await stack.enter_async_context(caller), lanes
 
@@ -109,6 +110,11 @@ async def run_jobs(jobs: Sequence[tuple[Lane, Sequence[Job]]], *, options: RunOp
     Raises:
         Exception: What the first failing job raises; a failed call is no such thing.
     """
+    jobs = [(lane, lane_jobs) for lane, lane_jobs in jobs if lane_jobs]
+    if not jobs:
+        return
+    for lane, _ in jobs:
+        _ = lane.client  # connected before the clock runs
     counter = _Counter(jobs, clock=options.clock)
     try:
         async with asyncio.TaskGroup() as reporting:
@@ -120,8 +126,7 @@ async def run_jobs(jobs: Sequence[tuple[Lane, Sequence[Job]]], *, options: RunOp
     except ExceptionGroup as failures:
         # One broken ledger fails every job alike; one message says it.
         raise _first(failures) from None
-    if any(lane_jobs for _, lane_jobs in jobs):
-        options.report(counter.progress())
+    options.report(counter.progress())
 
 
 class _Counter:

@@ -13,6 +13,7 @@ import pytest
 
 from eval_assets.evaluation import Calling, Evaluation, Judge
 from eval_assets.fake_provider import Behaviour, Faults, RateLimit, RunningProvider, mixed_rates
+from eval_assets.judges import run
 from eval_assets.judges.judging import live_judges, score_units
 from eval_assets.judges.live import api_keys
 from eval_assets.judges.progress import Estimate, Progress
@@ -270,6 +271,18 @@ def test_what_to_expect_is_told_before_the_first_call_and_what_came_of_it_after(
     assert gpt.cost_usd > 0
     assert isinstance(end, Progress)
     assert (end.n_done, end.n_failed, end.n_total) == (20, 0, 20)
+
+
+def test_a_run_that_finds_everything_in_the_ledger_connects_to_nobody(
+    judge_all: JudgeAll, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = judge_all(units(3))
+
+    def refuse(_: object, *, api_key: str) -> None:
+        raise AssertionError(f"connected with {api_key}")
+
+    monkeypatch.setattr(run, "connect", refuse)
+    assert judge_all(units(3)).scores == first.scores
 
 
 def test_the_key_is_nowhere_but_in_the_request(
