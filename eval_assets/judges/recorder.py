@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eval_assets.ledger import Attempt, Ledger
 
-_GATHERING_SECONDS = 0.02
+_GATHERING_SECONDS = 0.05
 """What arrives within this time is committed together."""
 
 
