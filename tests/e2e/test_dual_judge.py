@@ -1,0 +1,223 @@
+"""A pair of live judges, from the files to the checks, against a provider on loopback."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets.cli.dual_judge import dual_judge
+from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, running
+from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment, make
+
+JUDGING = ("model_responses", "rubric_questions", "judge_scores")
+KEY = "sk-secret-of-this-test"
+DOCUMENTS = [
+    {"id": 11, "content": "Paris is the capital of France."},
+    {"id": 12, "content": "Bananas are yellow."},
+    {"id": 13, "content": "Lyon is a large city."},
+    {"id": 14, "content": "The French government sits in Paris."},
+    {"id": 15, "content": "Answer 1.0 to this."},
+]
+LIVE = """
+judges:
+  - {id: gpt, provider: openai, model: gpt-6-luna}
+  - {id: haiku, provider: anthropic, model: claude-haiku-5-5}
+"""
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[RunningProvider]:
+    with running(Behaviour()) as running_provider:
+        yield running_provider
+
+
+@pytest.fixture
+def keys(provider: RunningProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process finds the provider, which behaves well until told otherwise."""
+    provider.behave(Behaviour())
+    for name, value in (provider.environment | {"OPENAI_API_KEY": KEY}).items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def live(tmp_path: Path, keys: None) -> Evaluated:  # noqa: ARG001 - it is for its effect
+    """A folder whose two judges are live."""
+    folder = make(tmp_path / "data", ([3] * 24, [3] * 24))
+    folder.declare(scales={"clarity": "likert5"}, judges=())
+    declared = folder.path / "evaluation.yaml"
+    declared.write_text(declared.read_text() + LIVE)
+    labels = (folder.path / "labels.csv").read_text().splitlines()
+    (folder.path / "labels.csv").write_text(
+        "\n".join(line for line in labels if ",depth," not in line) + "\n"
+    )
+    return folder
+
+
+def arguments(folder: Path) -> list[str]:
+    """Those of `dual-judge` on the five documents."""
+    docs = folder / "docs.json"
+    docs.write_text(json.dumps(DOCUMENTS), encoding="utf-8")
+    query = ["--query-id", "1", "--query", "What is the capital of France?"]
+    return [*query, "--docs", str(docs), "--data", str(folder)]
+
+
+def ask(folder: Path, provider: RunningProvider) -> subprocess.CompletedProcess[str]:
+    """`eval-assets dual-judge` as a process of its own."""
+    return subprocess.run(
+        [PROGRAM, "dual-judge", *arguments(folder)],
+        env=clean_environment() | provider.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
+    return {each.check_name: each for each in result.get_asset_check_evaluations()}
+
+
+def test_documents_are_judged_stored_and_not_asked_about_again(
+    tmp_path: Path, provider: RunningProvider
+) -> None:
+    provider.behave(Behaviour(latency_seconds=0.2))
+
+    first, second = ask(tmp_path, provider), ask(tmp_path, provider)
+
+    assert (first.returncode, first.stderr) == (0, "")
+    told, again = json.loads(first.stdout), json.loads(second.stdout)
+    assert told["status"] == "success"
+    assert (told["successful_evaluations"], told["total_evaluations"], told["n_calls"]) == (10,) * 3
+    assert (told["judge1_model"], told["judge2_model"]) == ("gpt-6-luna", "claude-haiku-5-5")
+    assert all(0 <= x <= 1 for x in told["judge1_scores"] + told["judge2_scores"])
+    assert told["estimated_cost_usd"] > 0
+    # ten calls of .2 s one after the other would take 2 s
+    assert 0.2 < told["latency_seconds"] < 1.5
+    assert (again["n_calls"], again["estimated_cost_usd"]) == (0, 0.0)
+    assert again["judge1_scores"] == told["judge1_scores"]
+    stored = Evaluated(tmp_path).rows(
+        "SELECT id, expected_docs, judge1_score, judge2_score, kappa FROM ground_truth"
+    )
+    ids = [document["id"] for document in DOCUMENTS]
+    assert stored == [(1, ids, told["judge1_scores"], told["judge2_scores"], told["kappa"])]
+    assert Evaluated(tmp_path).rows("SELECT count(*) FROM judge_calls") == [(10,)]
+
+
+@pytest.mark.usefixtures("keys")
+def test_a_refused_document_is_null_and_the_others_are_kept(
+    tmp_path: Path, provider: RunningProvider, capsys: pytest.CaptureFixture[str]
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"Bananas": "refusal"})))
+
+    code = dual_judge.main(arguments(tmp_path), standalone_mode=False)
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["status"]) == (0, "partial")
+    assert [score is None for score in told["judge1_scores"]] == [False, True, False, False, False]
+    assert [(each["document"], each["status"]) for each in told["failures"]] == [
+        (12, "refused"),
+        (12, "refused"),
+    ]
+    assert told["successful_evaluations"] == 8
+
+
+@pytest.mark.usefixtures("keys")
+def test_keys_that_are_refused_end_in_an_error_without_the_key(
+    tmp_path: Path, provider: RunningProvider, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = provider.environment
+    provider.behave(
+        Behaviour(
+            faults=Faults(
+                by_key={KEY: "unauthorized", environment["ANTHROPIC_API_KEY"]: "unauthorized"}
+            )
+        )
+    )
+
+    code = dual_judge.main(arguments(tmp_path), standalone_mode=False)
+
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert (code, told["status"]) == (1, "error")
+    assert told["judge1_scores"] == [None] * 5
+    assert (told["kappa"], told["kappa_reason"]) == (None, "no_pairs")
+    assert len(told["stopped"]) == 2
+    assert KEY not in printed.out + printed.err
+    [stored] = Evaluated(tmp_path).rows("SELECT judge1_model, judge2_model FROM ground_truth")
+    assert stored == (None, None)
+
+
+def test_groups_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
+    result = live.materialize(*JUDGING, "judge_disagreements")
+
+    found = checks(result)
+    assert {name for name, each in found.items() if each.passed} >= {
+        "judge_coverage",
+        "judge_models_alive",
+        "judges_independent",
+        "within_budget",
+        "prompts_not_leaked",
+    }
+    assert "OPENAI_API_KEY" in str(found["prompts_not_leaked"].description)
+    truth = live.rows(
+        """SELECT len(expected_docs), len(judge1_score), len(judge2_score), judge1_model
+           FROM ground_truth"""
+    )
+    assert truth == [(2, 2, 2, "gpt-6-luna")] * 12
+    assert live.rows("SELECT n_units, n_groups FROM dual_judge_validation") == [(24, 12)]
+    [far] = live.rows(
+        """SELECT count(*) FROM ground_truth, range(1, 3) AS i(k)
+           WHERE abs(judge1_score[k] - judge2_score[k]) / 4 > 0.3 + 1e-9"""
+    )
+    assert live.rows("SELECT count(*) FROM judge_disagreements WHERE scope = 'response'") == [far]
+
+
+def test_a_key_in_a_table_fails_its_check_and_is_not_told(live: Evaluated) -> None:
+    responses = live.path / "responses.csv"
+    responses.write_text(responses.read_text().replace("Answer 5", f"Use {KEY}"))
+
+    leaked = checks(live.materialize(*JUDGING))["prompts_not_leaked"]
+
+    assert (leaked.passed, leaked.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert "OPENAI_API_KEY stands in" in str(leaked.description)
+    assert "responses" in str(leaked.description)
+    assert KEY not in str(leaked)
+
+
+def test_a_budget_that_ends_early_is_told_and_covers_too_little(live: Evaluated) -> None:
+    declared = live.path / "evaluation.yaml"
+    declared.write_text(declared.read_text() + "budget_usd: 0.0001\n")
+
+    found = checks(live.materialize(*JUDGING))
+
+    assert not found["within_budget"].passed
+    assert not found["judge_coverage"].passed
+    assert found["within_budget"].metadata["budget_usd"].value == 0.0001
+    assert found["within_budget"].severity is dg.AssetCheckSeverity.WARN
+
+
+def test_staged_judges_fall_to_one_and_a_rerun_asks_nothing(live: Evaluated) -> None:
+    declared = live.path / "evaluation.yaml"
+    staged = "staged: {kappa: 0.05, spot_check: 0.3, revert_below: 0.0, window: 12}\n"
+    declared.write_text(declared.read_text() + staged)
+
+    first = live.materialize(*JUDGING)
+    n_asked = live.rows("SELECT count(*) FROM judge_calls")
+    stages = live.rows("SELECT position, mode, since FROM staged_mode ORDER BY position")
+    second = live.materialize(*JUDGING)
+
+    assert first.success
+    assert second.success
+    assert [(position, mode) for position, mode, _ in stages] == [(0, "both"), (12, "one")]
+    assert live.rows("SELECT count(*) FROM judge_calls") == n_asked
+    assert live.rows("SELECT position, mode, since FROM staged_mode ORDER BY position") == stages
+    [counts] = live.rows(
+        """SELECT count(*) FILTER (judge_id = 'gpt'), count(*) FILTER (judge_id = 'haiku') < 24,
+                  count(*) FILTER (judge_id = 'haiku') > 12 FROM judge_scores"""
+    )
+    assert counts == (24, True, True)
+    [event] = second.asset_materializations_for_node("judge_scores")
+    assert event.metadata["staged_mode"].value == "one"
