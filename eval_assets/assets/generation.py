@@ -25,7 +25,7 @@ from eval_assets.readers.prompts import read_prompts
 from eval_assets.store.connection import transaction
 from eval_assets.store.generated import record_spending
 from eval_assets.store.judge_calls import DuckDBLedger
-from eval_assets.store.tables import record_import, replace_rows
+from eval_assets.store.tables import is_imported, record_import, replace_rows
 
 _NOTHING = GenerationSummary((), 0, 0, 0.0, None, (), {})
 """What comes of a run without generators."""
@@ -44,20 +44,20 @@ def generated_responses(
             else _NOTHING
         )
         rows = pd.DataFrame([_row(response) for response in summary.responses])
+        fingerprint = version_of(rows.to_dict("records"))
         with folder.connect() as connection, transaction(connection):
-            replace_rows(connection, "generated_responses", rows)
-            record_import(
-                connection,
-                "generated_responses",
-                fingerprint=version_of(rows.to_dict("records")),
-                n_rows=len(rows),
-            )
-            record_spending(
-                connection,
-                context.run.run_id,
-                asset="generated_responses",
-                spent_usd=summary.spent_usd,
-            )
+            if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
+                replace_rows(connection, "generated_responses", rows)
+                record_import(
+                    connection, "generated_responses", fingerprint=fingerprint, n_rows=len(rows)
+                )
+            if summary.n_attempts:
+                record_spending(
+                    connection,
+                    context.run.run_id,
+                    asset="generated_responses",
+                    spent_usd=summary.spent_usd,
+                )
             table = table_metadata(connection, "generated_responses")
     if summary.stopped:
         raise dg.Failure(description="\n".join(summary.stopped.values()), allow_retries=False)
