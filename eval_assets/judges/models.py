@@ -80,19 +80,29 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
     """
     if (override := _snapshot_of(model, overrides)) is not None:
         return override
-    entries = _snapshot_of(model, _table("prices.yaml")) or []
-    in_force = [entry for entry in entries if entry["since"] <= on]
-    if not in_force:
+    entry = in_force(_snapshot_of(model, _table("prices.yaml")) or [], on=on)
+    if entry is None:
         return None
-    latest = max(in_force, key=lambda entry: entry["since"])
     return Price(
-        input_usd=latest["input"],
-        output_usd=latest["output"],
-        cached_input_usd=latest.get("cached_input"),
-        cache_write_usd=latest.get("cache_write"),
-        long_prompt_tokens=latest.get("long_prompt_tokens"),
-        long_prompt_factor=latest.get("long_prompt_factor", 1.0),
+        input_usd=entry["input"],
+        output_usd=entry["output"],
+        cached_input_usd=entry.get("cached_input"),
+        cache_write_usd=entry.get("cache_write"),
+        long_prompt_tokens=entry.get("long_prompt_tokens"),
+        long_prompt_factor=entry.get("long_prompt_factor", 1.0),
     )
+
+
+def in_force(entries: Iterable[Mapping[str, Any]], *, on: date) -> Mapping[str, Any] | None:
+    """The entry that holds on a day: the latest whose `since` is not after it.
+
+    Examples:
+        >>> old, new = {"since": date(2026, 1, 1)}, {"since": date(2026, 7, 1)}
+        >>> in_force([new, old], on=date(2026, 6, 30)) is old
+        True
+    """
+    begun = [entry for entry in entries if entry["since"] <= on]
+    return max(begun, key=lambda entry: entry["since"], default=None)
 
 
 def lifecycle_of(model: str, *, on: date) -> Lifecycle:

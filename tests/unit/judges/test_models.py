@@ -5,7 +5,13 @@ from datetime import date, timedelta
 import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
-from eval_assets.judges.models import abilities_of, lifecycle_of, price_of, shared_family
+from eval_assets.judges.models import (
+    abilities_of,
+    in_force,
+    lifecycle_of,
+    price_of,
+    shared_family,
+)
 from eval_assets.models import Price, Usage, cost_usd
 
 TODAY = date(2026, 11, 21)
@@ -55,22 +61,23 @@ def test_a_price_holds_for_dated_snapshots_and_for_no_other_model() -> None:
     def known(model: str) -> Price | None:
         return price_of(model, on=TODAY, overrides={})
 
-    assert known("gpt-5-mini-2025-08-07") == known("gpt-5-mini") != known("gpt-5")
-    assert known("gpt-5.6-luna") is None
-    assert known("gpt-5-chat-latest") is None
-    assert known("gemini-2.5-flash-lite") is None
+    assert known("gpt-4o-mini-2024-07-18") == known("gpt-4o-mini") != known("gpt-4o")
+    assert known("gpt-4o-audio-preview") is None
+    assert known("gpt-6-luna-large") is None
+    assert known("gemini-2.5-flash") is None
 
 
 def test_a_price_is_the_one_in_force_on_the_day() -> None:
-    model = "claude-3-5-haiku-20241022"
-    first = price_of(model, on=date(2024, 11, 10), overrides={})
-    later = price_of(model, on=date(2025, 3, 1), overrides={})
-    assert first is not None
-    assert later is not None
-    assert (first.input_usd, later.input_usd) == (1.00, 0.80)
-    assert price_of(model, on=date(2024, 10, 1), overrides={}) is None
+    entries = [{"since": date(2026, 3, 1), "input": 2}, {"since": date(2026, 1, 1), "input": 1}]
+    assert in_force(entries, on=date(2025, 12, 31)) is None
+    assert in_force(entries, on=date(2026, 1, 1)) == entries[1]
+    assert in_force(entries, on=date(2026, 2, 28)) == entries[1]
+    assert in_force(entries, on=date(2026, 3, 1)) == entries[0]
+
+
+def test_a_price_of_ones_own_goes_before_the_one_that_ships() -> None:
     own = Price(input_usd=0, output_usd=0)
-    assert price_of(model, on=TODAY, overrides={"claude-3-5-haiku": own}) == own
+    assert price_of("gpt-4o-2024-11-20", on=TODAY, overrides={"gpt-4o": own}) == own
 
 
 def test_cost_counts_cached_tokens_long_prompts_and_batches() -> None:
