@@ -5,10 +5,11 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 
 import duckdb
+
+from eval_assets.store.schema import column_comments, schema
 
 logger = logging.getLogger(__name__)
 
@@ -109,10 +110,9 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         )
     if version == SCHEMA_VERSION:
         return
-    schema = resources.files("eval_assets.store").joinpath("schema.sql").read_text("utf-8")
     with transaction(connection):
-        connection.execute(schema)
-        for table, column, comment in _column_comments(schema):
+        connection.execute(schema())
+        for table, column, comment in column_comments():
             connection.execute(f'COMMENT ON COLUMN "{table}"."{column}" IS {_quoted(comment)}')
         connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
         connection.execute("DELETE FROM schema_version")
@@ -126,16 +126,6 @@ def _schema_version(connection: duckdb.DuckDBPyConnection) -> int | None:
     except duckdb.CatalogException:
         return None
     return None if rows[0][0] is None else int(rows[0][0])
-
-
-def _column_comments(schema: str) -> Iterator[tuple[str, str, str]]:
-    """What schema.sql says beside a column: table, column and comment."""
-    table = ""
-    for line in schema.splitlines():
-        if created := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", line):
-            table = created[1]
-        elif described := re.match(r"\s+\"?(\w+)\"? [^-]*-- (.+)", line):
-            yield table, described[1], described[2]
 
 
 def _quoted(text: str) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from eval_assets.records import InputProblem
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.connection import StoreError
+from eval_assets.store.schema import column_comments
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -108,12 +109,9 @@ class Column:
 
 def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Column]:
     """Columns of `table`, in order."""
-    found = connection.execute(
-        """SELECT column_name, data_type, comment FROM duckdb_columns()
-           WHERE table_name = ? ORDER BY column_index""",
-        [table],
-    ).fetchall()
-    return [Column(*row) for row in found]
+    comments = {(of, column): comment for of, column, comment in column_comments()}
+    found = connection.execute(f'DESCRIBE "{table}"').fetchall()
+    return [Column(name, type_, comments.get((table, name))) for name, type_, *_ in found]
 
 
 def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
