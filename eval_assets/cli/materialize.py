@@ -15,9 +15,17 @@ from eval_assets.assets.folder import EvaluationFolder
 from eval_assets.cli.measured import print_measured
 from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_faults
 from eval_assets.definitions import defs
+from eval_assets.evaluation import GateName
 from eval_assets.gates import ASSET_OF_GATE
 from eval_assets.store.connection import StoreError
 from eval_assets.store.verdicts import judge_gates
+
+_INTERRUPTED = (
+    dg.DagsterExecutionInterruptedError.__name__,
+    KeyboardInterrupt.__name__,
+    "RuntimeError: Query interrupted",
+)
+"""What Ctrl-C raises: in a step, between steps, and while DuckDB is at work."""
 
 
 def materialize(data: Path, *, database: Path | None, select: str | None, verbose: bool) -> int:
@@ -45,27 +53,39 @@ def materialize(data: Path, *, database: Path | None, select: str | None, verbos
                 "loggers": {"console" if verbose else "terminal": {"config": {}}},
             },
         )
+    if _is_interrupted(result):
+        raise KeyboardInterrupt
     faults = _faults(result)
     if faults:
         print_faults(faults)
         return FAILED
-    is_closed = _tell(folder)
+    closed = _tell(folder)
     held = sorted(key.to_user_string() for key in selected if _is_held(result, key))
     if held:
         click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {', '.join(held)}")
-    is_asked = {key.to_user_string() for key in selected} & set(ASSET_OF_GATE.values())
-    return GATE_CLOSED if held or (is_asked and is_closed) else DONE
+    is_asked = {key.to_user_string() for key in selected} & {ASSET_OF_GATE[gate] for gate in closed}
+    return GATE_CLOSED if held or is_asked else DONE
 
 
 def _selection(select: str | None) -> dg.AssetSelection:
     """The assets that `--select` names; all of them without it."""
     if select is None:
         return dg.AssetSelection.all()
-    return reduce(or_, (dg.AssetSelection.from_string(part.strip()) for part in select.split(",")))
+    return reduce(or_, (_named(part.strip()) for part in select.split(",")))
 
 
-def _tell(folder: EvaluationFolder) -> bool:
-    """Print what is stored now, each gate's verdict and where to look; whether one is closed."""
+def _named(part: str) -> dg.AssetSelection:
+    """One part of `--select`; by itself Dagster takes `+` for one layer, not for all above."""
+    selected = named = dg.AssetSelection.from_string(part.strip("+"))
+    if part.startswith("+"):
+        selected |= named.upstream()
+    if part.endswith("+"):
+        selected |= named.downstream()
+    return selected
+
+
+def _tell(folder: EvaluationFolder) -> list[GateName]:
+    """Print what is stored now, each verdict and where to look; return the closed gates."""
     evaluation = folder.evaluation()
     with folder.connect() as connection:
         outcomes = judge_gates(connection, evaluation)
@@ -73,12 +93,21 @@ def _tell(folder: EvaluationFolder) -> bool:
     if (report := folder.out / "report.html").exists():
         click.echo(f"Report    {report}")
     click.echo(f"Database  {folder.database_path}")
-    return any(outcome.is_closed for outcome in outcomes)
+    return [outcome.gate for outcome in outcomes if outcome.is_closed]
 
 
 def _is_held(result: dg.ExecuteInProcessResult, key: dg.AssetKey) -> bool:
     """Whether an asset was selected and not materialized."""
     return not result.asset_materializations_for_node(key.to_python_identifier())
+
+
+def _is_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    """Whether Ctrl-C ended the run: Dagster tells of it as of any failed step or job."""
+    errors = [e.step_failure_data.error for e in result.all_events if e.is_step_failure]
+    errors += [e.job_failure_data.error for e in result.all_events if e.is_job_failure]
+    return any(
+        sign in (error.cause or error).message for error in errors if error for sign in _INTERRUPTED
+    )
 
 
 def _faults(result: dg.ExecuteInProcessResult) -> list[str]:

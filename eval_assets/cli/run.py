@@ -14,8 +14,8 @@ from eval_assets.readers.evaluation_yaml import read_evaluation
 @click.option(
     "--select",
     default=None,
-    help="Assets to materialize, with commas between them; + takes in what one depends on: "
-    "judge_splits, or +human_agreement,judge_scores.  [default: all]",
+    help="Assets to materialize, with commas between them; + takes in all that one depends "
+    "on: judge_splits, or +human_agreement,judge_scores.  [default: all]",
 )
 @click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
 def run(data: Path, database: Path | None, select: str | None, verbose: bool) -> int:  # noqa: FBT001

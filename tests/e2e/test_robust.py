@@ -163,6 +163,26 @@ def told_until(run: subprocess.Popen[str], words: str) -> str:
     return told
 
 
+def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
+    program = subprocess.Popen(
+        [PROGRAM, "run", "--data", new_folder.path],
+        cwd=new_folder.path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert program.stdout is not None
+    while "human_labels" not in program.stdout.readline():
+        assert program.poll() is None
+    program.send_signal(signal.SIGINT)
+    _, said = program.communicate(timeout=60)
+
+    assert program.returncode == 130
+    assert said.strip() == "Stopped. What was stored is kept; run again to go on."
+    assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
+
+
 def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluated) -> None:
     """A person's session is open until both runs have said that they wait for it; both go on."""
     session = subprocess.Popen(
