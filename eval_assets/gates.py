@@ -117,6 +117,9 @@ _REMEDIES: dict[GateName, str] = {
     "judge_alpha": "Compare the judges' replies in judge_scores and revise the judge prompt",
 }
 
+_VARY = "Add responses that differ more: agreement beyond chance shows only where ratings vary"
+"""What to do about an undefined value: from two units on, only equal ratings lead to one."""
+
 ASSET_OF_GATE: dict[GateName, str] = {
     "human_a_hh": "human_agreement",
     "human_alpha": "human_agreement",
@@ -226,7 +229,7 @@ def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> 
         reason = f"{value} is below the minimum {threshold.minimum:g}. {_REMEDIES[gate]}"
     else:
         verdict = "not_evaluable"
-        reason = f"undefined: {figure.undefined_because or 'no value'}. {_REMEDIES[gate]}"
+        reason = f"{figure.undefined_because or 'undefined'}. {_VARY}"
     return GateVerdict(
         gate=gate,
         question_id=figure.question_id,

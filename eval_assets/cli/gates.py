@@ -41,6 +41,7 @@ def _as_json(outcome: GateOutcome) -> dict[str, object]:
     verdicts = [asdict(verdict) for verdict in (outcome.overall, *outcome.questions)]
     return {
         "gate": outcome.gate,
+        "severity": outcome.severity,
         "is_closed": outcome.is_closed,
         "reason": outcome.reason,
         "verdicts": [

@@ -62,16 +62,25 @@ def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> No
     click.echo("\nGates")
     for outcome in outcomes:
         overall = outcome.overall
-        state = "CLOSED" if outcome.is_closed else "open"
-        colour = "red" if outcome.is_closed else "green" if outcome.passed else "yellow"
+        state, colour = _state(outcome)
         interval = _range(overall.low, overall.high)
         click.echo(
             f"  {outcome.gate:12} {click.style(f'{state:6}', fg=colour)} {interval:>17}  "
             f"{outcome.reason}"
         )
     if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
-        click.echo(f"  judge_alpha  does not apply to {len(evaluation.judges)} judge(s)")
+        n_judges = "one judge" if evaluation.judges else "no judge"
+        click.echo(f"  judge_alpha  does not apply: it takes two judges, and there is {n_judges}")
     click.echo("")
+
+
+def _state(outcome: GateOutcome) -> tuple[str, str]:
+    """Whether a gate blocks, and its colour; one that would block but for its severity warns."""
+    if outcome.is_closed:
+        return "CLOSED", "red"
+    if outcome.passed:
+        return "open", "green"
+    return ("open" if outcome.overall.verdict == "pass" else "warns"), "yellow"
 
 
 def _figure(value: float) -> str:

@@ -241,8 +241,26 @@ def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) ->
     assert (done.returncode, done.stderr) == (3, "")
     closed = {gate["gate"]: gate["is_closed"] for gate in json.loads(done.stdout)}
     assert closed == {"human_a_hh": True, "human_alpha": True, "judge_alpha": False}
+    assert {gate["severity"] for gate in json.loads(done.stdout)} == {"error"}
     closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")
     assert closed_folder.run("gates").returncode == 0
+
+
+def test_a_gate_that_only_warns_says_so_where_it_is_not_reached(closed_folder: Evaluated) -> None:
+    closed_folder.declare(gates="human_a_hh: {severity: warn}, human_alpha: {severity: warn}")
+    done = closed_folder.run("gates")
+
+    states = dict(line.split()[:2] for line in done.stdout.splitlines() if line.startswith("  "))
+    assert done.returncode == 0
+    assert states == {"human_a_hh": "warns", "human_alpha": "warns", "judge_alpha": "open"}
+
+
+def test_a_plus_selects_all_that_an_asset_depends_on(new_folder: Evaluated) -> None:
+    done = new_folder.run("run", "--select", "+human_agreement")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
+    assert new_folder.rows("SELECT count(*) FROM judge_scores") == [(0,)]
 
 
 def test_bad_input_exits_with_1_and_one_line_for_each_place(open_folder: Evaluated) -> None:

@@ -53,10 +53,10 @@ def test_a_value_that_rounds_to_the_minimum_does_not_reach_it() -> None:
 
 
 def test_an_undefined_value_is_not_evaluable_and_closes_the_gate() -> None:
-    outcome = outcome_of(shown(figure(NAN, why="no variation, all ratings are equal")))
+    outcome = outcome_of(shown(figure(NAN, why="undefined: no variation")))
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
-    assert outcome.reason.startswith("undefined: no variation, all ratings are equal. ")
+    assert outcome.reason.startswith("undefined: no variation. Add responses that differ more")
 
 
 @pytest.mark.parametrize("minimum", [0.0, -1.0, -math.inf])
