@@ -2,6 +2,7 @@
 
 from importlib import resources
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -26,5 +27,5 @@ def init(folder: Path) -> int:
     for file in given:
         (folder / file.name).write_text(file.read_text("utf-8"), encoding="utf-8")
         click.echo(f"wrote {folder / file.name}")
-    click.echo(f"\nNow run: eval-assets run --data {folder}")
+    click.echo(f"\nNow run: eval-assets run --data {quote(str(folder))}")
     return DONE

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -21,12 +22,14 @@ def irr(data: Path, database: Path | None, as_json: bool) -> int:  # noqa: FBT00
 
     Undefined figures are null, never a number. Run `eval-assets run` first.
     """
-    with connect(database_of(data, database)) as connection:
+    path = database_of(data, database)
+    if not path.exists():
+        return _nothing_yet(data)
+    with connect(path) as connection:
         agreement = read_table(connection, "human_agreement")
         findings = read_table(connection, "label_findings")
     if agreement.empty:
-        click.echo(f"Nothing is measured yet. Run: eval-assets run --data {data}", err=True)
-        return FAILED
+        return _nothing_yet(data)
     if as_json:
         rows = agreement.astype(object).where(agreement.notna(), None).to_dict("records")
         click.echo(
@@ -37,3 +40,9 @@ def irr(data: Path, database: Path | None, as_json: bool) -> int:  # noqa: FBT00
     for finding in findings.itertuples():
         click.echo(f"  {finding.question_id}: {finding.finding}")
     return DONE
+
+
+def _nothing_yet(data: Path) -> int:
+    """Say what to run first; the exit code of having nothing to show."""
+    click.echo(f"Nothing is measured yet. Run: eval-assets run --data {quote(str(data))}", err=True)
+    return FAILED

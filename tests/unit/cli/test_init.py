@@ -21,6 +21,11 @@ def test_folder_can_be_read_as_it_is(tmp_path: Path) -> None:
     assert not labels.rejected
 
 
+def test_the_command_to_run_next_can_be_copied_as_it_stands(tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(init, [str(tmp_path / "of mine")])
+    assert outcome.output.endswith(f"\nNow run: eval-assets run --data '{tmp_path}/of mine'\n")
+
+
 def test_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("mine", encoding="utf-8")
     outcome = CliRunner().invoke(init, [str(tmp_path)])
