@@ -104,7 +104,8 @@ def suggestions(
         found.append("Clarify the question, split it if it asks two things, and calibrate again")
     if n_extreme:
         found.append(
-            f"Discuss the {n_extreme} responses in label_disagreements as a group, "
+            f"Discuss the {n_extreme} response{'s' * (n_extreme > 1)} in label_disagreements as a "
+            "group, "
             "without changing the ratings already given"
         )
     return [Finding(question.id, "suggestion", text) for text in found]

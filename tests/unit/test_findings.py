@@ -124,6 +124,10 @@ def test_disagreements_are_to_be_discussed_without_changing_ratings() -> None:
     )
 
 
+def test_one_disagreement_is_one_response() -> None:
+    assert advice(n_extreme=1).startswith("Discuss the 1 response in label_disagreements as")
+
+
 def test_a_continuous_scale_goes_by_exact_agreement() -> None:
     """Where a scale has no steps, no pair can be adjacent."""
     unit = RubricQuestion("quality", "?", Scale(low=0, high=1), "interval")
