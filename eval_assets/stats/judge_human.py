@@ -10,7 +10,7 @@ from eval_assets.stats.association import wilcoxon_signed_rank
 from eval_assets.stats.coefficients import Estimator, Undefined, defined_ratio
 from eval_assets.stats.compared_units import JudgedRatings, UnitKinds
 from eval_assets.stats.intervals import Interval, intervals
-from eval_assets.stats.kappa import _PairTable
+from eval_assets.stats.kappa import PairTable
 from eval_assets.stats.paired_scores import PairedScores
 from eval_assets.stats.patterns import Floats
 from eval_assets.stats.resampling import ResampledUnits
@@ -156,7 +156,7 @@ def _estimators(kinds: UnitKinds, scale: Scale) -> list[Estimator]:
     kappas: list[Estimator] = [Undefined(), Undefined()]
     if scale.values is not None:
         near = _ratio(kinds.n_near, n_ratings)
-        cells = _PairTable(
+        cells = PairTable(
             np.asarray(scale.values), kinds.judge_code, kinds.consensus_code, kinds.n_units
         )
         kappas = [cells.kappa(None), cells.kappa("quadratic")]

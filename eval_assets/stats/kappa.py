@@ -42,7 +42,7 @@ def cohen_kappa(a: npt.ArrayLike, b: npt.ArrayLike, *, weights: KappaWeights | N
         >>> round(cohen_kappa([1, 1, 0, 0, 1], [1, 0, 0, 0, 1], weights=None), 3)
         0.615
     """
-    table = _PairTable.of(a, b)
+    table = PairTable.of(a, b)
     return float(table.kappa(weights)(table.observed)[0])
 
 
@@ -69,7 +69,7 @@ def cohen_kappa_interval(  # noqa: PLR0913 - the data and five keywords
         >>> round(found.value, 2), 0.3 < found.low < 0.6, found.n_units
         (0.7, True, 40)
     """
-    table = _PairTable.of(a, b)
+    table = PairTable.of(a, b)
     units = ResampledUnits.alike(table.n_units, n_entries=len(table.n_units))
     estimators = [table.kappa(weights)]
     return intervals(estimators, units, confidence=confidence, n_resamples=n_resamples, rng=rng)[0]
@@ -126,8 +126,15 @@ def grouped_kappa(
 
 
 @dataclass(frozen=True, eq=False)
-class _PairTable:
-    """Distinct pairs of values and how many units show each: the contingency table's full cells."""
+class PairTable:
+    """Distinct pairs of values and how many units show each: the contingency table's full cells.
+
+    Attributes:
+        values: Values that occur, ascending, shape (n_values,).
+        first: One rater's value in each cell, as an index of `values`, shape (n_cells,).
+        second: The other's.
+        n_units: Units in each cell.
+    """
 
     values: Floats
     first: Integers
@@ -135,7 +142,8 @@ class _PairTable:
     n_units: Integers
 
     @classmethod
-    def of(cls, a: npt.ArrayLike, b: npt.ArrayLike) -> "_PairTable":
+    def of(cls, a: npt.ArrayLike, b: npt.ArrayLike) -> "PairTable":
+        """The table of two raters' values, units without both left out."""
         a, b = paired_values(a, b)
         values, codes = np.unique(np.concatenate([a, b]), return_inverse=True)
         n_values = max(1, len(values))
@@ -144,6 +152,7 @@ class _PairTable:
 
     @property
     def observed(self) -> Floats:
+        """The cells as they are, as one set of weights of shape (1, n_cells)."""
         return self.n_units[np.newaxis].astype(np.float64)
 
     def kappa(self, weights: KappaWeights | None) -> Estimator:
