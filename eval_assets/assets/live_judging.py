@@ -26,7 +26,7 @@ from eval_assets.store.generated import record_spending, spent_in_run
 from eval_assets.store.judge_calls import DuckDBLedger
 from eval_assets.store.scores import units_to_judge
 
-Metadata = dict[str, dg.TableMetadataValue | float | int | str | None]
+Metadata = dict[str, dg.TableMetadataValue | list[str] | float | int | str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class LiveScores:
 
     Args:
         scores: Rows of `judge_scores`.
-        metadata: Calls, cost and estimate, for the asset.
+        metadata: Calls, cost, estimate and cautions, for the asset.
         stopped: Judges that were stopped early, with the reason.
     """
 
@@ -84,7 +84,11 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
         record_spending(connection, run_id, asset="judge_scores", spent_usd=_spent_usd(summary))
     return LiveScores(
         scores=pd.DataFrame([asdict(score) for score in summary.scores]),
-        metadata={**_metadata(summary), **_stage(judging.changes)},
+        metadata={
+            **_metadata(summary),
+            **_stage(judging.changes),
+            "cautions": [caution for judge in judges for caution in judge.model.cautions],
+        },
         stopped=tuple(f"{judge.stopped}" for judge in summary.judges if judge.stopped),
     )
 

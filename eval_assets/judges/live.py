@@ -63,6 +63,17 @@ class LiveModel:
     calling: Calling
     left_out: tuple[str, ...] = ()
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before its replies and costs are compared with another's, in sentences."""
+        model = self.endpoint.model
+        found = []
+        if self.left_out:
+            found.append(f"{model} takes no {', '.join(self.left_out)}: {self.id} is asked without")
+        if self.price is None:
+            found.append(f"the price of {model} is not known, nor what {self.id} costs")
+        return tuple(found)
+
     def cost_usd(self, usage: Usage | None) -> float | None:
         """What a call cost; None where tokens or price are not known."""
         if usage is None or self.price is None:
