@@ -7,13 +7,7 @@ import anthropic.resources.messages  # else the first call does, in its own time
 from anthropic.types import Message
 
 from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply
-from eval_assets.judges.failures import (
-    connection_failure,
-    failure_of,
-    filtered,
-    is_filtered,
-    without_key,
-)
+from eval_assets.judges.failures import failures_told, filtered, is_filtered, without_key
 from eval_assets.ledger import ReplyStatus
 from eval_assets.models import Usage
 
@@ -42,22 +36,22 @@ class AnthropicClient:
     async def ask(self, call: Call) -> Reply:
         """Ask once; see `Client.ask`."""
         body = request_body(call)
-        try:
-            # All of it as extra body, which goes before the arguments: these know no temperature,
-            # though some models do, and walking through typed messages costs a fifth of a call.
-            response = await self.sdk.messages.with_raw_response.create(
-                model=call.endpoint.model,
-                messages=[],
-                max_tokens=call.max_tokens,
-                extra_body=body,
-            )
+        with failures_told(anthropic, api_key=self.api_key):
+            try:
+                # All of it as extra body, which goes before the arguments: these know no
+                # temperature, though some models do, and walking through typed messages costs a
+                # fifth of a call.
+                response = await self.sdk.messages.with_raw_response.create(
+                    model=call.endpoint.model,
+                    messages=[],
+                    max_tokens=call.max_tokens,
+                    extra_body=body,
+                )
+            except anthropic.BadRequestError as error:
+                if is_filtered(error.status_code, error.body):
+                    return filtered(error.request_id)
+                raise
             message: object = await response.parse()
-        except anthropic.APIStatusError as error:
-            if is_filtered(error.status_code, error.body):
-                return filtered(error.request_id)
-            raise failure(error, api_key=self.api_key) from None
-        except (anthropic.APIError, ValueError) as error:
-            raise failure(error, api_key=self.api_key) from None
         request_id = response.headers.get("request-id")
         return reply_of(message, request_id=request_id, api_key=self.api_key)
 
@@ -70,27 +64,6 @@ class AnthropicClient:
     async def close(self) -> None:
         """Close the connections."""
         await self.sdk.close()
-
-
-def failure(error: anthropic.APIError | ValueError, *, api_key: str) -> CallFailed:
-    """What an error of the client calls for.
-
-    It is not to be chained: the client's error holds the request, and with it the key.
-    """
-    match error:
-        case anthropic.APIStatusError():
-            return failure_of(
-                http_status=error.status_code,
-                body=error.body,
-                headers=error.response.headers,
-                request_id=error.request_id,
-                api_key=api_key,
-            )
-        case anthropic.APIConnectionError():
-            return connection_failure(error.__cause__)
-        case _:
-            what = f"the reply is no message: {type(error).__name__}"
-            return CallFailed(what, remedy="retry", may_be_billed=True)
 
 
 def request_body(call: Call) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 import anthropic
 from anthropic.types.messages import MessageBatchIndividualResponse
 
-from eval_assets.judges.anthropic import AnthropicClient, failure, reply_of, request_body
+from eval_assets.judges.anthropic import AnthropicClient, reply_of, request_body
 from eval_assets.judges.call import Call, CallFailed, Reply, Results
-from eval_assets.judges.failures import failure_of, filtered, is_filtered
+from eval_assets.judges.failures import failure_of, failures_told, filtered, is_filtered
 
 if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request
@@ -28,27 +28,21 @@ class AnthropicBatches:
     async def submit(self, calls: Sequence[Call]) -> str:
         """Submit a batch; see `BatchClient.submit`."""
         requests = [{"custom_id": call.key, "params": request_body(call)} for call in calls]
-        try:
+        with failures_told(anthropic, api_key=self._client.api_key):
             batch = await self._batches.create(requests=cast("list[Request]", requests))
-        except (anthropic.APIError, ValueError) as error:
-            raise failure(error, api_key=self._client.api_key) from None
         return batch.id
 
     async def has_ended(self, batch_id: str) -> bool:
         """Whether the vendor has done all it will do; see `BatchClient.has_ended`."""
-        try:
+        with failures_told(anthropic, api_key=self._client.api_key):
             batch = await self._batches.retrieve(batch_id)
-        except (anthropic.APIError, ValueError) as error:
-            raise failure(error, api_key=self._client.api_key) from None
         return batch.processing_status == "ended"
 
     async def collect(self, batch_id: str) -> Results:
         """Fetch what came of a batch; see `BatchClient.collect`."""
-        try:
+        with failures_told(anthropic, api_key=self._client.api_key):
             entries = await self._batches.results(batch_id)
             return {entry.custom_id: self._result(entry) async for entry in entries}
-        except (anthropic.APIError, ValueError) as error:
-            raise failure(error, api_key=self._client.api_key) from None
 
     def _result(self, entry: MessageBatchIndividualResponse) -> Reply | CallFailed:
         """What came of one call."""

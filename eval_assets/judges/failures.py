@@ -1,14 +1,20 @@
 """What a failed call calls for, whichever vendor it failed at."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Protocol
 
 import httpx2
 
 from eval_assets.judges.call import CallFailed, Remedy, Reply
 from eval_assets.models import Usage
+
+if TYPE_CHECKING:  # each takes a second to load, and a run may need only one
+    import anthropic
+    import openai
 
 _NO_MONEY_KINDS = ("insufficient_quota", "billing", "spend_limit")
 _NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")
@@ -21,6 +27,54 @@ _HOPELESS = (401, 402, 403, 404)
 _OVERLOADED = (429, 503, 529)
 _TRY_AGAIN = (408, 409, 429)
 _LONGEST_MESSAGE = 500
+
+
+class Sdk(Protocol):
+    """A vendor's official client as a module: both name their errors alike."""
+
+    @property
+    def APIError(self) -> "type[anthropic.APIError | openai.APIError]":  # noqa: N802 - their name
+        """Whatever goes wrong, of which the others are kinds."""
+
+    @property
+    def APIStatusError(self) -> "type[anthropic.APIStatusError | openai.APIStatusError]":  # noqa: N802
+        """An error response."""
+
+    @property
+    def APIConnectionError(  # noqa: N802
+        self,
+    ) -> "type[anthropic.APIConnectionError | openai.APIConnectionError]":
+        """No response."""
+
+
+@contextmanager
+def failures_told(sdk: Sdk, *, api_key: str) -> Iterator[None]:
+    """Turn what a client raises into what it calls for.
+
+    Nothing is chained: the client's errors hold the request, and with it the key.
+
+    Args:
+        sdk: The client's module.
+        api_key: Key that the message must not show.
+
+    Raises:
+        CallFailed: For an error of the client, and for a reply that it cannot read.
+    """
+    try:
+        yield
+    except sdk.APIStatusError as error:
+        raise failure_of(
+            http_status=error.status_code,
+            body=error.body,
+            headers=error.response.headers,
+            request_id=error.request_id,
+            api_key=api_key,
+        ) from None
+    except sdk.APIConnectionError as error:
+        raise connection_failure(error.__cause__) from None
+    except (sdk.APIError, ValueError) as error:
+        what = f"the reply cannot be read: {type(error).__name__}"
+        raise CallFailed(what, remedy="retry", may_be_billed=True) from None
 
 
 def failure_of(

@@ -9,13 +9,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessage
 from openai.types.chat.chat_completion import Choice
 
 from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply
-from eval_assets.judges.failures import (
-    connection_failure,
-    failure_of,
-    filtered,
-    is_filtered,
-    without_key,
-)
+from eval_assets.judges.failures import failures_told, filtered, is_filtered, without_key
 from eval_assets.ledger import ReplyStatus
 from eval_assets.models import Abilities, Usage
 
@@ -42,19 +36,18 @@ class OpenAIClient:
     async def ask(self, call: Call) -> Reply:
         """Ask once; see `Client.ask`."""
         body = request_body(call, self.abilities)
-        try:
-            # All of it as extra body, which goes before the arguments: these know less than the
-            # models do, and walking through typed messages costs a fifth of a call.
-            response = await self.sdk.chat.completions.with_raw_response.create(
-                model=call.endpoint.model, messages=[], extra_body=body
-            )
+        with failures_told(openai, api_key=self.api_key):
+            try:
+                # All of it as extra body, which goes before the arguments: these know less than
+                # the models do, and walking through typed messages costs a fifth of a call.
+                response = await self.sdk.chat.completions.with_raw_response.create(
+                    model=call.endpoint.model, messages=[], extra_body=body
+                )
+            except openai.BadRequestError as error:
+                if is_filtered(error.status_code, error.body):
+                    return filtered(error.request_id)
+                raise
             completion: object = response.parse()
-        except openai.APIStatusError as error:
-            if is_filtered(error.status_code, error.body):
-                return filtered(error.request_id)
-            raise failure(error, api_key=self.api_key) from None
-        except (openai.APIError, ValueError) as error:
-            raise failure(error, api_key=self.api_key) from None
         request_id = response.headers.get("x-request-id")
         return reply_of(completion, request_id=request_id, api_key=self.api_key)
 
@@ -67,27 +60,6 @@ class OpenAIClient:
     async def close(self) -> None:
         """Close the connections."""
         await self.sdk.close()
-
-
-def failure(error: openai.APIError | ValueError, *, api_key: str) -> CallFailed:
-    """What an error of the client calls for.
-
-    It is not to be chained: the client's error holds the request, and with it the key.
-    """
-    match error:
-        case openai.APIStatusError():
-            return failure_of(
-                http_status=error.status_code,
-                body=error.body,
-                headers=error.response.headers,
-                request_id=error.request_id,
-                api_key=api_key,
-            )
-        case openai.APIConnectionError():
-            return connection_failure(error.__cause__)
-        case _:
-            what = f"the reply is no completion: {type(error).__name__}"
-            return CallFailed(what, remedy="retry", may_be_billed=True)
 
 
 def request_body(call: Call, abilities: Abilities) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from eval_assets.judges.call import Call, CallFailed, Reply, Results
-from eval_assets.judges.failures import failure_of, filtered, is_filtered
-from eval_assets.judges.openai import OpenAIClient, failure, reply_of, request_body
+from eval_assets.judges.failures import failure_of, failures_told, filtered, is_filtered
+from eval_assets.judges.openai import OpenAIClient, reply_of, request_body
 
 _ENDED = ("completed", "expired", "cancelled", "failed")
 
@@ -38,36 +38,30 @@ class OpenAIBatches:
             )
             for call in calls
         ]
-        try:
+        with failures_told(openai, api_key=self._client.api_key):
             file = await self._sdk.files.create(
                 file=("calls.jsonl", "\n".join(lines).encode()), purpose="batch"
             )
             batch = await self._sdk.batches.create(
                 input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
             )
-        except (openai.APIError, ValueError) as error:
-            raise failure(error, api_key=self._client.api_key) from None
         return batch.id
 
     async def has_ended(self, batch_id: str) -> bool:
         """Whether the vendor has done all it will do; see `BatchClient.has_ended`."""
-        try:
+        with failures_told(openai, api_key=self._client.api_key):
             batch = await self._sdk.batches.retrieve(batch_id)
-        except (openai.APIError, ValueError) as error:
-            raise failure(error, api_key=self._client.api_key) from None
         return batch.status in _ENDED
 
     async def collect(self, batch_id: str) -> Results:
         """Fetch what came of a batch; see `BatchClient.collect`."""
-        try:
+        with failures_told(openai, api_key=self._client.api_key):
             batch = await self._sdk.batches.retrieve(batch_id)
             files = [
                 await self._sdk.files.content(file)
                 for file in (batch.output_file_id, batch.error_file_id)
                 if file
             ]
-        except (openai.APIError, ValueError) as error:
-            raise failure(error, api_key=self._client.api_key) from None
         lines = [json.loads(line) for file in files for line in file.text.splitlines() if line]
         return {line["custom_id"]: self._result(line) for line in lines}
 
@@ -93,9 +87,8 @@ class OpenAIBatches:
                 api_key=self._client.api_key,
             )
         try:
-            completion = ChatCompletion.model_validate(body)
+            with failures_told(openai, api_key=self._client.api_key):
+                completion = ChatCompletion.model_validate(body)
             return reply_of(completion, request_id=request_id, api_key=self._client.api_key)
         except CallFailed as failed:
             return failed
-        except ValueError as error:
-            return failure(error, api_key=self._client.api_key)
