@@ -13,8 +13,9 @@ from eval_assets.store.schema import column_comments, schema
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 2
-"""Raised with every change of schema.sql that an older program cannot read."""
+SCHEMA_VERSION = 1
+"""Raised with every change of schema.sql, which then runs on older files too: a column added to a
+table needs an `ALTER TABLE ... ADD COLUMN IF NOT EXISTS` there."""
 
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
@@ -100,7 +101,7 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Make the tables of a new file; refuse a file of a newer schema."""
+    """Make the tables of a new file, bring an older one up to date, refuse a newer one."""
     connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
     version = _schema_version(connection)
     if version is not None and version > SCHEMA_VERSION:

@@ -122,9 +122,8 @@ CREATE TABLE IF NOT EXISTS judges (
     n_units BIGINT NOT NULL,
     n_ok BIGINT NOT NULL,
     fingerprint VARCHAR NOT NULL,          -- of provider, model, prompt and settings
-    position INTEGER                       -- as declared, from 0: the first two are the pair
+    position INTEGER NOT NULL              -- as declared, from 0: the first two are the pair
 );
-ALTER TABLE judges ADD COLUMN IF NOT EXISTS position INTEGER;
 
 CREATE TABLE IF NOT EXISTS human_agreement (
     scope VARCHAR NOT NULL,                -- 'question' or 'overall'
