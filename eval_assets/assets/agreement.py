@@ -1,12 +1,10 @@
 """Agreement between humans, between judges, and of judges with humans; and the gates on it."""
 
-import math
-
 import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
-from eval_assets.assets.frames import rows_as_metadata, table_metadata
+from eval_assets.assets.frames import or_none, rows_as_metadata, table_metadata
 from eval_assets.assets.gating import check_gate
 from eval_assets.assets.human_measures import measure_humans
 from eval_assets.assets.judge_measures import measure_judges, measure_judges_against_humans
@@ -132,8 +130,4 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 def _overall_figures(rows: pd.DataFrame, names: list[str]) -> dict[str, float | None]:
     """Overall figures as metadata, which Dagster plots over time; undefined is None."""
     overall = rows[rows["scope"] == "overall"].iloc[0]
-    return {name: _or_none(overall[name]) for name in names}
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+    return {name: or_none(overall[name]) for name in names}

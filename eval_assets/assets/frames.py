@@ -1,5 +1,7 @@
 """Tables and frames as Dagster metadata, in types that it takes."""
 
+import math
+
 import dagster as dg
 import duckdb
 import pandas as pd
@@ -35,6 +37,11 @@ def rows_as_metadata(rows: pd.DataFrame) -> dg.TableMetadataValue:
         [dg.TableRecord({str(k): _plain(v) for k, v in record.items()}) for record in records],
         schema=dg.TableSchema(columns=columns),
     )
+
+
+def or_none(value: float) -> float | None:
+    """A figure as metadata; undefined is None, which JSON can say."""
+    return None if math.isnan(value) else float(value)
 
 
 def _plain(value: object) -> str | int | float | bool | None:

@@ -1,11 +1,10 @@
 """The gates as asset checks, and the guard of every asset behind them."""
 
-import math
-
 import dagster as dg
 import duckdb
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
+from eval_assets.assets.frames import or_none
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import GateVerdict, applicable_gates, tunable_questions
 from eval_assets.store.connection import transaction
@@ -78,18 +77,14 @@ def questions_past_the_gates(
 
 
 def _figures(verdict: GateVerdict) -> dict[str, float | int | None]:
-    """What a verdict was judged on; undefined is None, which JSON can say."""
+    """What a verdict was judged on."""
     return {
-        "value": _or_none(verdict.value),
-        "low": _or_none(verdict.low),
-        "high": _or_none(verdict.high),
+        "value": or_none(verdict.value),
+        "low": or_none(verdict.low),
+        "high": or_none(verdict.high),
         "minimum": verdict.minimum,
         "n": verdict.n_units,
     }
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
 
 
 _QUESTIONS_SCHEMA = dg.TableSchema(

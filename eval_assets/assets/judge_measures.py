@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from eval_assets.assets.human_measures import CONFIDENCE, N_RESAMPLES, SEED, interval_columns
+from eval_assets.assets.pair_measures import MIDDLE
 from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import alpha_label
 from eval_assets.judges.live import judge_set_fingerprint
@@ -222,7 +223,7 @@ def _kappas(
     """
     matrix = np.concatenate(
         [
-            (_on_unit_scale(question, given.matrix()) > 0.5).astype(float)  # noqa: PLR2004
+            (_on_unit_scale(question, given.matrix()) > MIDDLE).astype(float)
             + 0 * given.matrix()  # NaN stays NaN
             for question, given in pooled
         ]
