@@ -9,10 +9,14 @@ from eval_assets.readers.yaml_lines import Path as KeyPath
 
 
 def found_files(folder: Path, noun: str) -> tuple[Path, ...]:
-    """Files of that noun where none are named: `noun.csv` and its like, then all in `noun/`."""
+    """Files of that noun where none are named: `noun.csv` and its like, then all in `noun/`.
+
+    Where there is none of these, one such as `noun.xlsx` is meant: reading it says what to do.
+    """
     single = [folder / f"{noun}{suffix}" for suffix in FORMATS]
     several = sorted((folder / noun).glob("[!.]*"))
-    return tuple(path for path in [*single, *several] if path.is_file())
+    found = tuple(path for path in [*single, *several] if path.is_file())
+    return found or tuple(path for path in sorted(folder.glob(f"{noun}.*")) if path.is_file())
 
 
 def named_files(

@@ -91,9 +91,9 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
                 raise
             if waited - said_at >= _SECONDS_BETWEEN_MESSAGES:
                 logger.warning(
-                    "%s is in use by another process; waiting for it to be closed (%.0f s so far)",
+                    "%s is in use by another process; waiting for it to be closed%s",
                     path,
-                    waited,
+                    f" ({waited:.0f} s so far)" if said_at >= 0 else "",
                 )
                 said_at = waited
         time.sleep(pause)

@@ -420,6 +420,16 @@ def test_files_are_found_where_none_are_named(write: Write) -> None:
     assert evaluation.labels == (folder / "labels/a.json", folder / "labels/b.csv")
 
 
+def test_a_spreadsheet_in_place_of_labels_is_taken_so_that_reading_it_says_what_to_do(
+    write: Write,
+) -> None:
+    """Beside a file of a known format it is somebody's working copy."""
+    folder = write({"labels.xlsx": "x"})
+    assert read_evaluation(folder).labels == (folder / "labels.xlsx",)
+    folder = write({"labels.xlsx": "x", "labels.csv": "x"})
+    assert read_evaluation(folder).labels == (folder / "labels.csv",)
+
+
 def test_an_evaluation_may_have_no_labels_yet(write: Write) -> None:
     assert read_evaluation(write({})).labels == ()
 
