@@ -30,6 +30,9 @@ ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
 KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
 """Where one band ends and the next begins: what a written figure must not blur."""
 
+LOWEST_COVERAGE = 0.9
+"""Lowest share of a judge's units with a score: what is missing is seldom missing by chance."""
+
 _DECIMALS = 3
 _MOST_DECIMALS = 9
 _NEAR = 0.001

@@ -12,14 +12,12 @@ from eval_assets.assets.folder import EvaluationFolder, clear_failures
 from eval_assets.assets.frames import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
 from eval_assets.evaluation import Evaluation, Generator, Judge
+from eval_assets.interpretation import LOWEST_COVERAGE
 from eval_assets.judges.live import api_key_name
 from eval_assets.judges.models import lifecycle_of, shared_family
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.scores import judged_models, score_coverage
 from eval_assets.store.tables import tables_that_hold
-
-MINIMUM_COVERAGE = 0.9
-"""Lowest share of a judge's units with a score: what is missing is seldom missing by chance."""
 
 SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
@@ -47,8 +45,8 @@ def judge_coverage(folder: EvaluationFolder) -> dg.AssetCheckResult:
         coverage = score_coverage(connection)
     return result_of(
         uncovered(coverage),
-        otherwise=f"Every judge scored {MINIMUM_COVERAGE:.0%} or more of each question.",
-        metadata={"minimum": MINIMUM_COVERAGE, "coverage": rows_as_metadata(coverage)},
+        otherwise=f"Every judge scored {LOWEST_COVERAGE:.0%} or more of each question.",
+        metadata={"minimum": LOWEST_COVERAGE, "coverage": rows_as_metadata(coverage)},
     )
 
 
@@ -126,7 +124,7 @@ def uncovered(coverage: pd.DataFrame) -> list[Finding]:
     Args:
         coverage: judge_id, question_id, n_attempted, n_ok and share_ok.
     """
-    missing = coverage[~(coverage["share_ok"] >= MINIMUM_COVERAGE - TOLERANCE)]
+    missing = coverage[~(coverage["share_ok"] >= LOWEST_COVERAGE - TOLERANCE)]
     return [
         Finding(f"{row.judge_id} scored {row.n_ok} of {row.n_attempted} units of {row.question_id}")
         for row in missing.itertuples()

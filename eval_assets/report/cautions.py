@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eval_assets.gates import GateOutcome
-from eval_assets.interpretation import figure_text
+from eval_assets.interpretation import LOWEST_COVERAGE, figure_text
 from eval_assets.report.data import ReportData
 from eval_assets.report.rows import Row, count, number, rows_of, text
 from eval_assets.report.verdict import cannot_tell
@@ -16,9 +16,6 @@ FEW_RESPONSES = 50
 
 SKEWED_SHARE = 0.6
 """Share of one value above which a low alpha is likelier to come of skew than of raters."""
-
-LOWEST_COVERAGE = 0.9
-"""Share of units that a judge must score: the default minimum of `judge_coverage`."""
 
 
 @dataclass(frozen=True)
