@@ -18,7 +18,7 @@ from eval_assets.judges.generating import (
     live_generators,
 )
 from eval_assets.judges.live import api_keys
-from eval_assets.judges.run import RunOptions
+from eval_assets.judges.run import RunOptions, warn_of_budget
 from eval_assets.prompts import Conversation, Turn
 from eval_assets.readers.keys import id_of
 from eval_assets.readers.prompts import read_prompts
@@ -44,6 +44,8 @@ def generated_responses(
             else _NOTHING
         )
         rows = pd.DataFrame([_row(response) for response in summary.responses])
+        n_stopped = sum(each.status == "budget_stopped" for each in summary.responses)
+        warn_of_budget(n_stopped, left_usd=summary.budget_left_usd)
         fingerprint = version_of(rows.to_dict("records"))
         with folder.connect() as connection, transaction(connection):
             if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
@@ -60,7 +62,8 @@ def generated_responses(
                 )
             table = table_metadata(connection, "generated_responses")
     if summary.stopped:
-        raise dg.Failure(description="\n".join(summary.stopped.values()), allow_retries=False)
+        stopped = (f"{name} is stopped: {reason}" for name, reason in summary.stopped.items())
+        raise dg.Failure(description="\n".join(stopped), allow_retries=False)
     statuses = (
         rows.groupby(["generator_id", "status"]).size().reset_index(name="n")
         if len(rows)

@@ -19,7 +19,7 @@ from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
 from eval_assets.judges.live import api_keys, judge_fingerprint
 from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
-from eval_assets.judges.run import RunOptions
+from eval_assets.judges.run import RunOptions, warn_of_budget
 from eval_assets.store.connection import connect, transaction
 from eval_assets.store.dual import StageChange, write_staged_mode
 from eval_assets.store.generated import record_spending, spent_in_run
@@ -79,6 +79,7 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
     else:
         judging = judge_in_stages(units, judges, score, staged=evaluation.staged, budget_usd=budget)
     summary = judging.summary
+    warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
     with connect(database) as connection, transaction(connection):
         write_staged_mode(connection, judging.changes, at=datetime.now(tz=UTC))
         record_spending(connection, run_id, asset="judge_scores", spent_usd=_spent_usd(summary))
@@ -89,7 +90,11 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
             **_stage(judging.changes),
             "cautions": [caution for judge in judges for caution in judge.model.cautions],
         },
-        stopped=tuple(f"{judge.stopped}" for judge in summary.judges if judge.stopped),
+        stopped=tuple(
+            f"{judge.judge_id} is stopped: {judge.stopped}"
+            for judge in summary.judges
+            if judge.stopped
+        ),
     )
 
 

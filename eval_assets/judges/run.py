@@ -67,6 +67,22 @@ def budget_for(models: Sequence[LiveModel], options: RunOptions) -> Budget:
     return Budget(options.budget_usd)
 
 
+def warn_of_budget(n_stopped: int, *, left_usd: float | None) -> None:
+    """Say what the budget did not reach, and how much of it is left.
+
+    Args:
+        n_stopped: Scores or answers that it did not reach; where there are none, nothing is said.
+        left_usd: What the run might still have spent; None without a cap.
+    """
+    if n_stopped and left_usd is not None:
+        logger.warning(
+            "budget_usd did not reach %d scores or answers; %.4f USD are left, less than the next "
+            "one may cost. Raise it or run again: nothing is asked twice",
+            n_stopped,
+            left_usd,
+        )
+
+
 @asynccontextmanager
 async def open_lanes(
     models: Sequence[LiveModel], ledger: Ledger, *, budget: Budget, options: RunOptions
@@ -171,6 +187,8 @@ async def _begin(
     for job in jobs:
         await lane.open_units.acquire()
         group.create_task(do(job))
+        # Models take turns, so that a budget which runs out leaves pairs of scores, not one judge.
+        await asyncio.sleep(0)
 
 
 async def _report_regularly(counter: _Counter, options: RunOptions) -> None:

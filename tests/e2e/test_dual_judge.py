@@ -187,7 +187,24 @@ def test_a_key_in_a_table_fails_its_check_and_is_not_told(live: Evaluated) -> No
     assert KEY not in str(leaked)
 
 
-def test_a_budget_that_ends_early_is_told_and_covers_too_little(live: Evaluated) -> None:
+def test_a_judge_that_is_stopped_is_named_and_the_other_scores_everything(
+    live: Evaluated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-quota")
+
+    result = live.materialize(*JUDGING)
+
+    [failed] = [event for event in result.all_events if event.is_step_failure]
+    told = failed.step_failure_data.user_failure_data
+    assert told is not None
+    assert str(told.description).startswith("gpt is stopped: 429 insufficient_quota")
+    scored = live.rows("SELECT judge_id, count(score) > 0 FROM judge_scores GROUP BY 1 ORDER BY 1")
+    assert scored == [("gpt", False), ("haiku", True)]
+
+
+def test_a_budget_that_ends_early_is_told_and_covers_too_little(
+    live: Evaluated, caplog: pytest.LogCaptureFixture
+) -> None:
     declared = live.path / "evaluation.yaml"
     declared.write_text(declared.read_text() + "budget_usd: 0.0001\n")
 
@@ -197,6 +214,7 @@ def test_a_budget_that_ends_early_is_told_and_covers_too_little(live: Evaluated)
     assert not found["judge_coverage"].passed
     assert found["within_budget"].metadata["budget_usd"].value == 0.0001
     assert found["within_budget"].severity is dg.AssetCheckSeverity.WARN
+    assert "budget_usd did not reach 48 scores or answers; 0.0001 USD are left" in caplog.text
 
 
 def test_staged_judges_fall_to_one_and_a_rerun_asks_nothing(live: Evaluated) -> None:

@@ -217,6 +217,30 @@ def test_the_budget_holds_to_the_cent_and_the_rest_says_so(
     assert provider.log.n_received - n_before == 60 - n_scored
 
 
+def test_a_budget_that_runs_out_leaves_pairs_of_scores(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(latency_seconds=0.005))
+    # Two calls a time fit, as dear as they may become; with all of gpt's first, haiku gets none.
+    summary = judge_all(units(100), budget_usd=0.005)
+    scored = {
+        j: {s.response_id for s in summary.scores if s.judge_id == j and s.status == "ok"}
+        for j in ("gpt", "haiku")
+    }
+    assert summary.n_budget_stopped > 0
+    assert len(scored["gpt"] & scored["haiku"]) > 0.8 * len(scored["gpt"] | scored["haiku"])
+
+
+def test_what_a_budget_did_not_reach_is_told_with_what_is_left(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run.warn_of_budget(0, left_usd=0.5)
+    run.warn_of_budget(3, left_usd=None)
+    assert not caplog.records
+    run.warn_of_budget(3, left_usd=0.0125)
+    assert "did not reach 3 scores or answers; 0.0125 USD are left" in caplog.text
+
+
 def test_a_capped_run_needs_prices(judge_all: JudgeAll) -> None:
     with pytest.raises(ValueError, match=r"budget_usd needs the price of llama3\.2"):
         judge_all(units(1), [OWN_MODEL], budget_usd=1.0)
