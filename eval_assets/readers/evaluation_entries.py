@@ -145,6 +145,3 @@ class LabelsEntry(Entry):
 
     files: Raw = None
     on_error: OnError = "fail"
-
-
-ScaleName = Literal["binary", "likert5"]
