@@ -124,7 +124,7 @@ async def run_jobs(jobs: Sequence[tuple[Lane, Sequence[Job]]], *, options: RunOp
         options: How the run goes.
 
     Raises:
-        Exception: What the first failing job raises; a failed call is no such thing.
+        BaseException: What the first failing job raises; a failed call is no such thing.
     """
     jobs = [(lane, lane_jobs) for lane, lane_jobs in jobs if lane_jobs]
     if not jobs:
@@ -139,7 +139,7 @@ async def run_jobs(jobs: Sequence[tuple[Lane, Sequence[Job]]], *, options: RunOp
                 for lane, lane_jobs in jobs:
                     group.create_task(_begin(lane, lane_jobs, counter, group))
             reporter.cancel()
-    except ExceptionGroup as failures:
+    except BaseExceptionGroup as failures:  # Ctrl-C under Dagster is no Exception
         # One broken ledger fails every job alike; one message says it.
         raise _first(failures) from None
     options.report(counter.progress())

@@ -392,3 +392,22 @@ def test_a_judge_may_be_asked_about_some_responses_only(
     asked = Counter(score.judge_id for score in summary.scores)
     assert asked == {"gpt": 5, "haiku": 2}
     assert provider.log.n_received == 7
+
+
+def test_an_interruption_in_a_job_comes_out_as_itself() -> None:
+    """Dagster's is no KeyboardInterrupt: a task group alone would wrap it."""
+
+    class _Interrupted(BaseException):
+        pass
+
+    class _OneLane:
+        client, spent_usd = None, 0.0
+
+        def __init__(self) -> None:
+            self.open_units = asyncio.Semaphore(1)
+
+    async def job() -> bool:
+        raise _Interrupted
+
+    with pytest.raises(_Interrupted):
+        asyncio.run(run.run_jobs([(_OneLane(), [job])], options=RunOptions({})))  # type: ignore[list-item]
