@@ -1,11 +1,18 @@
 """What tests of several layers need of the machine."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """Let SIGINT end programs that tests start, also where a shell started the tests with `&`."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
