@@ -87,13 +87,13 @@ def within_budget(
         with folder.connect() as connection:
             coverage = score_coverage(connection)
     last = _last_materialization(context)
-    figures = {name: _number(last, name) for name in ("spent_usd", "budget_left_usd")}
+    figures = {name: _number(last, name) for name in ("n_calls", "spent_usd", "budget_left_usd")}
     n_stopped = int(coverage["n_budget_stopped"].sum())
     return result_of(
         over_budget(n_stopped, cap=evaluation.budget_usd, left=figures["budget_left_usd"]),
-        otherwise="The budget reached every unit."
-        if figures["spent_usd"]
-        else "Nothing was spent.",
+        otherwise=(
+            "The budget reached every unit." if figures["n_calls"] else "Nothing was spent."
+        ),
         metadata={**figures, "budget_usd": evaluation.budget_usd, "n_budget_stopped": n_stopped},
     )
 

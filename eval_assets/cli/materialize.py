@@ -60,6 +60,7 @@ def materialize(data: Path, *, database: Path | None, select: str | None, verbos
         print_faults(faults)
         return FAILED
     closed = _tell(folder)
+    _tell_checks(result)
     held = sorted(key.to_user_string() for key in selected if _is_held(result, key))
     if held:
         click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {', '.join(held)}")
@@ -94,6 +95,14 @@ def _tell(folder: EvaluationFolder) -> list[GateName]:
         click.echo(f"Report    {report}")
     click.echo(f"Database  {folder.database_path}")
     return [outcome.gate for outcome in outcomes if outcome.is_closed]
+
+
+def _tell_checks(result: dg.ExecuteInProcessResult) -> None:
+    """Print what checks other than the gates found."""
+    for found in result.get_asset_check_evaluations():
+        if not found.passed and found.check_name not in ASSET_OF_GATE:
+            for line in (found.description or "").splitlines():
+                click.echo(f"{found.severity.value:5} {found.check_name}: {line}")
 
 
 def _is_held(result: dg.ExecuteInProcessResult, key: dg.AssetKey) -> bool:

@@ -125,7 +125,7 @@ async def generate_responses(
         options: How the run goes.
 
     Raises:
-        ValueError: If the run is capped and a generator's price is not known.
+        InputError: If the run is capped and a generator's price is not known.
     """
     models = [generator.model for generator in generators]
     budget = budget_for(models, options)

@@ -87,7 +87,7 @@ async def score_units(
         One score a unit and judge that is asked about it, whatever came of it.
 
     Raises:
-        ValueError: If the run is capped and a judge's price is not known: no cap could be kept.
+        InputError: If the run is capped and a judge's price is not known: no cap could be kept.
         PromptError: If the template cannot be rendered for a unit.
     """
     models = [judge.model for judge in judges]

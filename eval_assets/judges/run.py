@@ -18,6 +18,7 @@ from eval_assets.judges.live import LiveModel, connect
 from eval_assets.judges.progress import SECONDS_BETWEEN_REPORTS, Progress, Report, log_report
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.ledger import Ledger
+from eval_assets.records import InputError, InputProblem
 
 logger = logging.getLogger(__name__)
 
@@ -54,14 +55,13 @@ def budget_for(models: Sequence[LiveModel], options: RunOptions) -> Budget:
         options: How the run goes.
 
     Raises:
-        ValueError: If the run is capped and a model's price is not known: no cap could be kept.
+        InputError: If the run is capped and a model's price is not known: no cap could be kept.
     """
     unpriced = ", ".join(sorted({each.endpoint.model for each in models if each.price is None}))
     if unpriced and options.budget_usd is not None:
-        raise ValueError(
-            f"budget_usd needs the price of {unpriced}. Name it under prices, or leave out "
-            "budget_usd"
-        )
+        what = f"the price of {unpriced} is not known, so no cap could be kept"
+        remedy = "Name it under prices, or leave out budget_usd"
+        raise InputError(InputProblem("evaluation.yaml", None, "budget_usd", what, remedy))
     if unpriced:
         logger.warning("the price of %s is not known, and so is its cost", unpriced)
     return Budget(options.budget_usd)

@@ -242,7 +242,7 @@ def test_what_a_budget_did_not_reach_is_told_with_what_is_left(
 
 
 def test_a_capped_run_needs_prices(judge_all: JudgeAll) -> None:
-    with pytest.raises(ValueError, match=r"budget_usd needs the price of llama3\.2"):
+    with pytest.raises(InputError, match=r"budget_usd: the price of llama3\.2 is not known"):
         judge_all(units(1), [OWN_MODEL], budget_usd=1.0)
     (judge,) = judge_all(units(1), [OWN_MODEL]).judges
     assert judge.spent_usd is None
