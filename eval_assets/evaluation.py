@@ -177,11 +177,6 @@ class Evaluation:
     prices: Mapping[str, Price] = field(default_factory=dict)
     abilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
 
-    @property
-    def out(self) -> Path:
-        """Folder of everything that the program writes."""
-        return self.folder / "out"
-
     def question(self, question_id: str) -> RubricQuestion:
         """The question named `question_id`.
 

@@ -218,27 +218,22 @@ def _kappas(
 ) -> dict[str, object]:
     """Cohen's kappa of scores above the middle of the scale against the rest.
 
-    Micro over all units; macro the mean over response groups; of more than two judges the
-    mean over their pairs.
+    Micro over all units; macro the mean over groups of responses, each question by itself; of more
+    than two judges the mean over their pairs.
     """
-    matrix = np.concatenate(
-        [
-            (_on_unit_scale(question, given.matrix()) > MIDDLE).astype(float)
-            + 0 * given.matrix()  # NaN stays NaN
-            for question, given in pooled
-        ]
-    )
-    group_of = np.tile(groups, len(pooled))
-    has_group = np.array([isinstance(group, str) for group in group_of], dtype=bool)
+    by_question = [_on_unit_scale(question, given.matrix()) for question, given in pooled]
+    scores = np.concatenate(by_question)
+    classes = np.where(np.isnan(scores), math.nan, scores > MIDDLE)
+    questions = np.repeat([question.id for question, _ in pooled], len(groups))
+    group_of = [questions, np.tile(groups, len(pooled))]
     macro, micro = [], []
-    for one, other in itertools.combinations(range(matrix.shape[1]), 2):
-        pair = matrix[:, [one, other]]
-        by_group = pd.DataFrame(pair[has_group]).groupby(group_of[has_group])
+    for one, other in itertools.combinations(range(classes.shape[1]), 2):
+        by_group = pd.DataFrame(classes[:, [one, other]]).groupby(group_of)
         found = grouped_kappa(
             [(part[0].to_numpy(), part[1].to_numpy()) for _, part in by_group], weights=None
         )
         macro.append(found.macro)
-        micro.append(grouped_kappa([(pair[:, 0], pair[:, 1])], weights=None).micro)
+        micro.append(found.micro)
     return {"kappa_macro": _mean(macro), "kappa_micro": _mean(micro)}
 
 

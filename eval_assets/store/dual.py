@@ -104,11 +104,12 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     """Units and scores as they are stored now."""
     units = connection.execute(
         """
-        SELECT coalesce(group_id, md5(prompt_text), response_id) AS group_id,
-               prompt_text AS query, response_id, question_id, scale_min, scale_max
+        SELECT response_groups.group_id, prompt_text AS query, response_id, question_id,
+               scale_min, scale_max
         FROM asked_units
-        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
-        ORDER BY position, group_id, response_id
+        JOIN responses USING (response_id) JOIN response_groups USING (response_id)
+        JOIN rubric_questions USING (question_id)
+        ORDER BY position, response_groups.group_id, response_id
         """
     ).df()
     connection.register("_units", units[["response_id", "question_id"]].assign(i=range(len(units))))

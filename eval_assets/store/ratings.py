@@ -140,7 +140,7 @@ def long_ratings(
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Every stored response in the order that unit indices count in: response_id, group_id."""
     return connection.execute(
-        "SELECT response_id, group_id FROM responses ORDER BY response_id"
+        "SELECT response_id, group_id FROM response_groups ORDER BY response_id"
     ).df()
 
 

@@ -262,6 +262,12 @@ CREATE TABLE IF NOT EXISTS judge_splits (
     data_version VARCHAR NOT NULL
 );
 
+-- Responses that answer one thing, a query's documents for instance: the group as given, else
+-- responses to one prompt.
+CREATE OR REPLACE VIEW response_groups AS
+SELECT response_id, coalesce(group_id, md5(prompt_text), response_id) AS group_id
+FROM responses;
+
 -- What is to be rated: a response whose indicator names a question is asked that one only.
 CREATE OR REPLACE VIEW asked_units AS
 SELECT response_id, question_id
