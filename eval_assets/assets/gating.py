@@ -8,7 +8,7 @@ from eval_assets.assets.frames import or_none
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import GateVerdict, applicable_gates, tunable_questions
 from eval_assets.store.connection import transaction
-from eval_assets.store.verdicts import judge_gates, write_gate_verdicts
+from eval_assets.store.verdicts import drop_verdicts, judge_gates, write_gate_verdicts
 
 
 def check_gate(
@@ -18,6 +18,8 @@ def check_gate(
     with clear_failures():
         evaluation = folder.evaluation()
         if gate not in applicable_gates(n_judges=len(evaluation.judges)):
+            with folder.connect() as connection, transaction(connection):
+                drop_verdicts(connection, gate)
             return dg.AssetCheckResult(
                 passed=True,
                 description=f"Does not apply: {len(evaluation.judges)} judge(s), two are needed.",

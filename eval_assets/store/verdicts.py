@@ -105,7 +105,7 @@ def write_gate_verdicts(
     """Replace the verdicts of the gates judged; those of other gates stand."""
     now = datetime.now(tz=UTC)
     for outcome in outcomes:
-        connection.execute("DELETE FROM gate_verdicts WHERE gate = ?", [outcome.gate])
+        drop_verdicts(connection, outcome.gate)
         verdicts = [
             {
                 "gate": verdict.gate,
@@ -123,6 +123,11 @@ def write_gate_verdicts(
             for verdict in (outcome.overall, *outcome.questions)
         ]
         insert_rows(connection, "gate_verdicts", pd.DataFrame(verdicts))
+
+
+def drop_verdicts(connection: duckdb.DuckDBPyConnection, gate: GateName) -> None:
+    """Take back what a gate said that applies no longer."""
+    connection.execute("DELETE FROM gate_verdicts WHERE gate = ?", [gate])
 
 
 def _figures(rows: pd.DataFrame, measured: _Measured) -> tuple[Figure, ...]:

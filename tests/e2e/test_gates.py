@@ -287,6 +287,23 @@ def test_below_two_judges_only_the_humans_gates_apply(
     assert new_folder.splits() == BOTH
 
 
+def test_a_gate_that_applies_no_longer_takes_back_its_verdicts(open_folder: Evaluated) -> None:
+    before = verdicts(open_folder)
+    open_folder.declare(judges=["j1"])
+    assert open_folder.materialize("judge_scores", "judge_agreement").success
+
+    assert "judge_alpha" in before
+    assert "judge_alpha" not in verdicts(open_folder)
+
+
+def test_kappa_between_judges_is_one_figure_in_every_table(open_once: Evaluated) -> None:
+    agreement = "SELECT kappa_macro, kappa_micro FROM judge_agreement WHERE scope = 'overall'"
+    validation = "SELECT kappa_macro, kappa_micro FROM dual_judge_validation"
+
+    assert open_once.rows(agreement) == open_once.rows(validation)
+    assert None not in open_once.rows(agreement)[0]
+
+
 def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning(
     new_folder: Evaluated,
 ) -> None:
