@@ -109,7 +109,7 @@ def test_one_cap_holds_for_generating_and_judging_together(
     (folder / "evaluation.yaml").write_text(EVALUATION + "budget_usd: 0.000001\n")
     run(folder)
     assert not provider.log.completions
-    assert rows(folder, "SELECT DISTINCT status FROM generated_responses") == [
+    assert rows(folder, "SELECT DISTINCT status FROM generated_responses ORDER BY 1") == [
         ("budget_stopped",),
         ("missing",),
     ]
