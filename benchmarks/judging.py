@@ -17,14 +17,13 @@ from typing import Any
 import openai
 
 from benchmarks.table import Row, duration, markdown
-from eval_assets.evaluation import Calling, Evaluation, Judge
+from eval_assets.evaluation import Calling, Evaluation, Judge, RubricQuestion
 from eval_assets.judges.call import Call
 from eval_assets.judges.judging import live_judges, score_units
 from eval_assets.judges.openai import request_body
 from eval_assets.judges.prompt import PromptTemplate, verdict_schema
 from eval_assets.judges.rater import LiveJudge, Unit
 from eval_assets.judges.run import RunOptions
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from eval_assets.store.judge_calls import DuckDBLedger
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.table import Row, duration, markdown, seconds, times
 from eval_assets.scale import LIKERT5
-from eval_assets.stats import RatingPatterns, agreement_profile
+from eval_assets.stats import agreement_profile
 from eval_assets.store.connection import connect
 from eval_assets.store.ratings import rating_patterns
 
@@ -66,7 +66,7 @@ def _from_the_table(folder: Path) -> Row:
             assert found is not None
             assert found.n_units.sum() == 1_000_000
             return agreement_profile(
-                RatingPatterns.from_counts(found.values, found.counts, found.n_units),
+                found,
                 low=1,
                 high=5,
                 step=1,

@@ -1,13 +1,14 @@
 """An evaluation: what is evaluated, how and by whom, as evaluation.yaml declares it."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from eval_assets.models import Price
-from eval_assets.rubric import RubricQuestion
-from eval_assets.scale import Level
+from eval_assets.scale import Level, Scale
 
 Provider = Literal["openai", "anthropic", "recorded"]
 Severity = Literal["error", "warn"]
@@ -18,6 +19,27 @@ SHIPPED_PROMPTS = ("rating", "relevance")
 
 Aggregate = Literal["mean", "median"]
 Setting = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class RubricQuestion:
+    """One thing asked of a response.
+
+    Args:
+        id: Name of the question in every file and table.
+        question: What raters and judges are asked.
+        scale: Values a rating may take.
+        level: Level of measurement of the scale.
+        guidelines: What each value means, shown to raters and judges; empty where none are given.
+        scale_guessed: Whether the scale was guessed from the labels, because none is declared.
+    """
+
+    id: str
+    question: str
+    scale: Scale
+    level: Level
+    guidelines: str = ""
+    scale_guessed: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,3 +210,48 @@ class Evaluation:
     def asked(self, indicator_id: str | None) -> tuple[RubricQuestion, ...]:
         """Questions asked of a response: the one its indicator names, otherwise all."""
         return tuple(q for q in self.rubric if q.id == indicator_id) or self.rubric
+
+
+def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
+    """Fingerprint of what makes a judge the rater it is: provider, model, prompt and settings.
+
+    Args:
+        judge: The judge, live or recorded.
+        settings: What it is sent; nothing for a recorded judge.
+        prompt: Source of the prompt's template; empty for a recorded judge.
+
+    Returns:
+        SHA-256 in hexadecimal, its first 12 characters.
+    """
+    identity = (
+        judge.provider,
+        judge.base_url,
+        judge.model,
+        prompt,
+        dict(settings),
+        judge.replicates,
+        judge.aggregate,
+        judge.scores.name if judge.scores else None,
+    )
+    return _sha256(identity)[:12]
+
+
+def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
+    """Fingerprint of a set of judges, in whichever order they are declared.
+
+    Args:
+        fingerprints: The judges' fingerprints by id.
+
+    Returns:
+        SHA-256 in hexadecimal, its first 12 characters.
+
+    Examples:
+        >>> one = judge_set_fingerprint({"a": "1", "b": "2"})
+        >>> one == judge_set_fingerprint({"b": "2", "a": "1"}), len(one)
+        (True, 12)
+    """
+    return _sha256(sorted(fingerprints.items()))[:12]
+
+
+def _sha256(identity: object) -> str:
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

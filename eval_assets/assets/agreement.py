@@ -3,17 +3,25 @@
 import dagster as dg
 import pandas as pd
 
+from eval_assets.agreement import measure_humans, measure_judges, measure_judges_against_humans
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
 from eval_assets.assets.frames import or_none, rows_as_metadata, table_metadata
 from eval_assets.assets.gating import check_gate
-from eval_assets.assets.human_measures import measure_humans
-from eval_assets.assets.judge_measures import measure_judges, measure_judges_against_humans
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.gates import HUMAN_GATES
-from eval_assets.store.combined import write_combined_scores, write_score_summary
-from eval_assets.store.connection import transaction
-from eval_assets.store.tables import count_rows, read_table, replace_records, replace_rows
+from eval_assets.store import (
+    count_rows,
+    data_version,
+    human_ratings,
+    judge_ratings,
+    read_table,
+    replace_records,
+    replace_rows,
+    transaction,
+    write_combined_scores,
+    write_score_summary,
+)
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, label_disagreements])
@@ -22,7 +30,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            measures = measure_humans(connection, evaluation)
+            measures = measure_humans(human_ratings(connection, evaluation), evaluation)
             with transaction(connection):
                 replace_rows(connection, "human_agreement", measures.agreement)
                 replace_records(connection, "label_findings", measures.findings)
@@ -59,7 +67,7 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            measures = measure_judges(connection, evaluation)
+            measures = measure_judges(judge_ratings(connection, evaluation), evaluation)
             judges = read_table(connection, "judges", order_by="judge_id")
             with transaction(connection):
                 replace_rows(connection, "judge_agreement", measures)
@@ -88,7 +96,13 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            measures = measure_judges_against_humans(connection, evaluation)
+            measures = measure_judges_against_humans(
+                human_ratings(connection, evaluation).ratings,
+                judge_ratings(connection, evaluation).scores,
+                evaluation,
+                data_version=f"{data_version(connection, 'human')} "
+                f"{data_version(connection, 'judge')}",
+            )
             with transaction(connection):
                 replace_rows(connection, "judge_human_agreement", measures.agreement)
                 replace_rows(connection, "judge_confusion", measures.confusion)

@@ -4,12 +4,11 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
+from eval_assets.agreement import measure_pairs
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
 from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.pair_measures import measure_pairs
-from eval_assets.store.connection import transaction
-from eval_assets.store.dual import judged_units, validation_history, write_pair_measures
+from eval_assets.store import judged_units, transaction, validation_history, write_pair_measures
 
 _MOST_SHOWN = 50
 

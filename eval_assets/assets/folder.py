@@ -10,10 +10,10 @@ import dagster as dg
 import duckdb
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.judges.prompt import PromptError
-from eval_assets.readers.evaluation_yaml import read_evaluation
-from eval_assets.records import InputError
-from eval_assets.store.connection import StoreError, connect
+from eval_assets.judges import PromptError
+from eval_assets.problems import InputError
+from eval_assets.readers import read_evaluation
+from eval_assets.store import StoreError, connect
 
 DEFAULT_FOLDER = "data/sample"
 

@@ -6,7 +6,7 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.store.tables import columns_of, count_rows
+from eval_assets.store import columns_of, count_rows
 
 _TYPES = {"f": "float", "i": "int", "b": "bool"}
 

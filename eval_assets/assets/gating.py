@@ -7,8 +7,7 @@ from eval_assets.assets.folder import EvaluationFolder, clear_failures
 from eval_assets.assets.frames import or_none
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import GateVerdict, applicable_gates, tunable_questions
-from eval_assets.store.connection import transaction
-from eval_assets.store.verdicts import drop_verdicts, judge_gates, write_gate_verdicts
+from eval_assets.store import drop_verdicts, judge_gates, transaction, write_gate_verdicts
 
 
 def check_gate(

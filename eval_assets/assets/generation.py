@@ -10,22 +10,26 @@ import pandas as pd
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
 from eval_assets.assets.frames import rows_as_metadata, table_metadata
+from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Evaluation
-from eval_assets.judges.generating import (
+from eval_assets.judges import (
     GeneratedResponse,
     GenerationSummary,
+    RunOptions,
+    api_keys,
     generate_responses,
     live_generators,
+    warn_of_budget,
 )
-from eval_assets.judges.live import api_keys
-from eval_assets.judges.run import RunOptions, warn_of_budget
-from eval_assets.prompts import Conversation, Turn
-from eval_assets.readers.keys import id_of
-from eval_assets.readers.prompts import read_prompts
-from eval_assets.store.connection import transaction
-from eval_assets.store.generated import record_spending
-from eval_assets.store.judge_calls import DuckDBLedger
-from eval_assets.store.tables import is_imported, record_import, replace_rows
+from eval_assets.readers import id_of, read_prompts
+from eval_assets.store import (
+    DuckDBLedger,
+    is_imported,
+    record_import,
+    record_spending,
+    replace_rows,
+    transaction,
+)
 
 _NOTHING = GenerationSummary((), 0, 0, 0.0, None, (), {})
 """What comes of a run without generators."""

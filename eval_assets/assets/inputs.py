@@ -8,15 +8,14 @@ import pandas as pd
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
 from eval_assets.assets.frames import table_metadata
 from eval_assets.assets.generation import generated_responses
-from eval_assets.readers.files import source_fingerprint
-from eval_assets.readers.responses import read_responses
-from eval_assets.store.connection import transaction
-from eval_assets.store.generated import generated_answers
-from eval_assets.store.tables import (
+from eval_assets.readers import read_responses, source_fingerprint
+from eval_assets.store import (
+    generated_answers,
     import_fingerprint,
     is_imported,
     record_import,
     replace_rows,
+    transaction,
     write_rubric,
 )
 

@@ -8,13 +8,18 @@ from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.live_judging import judge_fingerprints, judge_live
 from eval_assets.assets.recorded_judging import recorded_scores
+from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
-from eval_assets.readers.files import source_fingerprint
-from eval_assets.readers.labels import read_labels
-from eval_assets.records import SCORE_COLUMNS
-from eval_assets.store.connection import transaction
-from eval_assets.store.scores import JudgeRow, write_judge_scores
-from eval_assets.store.tables import import_fingerprint, is_imported, record_import, response_keys
+from eval_assets.readers import read_labels, source_fingerprint
+from eval_assets.store import (
+    JudgeRow,
+    import_fingerprint,
+    is_imported,
+    record_import,
+    response_keys,
+    transaction,
+    write_judge_scores,
+)
 
 
 @dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[model_responses, rubric_questions])

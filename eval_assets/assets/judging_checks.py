@@ -13,11 +13,9 @@ from eval_assets.assets.frames import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
 from eval_assets.evaluation import Evaluation, Generator, Judge
 from eval_assets.interpretation import LOWEST_COVERAGE
-from eval_assets.judges.live import api_key_name
-from eval_assets.judges.models import lifecycle_of, shared_family
+from eval_assets.judges import api_key_name, lifecycle_of, shared_family
 from eval_assets.scale import TOLERANCE
-from eval_assets.store.scores import judged_models, score_coverage
-from eval_assets.store.tables import tables_that_hold
+from eval_assets.store import judged_models, score_coverage, tables_that_hold
 
 SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""

@@ -5,16 +5,16 @@ import dagster as dg
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
 from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
-from eval_assets.readers.files import source_fingerprint
-from eval_assets.readers.labels import read_labels
-from eval_assets.store.connection import transaction
-from eval_assets.store.disagreements import worst_disagreements, write_label_disagreements
-from eval_assets.store.tables import (
+from eval_assets.readers import read_labels, source_fingerprint
+from eval_assets.store import (
     count_rows,
     import_fingerprint,
     is_imported,
     record_import,
     response_keys,
+    transaction,
+    worst_disagreements,
+    write_label_disagreements,
     write_labels,
 )
 

@@ -11,20 +11,33 @@ from pathlib import Path
 import dagster as dg
 import pandas as pd
 
+from eval_assets.agreement import StageChange
 from eval_assets.assets.frames import rows_as_metadata
-from eval_assets.assets.staged_judging import StagedJudging, judge_in_stages
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges.batching import n_ended_batches
-from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
-from eval_assets.judges.live import api_keys, judge_fingerprint
-from eval_assets.judges.prompt import PromptTemplate
-from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
-from eval_assets.judges.run import RunOptions, warn_of_budget
-from eval_assets.store.connection import connect, transaction
-from eval_assets.store.dual import StageChange, write_staged_mode
-from eval_assets.store.generated import record_spending, spent_in_run
-from eval_assets.store.judge_calls import DuckDBLedger
-from eval_assets.store.scores import units_to_judge
+from eval_assets.evaluation import Evaluation, judge_fingerprint
+from eval_assets.judges import (
+    JudgeSummary,
+    JudgingSummary,
+    LiveJudge,
+    PromptTemplate,
+    RunOptions,
+    StagedJudging,
+    Unit,
+    api_keys,
+    judge_in_stages,
+    live_judges,
+    n_ended_batches,
+    score_units,
+    warn_of_budget,
+)
+from eval_assets.store import (
+    DuckDBLedger,
+    connect,
+    record_spending,
+    spent_in_run,
+    transaction,
+    units_to_judge,
+    write_staged_mode,
+)
 
 Metadata = dict[str, dg.TableMetadataValue | list[str] | float | int | str | None]
 

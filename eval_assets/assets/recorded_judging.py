@@ -3,8 +3,8 @@
 import pandas as pd
 
 from eval_assets.evaluation import Evaluation, Judge
-from eval_assets.judges.verdict import parse_verdict
-from eval_assets.readers.scores import UNPARSED, read_recorded_scores
+from eval_assets.judges import parse_verdict
+from eval_assets.readers import UNPARSED, read_recorded_scores
 
 
 def recorded_scores(evaluation: Evaluation, judge: Judge, responses: pd.DataFrame) -> pd.DataFrame:

@@ -6,21 +6,26 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
+from eval_assets.agreement import measure_humans, measure_judges
 from eval_assets.assets.agreement import (
     combined_scores,
     judge_human_agreement,
     score_summary,
 )
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
-from eval_assets.assets.human_measures import measure_humans
-from eval_assets.assets.judge_measures import measure_judges
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import tunable_questions
 from eval_assets.report import ReportData, render_html, render_markdown
-from eval_assets.store.disagreements import worst_disagreements
-from eval_assets.store.scores import status_counts
-from eval_assets.store.tables import count_rows, read_table
-from eval_assets.store.verdicts import is_current, judge_gates
+from eval_assets.store import (
+    count_rows,
+    human_ratings,
+    is_current,
+    judge_gates,
+    judge_ratings,
+    read_table,
+    status_counts,
+    worst_disagreements,
+)
 
 
 # Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
@@ -55,13 +60,13 @@ def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -
         humans = read_table(connection, "human_agreement")
         findings = read_table(connection, "label_findings")
     else:
-        measures = measure_humans(connection, evaluation)
+        measures = measure_humans(human_ratings(connection, evaluation), evaluation)
         humans = measures.agreement
         findings = pd.DataFrame(measures.findings, columns=["question_id", "kind", "finding"])
     judges = (
         read_table(connection, "judge_agreement")
         if is_current(connection, evaluation, "judge")
-        else measure_judges(connection, evaluation)
+        else measure_judges(judge_ratings(connection, evaluation), evaluation)
     )
     outcomes = judge_gates(
         connection,

@@ -4,15 +4,13 @@ import dagster as dg
 import numpy as np
 import pandas as pd
 
+from eval_assets.agreement import measures_version
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.folder import EvaluationFolder, clear_failures
 from eval_assets.assets.frames import table_metadata
 from eval_assets.assets.gating import questions_past_the_gates
-from eval_assets.splits import TEST_SHARE, split_by_group
-from eval_assets.store.connection import transaction
-from eval_assets.store.splits import rated_units
-from eval_assets.store.tables import replace_rows
-from eval_assets.store.verdicts import measures_version
+from eval_assets.store import data_version, rated_units, replace_rows, transaction
+from eval_assets.tuning import TEST_SHARE, split_by_group
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
@@ -22,7 +20,9 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection, transaction(connection):
             question_ids = questions_past_the_gates(connection, evaluation)
-            version = measures_version(connection, evaluation, "human")
+            version = measures_version(
+                evaluation, "human", data_version=data_version(connection, "human")
+            )
             parts = [
                 _split(rated_units(connection, question_id), question_id)
                 for question_id in question_ids

@@ -12,27 +12,34 @@ from pathlib import Path
 
 import click
 
-from eval_assets.assets.pair_measures import pair_kappa
+from eval_assets.agreement import RESPONSE_DIFFERENCE, pair_kappa
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.problems import DONE, FAILED
-from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.evaluation import Evaluation, Judge, RubricQuestion
 from eval_assets.interpretation import kappa_label
-from eval_assets.judges.dual import RESPONSE_DIFFERENCE
-from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
-from eval_assets.judges.live import api_keys
-from eval_assets.judges.models import shared_family
-from eval_assets.judges.prompt import PromptTemplate
-from eval_assets.judges.rater import Unit
-from eval_assets.judges.run import RunOptions, budget_for
-from eval_assets.judges.scores import JudgeScore
-from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
-from eval_assets.readers.evaluation_yaml import FILE, read_evaluation
-from eval_assets.records import InputError, InputProblem
-from eval_assets.rubric import RubricQuestion
+from eval_assets.judges import (
+    JudgeScore,
+    JudgingSummary,
+    PromptTemplate,
+    RunOptions,
+    Unit,
+    api_keys,
+    budget_for,
+    import_sdks,
+    live_judges,
+    score_units,
+    shared_family,
+)
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers import FILE, Document, DocumentQuery, read_document_query, read_evaluation
 from eval_assets.scale import TOLERANCE, Scale
-from eval_assets.store.connection import connect, transaction
-from eval_assets.store.dual import DualJudgement, write_dual_judgement
-from eval_assets.store.judge_calls import DuckDBLedger
+from eval_assets.store import (
+    DualJudgement,
+    DuckDBLedger,
+    connect,
+    transaction,
+    write_dual_judgement,
+)
 
 DEFAULT_PAIR = (
     Judge("gpt", "openai", "gpt-6-luna"),
@@ -111,10 +118,7 @@ def _ask(
     asked: DocumentQuery, evaluation: Evaluation, database: Path
 ) -> tuple[JudgingSummary, float]:
     """Ask both judges about every document; what came of it, and how long it took in seconds."""
-    # Both take a second to import, which is not the judges' latency.
-    import eval_assets.judges.anthropic  # noqa: PLC0415
-    import eval_assets.judges.openai  # noqa: F401, PLC0415
-
+    import_sdks()
     judges = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
     template = PromptTemplate.load(Path("relevance"))
     options = RunOptions(api_keys(evaluation.judges), budget_usd=evaluation.budget_usd)

@@ -11,9 +11,8 @@ from eval_assets.cli.measured import print_gates
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.problems import DONE, GATE_CLOSED
 from eval_assets.gates import GateOutcome
-from eval_assets.readers.evaluation_yaml import read_evaluation
-from eval_assets.store.connection import connect
-from eval_assets.store.verdicts import judge_gates
+from eval_assets.readers import read_evaluation
+from eval_assets.store import connect, judge_gates
 
 
 @click.command(short_help="Say whether judges may be tuned.")

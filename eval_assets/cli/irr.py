@@ -9,8 +9,7 @@ import click
 from eval_assets.cli.measured import print_humans
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.problems import DONE, FAILED
-from eval_assets.store.connection import connect
-from eval_assets.store.tables import read_table
+from eval_assets.store import connect, read_table
 
 
 @click.command(short_help="Show how far human raters agree.")

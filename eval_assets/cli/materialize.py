@@ -17,8 +17,7 @@ from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_f
 from eval_assets.definitions import defs
 from eval_assets.evaluation import GateName
 from eval_assets.gates import ASSET_OF_GATE
-from eval_assets.store.connection import StoreError
-from eval_assets.store.verdicts import judge_gates
+from eval_assets.store import StoreError, judge_gates
 
 _INTERRUPTED = (
     dg.DagsterExecutionInterruptedError.__name__,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
-from eval_assets.store.tables import read_table
+from eval_assets.store import read_table
 
 
 def print_measured(

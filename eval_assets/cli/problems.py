@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import click
 
-from eval_assets.records import InputError
-from eval_assets.store.connection import StoreError
+from eval_assets.problems import InputError
+from eval_assets.store import StoreError
 
 DONE, FAILED, MISUSED, GATE_CLOSED, STOPPED = 0, 1, 2, 3, 130
 """Exit codes of the program; 130 is the shells' own for Ctrl-C."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from eval_assets.cli.options import data_option, database_option
-from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.readers import read_evaluation
 
 
 @click.command(short_help="Materialize the assets and say what was measured.")

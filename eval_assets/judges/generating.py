@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
+from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Evaluation, Generator
 from eval_assets.judges.call import Call, Message
 from eval_assets.judges.caller import Caller, Outcome, Subject
@@ -14,7 +15,6 @@ from eval_assets.judges.progress import Estimate
 from eval_assets.judges.run import Job, RunOptions, budget_for, open_lanes, run_jobs
 from eval_assets.judges.verdict import Status
 from eval_assets.ledger import Ledger
-from eval_assets.prompts import Conversation, Turn
 
 
 @dataclass(frozen=True)

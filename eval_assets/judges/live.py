@@ -1,7 +1,5 @@
 """Declared judges and generators, made ready to be called."""
 
-import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from eval_assets.evaluation import Calling, Evaluation, Generator, Judge, Settin
 from eval_assets.judges.call import Call, Client, Endpoint, Vendor
 from eval_assets.judges.models import abilities_of, price_of
 from eval_assets.models import Abilities, Price, Usage, cost_usd
-from eval_assets.records import InputError, InputProblem
+from eval_assets.problems import InputError, InputProblem
 
 JUDGE_SETTINGS: Mapping[str, Setting] = {"temperature": 0.0, "effort": "low"}
 """What judges are sent where nothing else is declared: a rating should not be left to chance, and
@@ -178,49 +176,10 @@ def connect(model: LiveModel, *, api_key: str) -> Client:
             assert_never(unreachable)
 
 
-def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
-    """Fingerprint of what makes a judge the rater it is: provider, model, prompt and settings.
-
-    Args:
-        judge: The judge, live or recorded.
-        settings: What it is sent; nothing for a recorded judge.
-        prompt: Source of the prompt's template; empty for a recorded judge.
-
-    Returns:
-        SHA-256 in hexadecimal, its first 12 characters.
-    """
-    identity = (
-        judge.provider,
-        judge.base_url,
-        judge.model,
-        prompt,
-        dict(settings),
-        judge.replicates,
-        judge.aggregate,
-        judge.scores.name if judge.scores else None,
-    )
-    return _sha256(identity)[:12]
-
-
-def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
-    """Fingerprint of a set of judges, in whichever order they are declared.
-
-    Args:
-        fingerprints: The judges' fingerprints by id.
-
-    Returns:
-        SHA-256 in hexadecimal, its first 12 characters.
-
-    Examples:
-        >>> one = judge_set_fingerprint({"a": "1", "b": "2"})
-        >>> one == judge_set_fingerprint({"b": "2", "a": "1"}), len(one)
-        (True, 12)
-    """
-    return _sha256(sorted(fingerprints.items()))[:12]
-
-
-def _sha256(identity: object) -> str:
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+def import_sdks() -> None:
+    """Import both vendors' SDKs, so that the second this takes is no part of a latency."""
+    import eval_assets.judges.anthropic  # noqa: PLC0415
+    import eval_assets.judges.openai  # noqa: F401, PLC0415
 
 
 def _vendor(declared: Judge | Generator) -> Vendor:

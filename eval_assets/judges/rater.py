@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from eval_assets.evaluation import Aggregate
+from eval_assets.evaluation import Aggregate, RubricQuestion
 from eval_assets.judges.call import Call
 from eval_assets.judges.caller import Caller, Outcome, Subject
 from eval_assets.judges.lane import Lane
@@ -15,7 +15,6 @@ from eval_assets.judges.prompt import PromptTemplate, stricter_request, verdict_
 from eval_assets.judges.run import Job
 from eval_assets.judges.scores import JudgeScore, Reading, combine, read
 from eval_assets.judges.verdict import Status
-from eval_assets.rubric import RubricQuestion
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from eval_assets.judges.live import LiveModel, connect
 from eval_assets.judges.progress import SECONDS_BETWEEN_REPORTS, Progress, Report, log_report
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.ledger import Ledger
-from eval_assets.records import InputError, InputProblem
+from eval_assets.problems import InputError, InputProblem
 
 logger = logging.getLogger(__name__)
 

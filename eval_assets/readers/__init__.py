@@ -1,1 +1,25 @@
-"""Given files to records: what is wrong with a file is told with its place, all of it at once."""
+"""Given files to records: every bad place is reported with file, line and remedy, all at once."""
+
+from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
+from eval_assets.readers.evaluation_yaml import FILE, read_evaluation
+from eval_assets.readers.files import source_fingerprint
+from eval_assets.readers.keys import id_of
+from eval_assets.readers.labels import read_labels
+from eval_assets.readers.prompts import read_prompts
+from eval_assets.readers.responses import read_responses
+from eval_assets.readers.scores import UNPARSED, read_recorded_scores
+
+__all__ = [
+    "FILE",
+    "UNPARSED",
+    "Document",
+    "DocumentQuery",
+    "id_of",
+    "read_document_query",
+    "read_evaluation",
+    "read_labels",
+    "read_prompts",
+    "read_recorded_scores",
+    "read_responses",
+    "source_fingerprint",
+]

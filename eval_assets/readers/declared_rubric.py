@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.problems import InputError
 from eval_assets.readers.declared_scale import declared_scale, note_level
 from eval_assets.readers.entry_checks import EntryChecks
 from eval_assets.readers.evaluation_entries import QuestionEntry
 from eval_assets.readers.guessed_scale import guessed_scales
-from eval_assets.records import InputError
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 

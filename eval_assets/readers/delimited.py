@@ -8,9 +8,9 @@ from contextlib import suppress
 from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.table import Table
 from eval_assets.readers.wording import shown
-from eval_assets.records import InputError, InputProblem
 
 if TYPE_CHECKING:
     import _csv

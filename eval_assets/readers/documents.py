@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.files import read_text
-from eval_assets.records import InputError, InputProblem, raise_all
 
 _ID = re.compile(r"[0-9]{1,18}")
 _LARGEST_ID = 2**63 - 1

@@ -6,11 +6,11 @@ from typing import TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from eval_assets.problems import InputProblem
 from eval_assets.readers.evaluation_entries import Entry
 from eval_assets.readers.table import as_text
 from eval_assets.readers.wording import nearest, shown
 from eval_assets.readers.yaml_lines import Path, YamlDocument
-from eval_assets.records import InputProblem
 
 E = TypeVar("E", bound=Entry)
 

@@ -10,6 +10,7 @@ from eval_assets.evaluation import (
     Staged,
     default_gates,
 )
+from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.declared_models import (
     declared_abilities,
     declared_generators,
@@ -28,7 +29,6 @@ from eval_assets.readers.evaluation_files import found_files, named_file, named_
 from eval_assets.readers.files import read_text
 from eval_assets.readers.wording import nearest
 from eval_assets.readers.yaml_lines import YamlDocument, read_yaml
-from eval_assets.records import InputError, InputProblem, raise_all
 
 FILE = "evaluation.yaml"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from eval_assets.records import InputError, InputProblem
+from eval_assets.problems import InputError, InputProblem
 
 BOM = b"\xef\xbb\xbf"
 

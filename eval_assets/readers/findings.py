@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from eval_assets.problems import InputProblem
 from eval_assets.readers.ratings import BoolArray
-from eval_assets.records import InputProblem
 
 WhatAndRemedy = tuple[str, str]
 """What was found, and what to do about it."""

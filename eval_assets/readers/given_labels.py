@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from eval_assets.problems import InputProblem
 from eval_assets.readers.named_units import NamedUnits
-from eval_assets.records import InputProblem
 
 Texts = Sequence[str | None]
 

@@ -2,8 +2,8 @@
 
 import json
 
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.table import Table
-from eval_assets.records import InputError, InputProblem
 
 
 def parse_json_lines(text: str, *, file: str) -> Table:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.given_labels import GivenLabels, Headers, gathered
 from eval_assets.readers.keys import RESPONSE_ID, keys
 from eval_assets.readers.named_units import NamedUnits, named_questions
 from eval_assets.readers.session_export import session_labels
 from eval_assets.readers.table import Table
 from eval_assets.readers.workshop import workshop_labels
-from eval_assets.records import InputError, InputProblem
 
 _FORMS = (
     "Give the columns of one of them: long (response_id, rater_id, question_id, rating), "

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from eval_assets.columns import LABEL_COLUMNS
 from eval_assets.evaluation import Evaluation
+from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.label_checks import CheckedLabels, checked_labels, labels_frame
 from eval_assets.readers.label_forms import given_labels
 from eval_assets.readers.tables import read_table
 from eval_assets.readers.units import units_of
 from eval_assets.readers.wording import shown
-from eval_assets.records import LABEL_COLUMNS, InputError, InputProblem, raise_all
 
 _UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
 

@@ -3,13 +3,13 @@
 import re
 from collections import defaultdict
 
+from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Evaluation
-from eval_assets.prompts import Conversation, Turn
+from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.keys import canonical_number
 from eval_assets.readers.table import Table
 from eval_assets.readers.tables import read_table
 from eval_assets.readers.wording import shown
-from eval_assets.records import InputError, InputProblem, raise_all
 
 _TURN = re.compile("[0-9]{1,9}")
 _OWN = ("indicator_id", "convo_id", "turn_index", "prompt_text")

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from eval_assets.columns import RESPONSE_COLUMNS
 from eval_assets.evaluation import Evaluation
+from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.findings import Findings
 from eval_assets.readers.keys import (
     MODEL_NAME,
@@ -24,7 +26,6 @@ from eval_assets.readers.ratings import BoolArray
 from eval_assets.readers.table import Table, as_text, per_distinct
 from eval_assets.readers.tables import read_table
 from eval_assets.readers.wording import shown
-from eval_assets.records import RESPONSE_COLUMNS, InputError, InputProblem, raise_all
 
 _GROUP_ID = ("group_id", "group")
 _OPTIONAL = ("difficulty", "role", "timestamp")

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eval_assets.evaluation import Judge
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.keys import RESPONSE_ID, Key, Reference, keys
 from eval_assets.readers.named_units import NamedUnits, named_questions
 from eval_assets.readers.table import Table
 from eval_assets.readers.units import UNKNOWN, PositionArray, Units
 from eval_assets.readers.wording import nearest, shown
-from eval_assets.records import InputError, InputProblem
 
 _FORMS = (
     "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "

@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.findings import Findings, WhatAndRemedy
 from eval_assets.readers.named_units import note_no_unit
 from eval_assets.readers.ratings import read_ratings
@@ -15,7 +17,6 @@ from eval_assets.readers.table import without_blanks
 from eval_assets.readers.tables import read_table
 from eval_assets.readers.units import Units, units_of
 from eval_assets.readers.wording import shown
-from eval_assets.records import SCORE_COLUMNS, InputError, InputProblem, raise_all
 from eval_assets.scale import TOLERANCE
 
 UNPARSED = "unparsed"

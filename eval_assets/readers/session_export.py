@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.given_labels import GivenLabel, GivenLabels, Headers, gathered
 from eval_assets.readers.table import Table, as_text, without_blanks
 from eval_assets.readers.wording import shown
-from eval_assets.records import InputError, InputProblem
 
 _HEADERS = Headers(response="scenarioId", question="dimension", rater="labelerId", time="timestamp")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from eval_assets.records import InputProblem
+from eval_assets.problems import InputProblem
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import duckdb
 
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.delimited import parse_delimited
 from eval_assets.readers.files import check_readable, named, read_text
 from eval_assets.readers.json_rows import parse_json, parse_json_lines
 from eval_assets.readers.table import Table
-from eval_assets.records import InputError, InputProblem
 
 FORMATS = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from eval_assets.problems import InputProblem
 from eval_assets.readers.given_labels import GivenLabel, GivenLabels, Headers, gathered
 from eval_assets.readers.keys import RESPONSE_ID
 from eval_assets.readers.table import Table, as_text, without_blanks
 from eval_assets.readers.wording import shown
-from eval_assets.records import InputProblem
 
 
 def workshop_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from eval_assets.records import InputError, InputProblem
+from eval_assets.problems import InputError, InputProblem
 
 _FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """LibYAML where it is there: ten times as fast, and every asset of a run reads the file."""

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.report.data import ReportData
 from eval_assets.report.rows import count, number, rows_of, text
-from eval_assets.rubric import RubricQuestion
 
 MOST_VALUES = 12
 """A table of more values than this cannot be read."""

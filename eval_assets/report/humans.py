@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.gates import GateOutcome
 from eval_assets.interpretation import (
     A_HH_LIMITS,
@@ -28,7 +29,6 @@ from eval_assets.report.figures import (
 )
 from eval_assets.report.rows import Row, count, number, rows_of, text
 from eval_assets.report.writing import counted, percent_text
-from eval_assets.rubric import RubricQuestion
 
 A_HH_EXPLAINED = (
     "1.0: raters always agree",

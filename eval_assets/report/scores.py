@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.interpretation import UNDEFINED
 from eval_assets.report.data import ReportData
 from eval_assets.report.rows import Row, count, number, rows_of, text
 from eval_assets.report.writing import lenience
-from eval_assets.rubric import RubricQuestion
 
 MOST_SLICE_VALUES = 12
 """Values of one slice that are shown; the table `score_summary` has all."""

@@ -18,6 +18,7 @@ from eval_assets.stats.association import (
     spearman,
     wilcoxon_signed_rank,
 )
+from eval_assets.stats.clusters import alpha_by_cluster
 from eval_assets.stats.coefficients import (
     AgreementWeights,
     Alpha,
@@ -35,6 +36,7 @@ from eval_assets.stats.intervals import (
     coefficient_interval,
     jackknife_interval,
 )
+from eval_assets.stats.judge_human import JudgeHumanProfile, judge_human_profile
 from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
 from eval_assets.stats.kappa import (
     GroupedKappa,
@@ -57,6 +59,7 @@ __all__ = [
     "GwetAC",
     "HumanAgreement",
     "Interval",
+    "JudgeHumanProfile",
     "KappaWeights",
     "Level",
     "OverallProfile",
@@ -65,6 +68,7 @@ __all__ = [
     "RatingPatterns",
     "Ratings",
     "agreement_profile",
+    "alpha_by_cluster",
     "bias",
     "bootstrap_interval",
     "chance_human_agreement",
@@ -80,6 +84,7 @@ __all__ = [
     "human_agreement",
     "jackknife_interval",
     "judge_human_agreement",
+    "judge_human_profile",
     "judge_pairwise_agreement",
     "kendall_tau_b",
     "krippendorff_alpha",

@@ -1,1 +1,86 @@
 """DuckDB, and all the SQL: what is stored, how it is replaced and read back."""
+
+from eval_assets.store.combined import write_combined_scores, write_score_summary
+from eval_assets.store.connection import StoreError, connect, transaction
+from eval_assets.store.disagreements import worst_disagreements, write_label_disagreements
+from eval_assets.store.gates import drop_verdicts, is_current, judge_gates, write_gate_verdicts
+from eval_assets.store.generated import generated_answers, record_spending, spent_in_run
+from eval_assets.store.judge_calls import DuckDBLedger
+from eval_assets.store.pairs import (
+    DualJudgement,
+    judged_units,
+    validation_history,
+    write_dual_judgement,
+    write_pair_measures,
+    write_staged_mode,
+)
+from eval_assets.store.ratings import data_version, human_ratings, judge_ratings
+from eval_assets.store.scores import (
+    JudgeRow,
+    judged_models,
+    score_coverage,
+    status_counts,
+    units_to_judge,
+    write_judge_scores,
+)
+from eval_assets.store.splits import rated_units
+from eval_assets.store.tables import (
+    columns_of,
+    count_rows,
+    import_fingerprint,
+    is_imported,
+    read_table,
+    record_import,
+    replace_records,
+    replace_rows,
+    response_keys,
+    tables_that_hold,
+    write_labels,
+    write_rubric,
+)
+
+__all__ = [
+    "DualJudgement",
+    "DuckDBLedger",
+    "JudgeRow",
+    "StoreError",
+    "columns_of",
+    "connect",
+    "count_rows",
+    "data_version",
+    "drop_verdicts",
+    "generated_answers",
+    "human_ratings",
+    "import_fingerprint",
+    "is_current",
+    "is_imported",
+    "judge_gates",
+    "judge_ratings",
+    "judged_models",
+    "judged_units",
+    "rated_units",
+    "read_table",
+    "record_import",
+    "record_spending",
+    "replace_records",
+    "replace_rows",
+    "response_keys",
+    "score_coverage",
+    "spent_in_run",
+    "status_counts",
+    "tables_that_hold",
+    "transaction",
+    "units_to_judge",
+    "validation_history",
+    "worst_disagreements",
+    "write_combined_scores",
+    "write_dual_judgement",
+    "write_gate_verdicts",
+    "write_judge_scores",
+    "write_label_disagreements",
+    "write_labels",
+    "write_pair_measures",
+    "write_rubric",
+    "write_score_summary",
+    "write_staged_mode",
+]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import duckdb
 import pandas as pd
 
-from eval_assets.records import RESPONSE_COLUMNS
+from eval_assets.columns import RESPONSE_COLUMNS
 
 
 def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

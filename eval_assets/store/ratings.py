@@ -1,16 +1,22 @@
 """Ratings as arrays, and the version of the data that they are."""
 
-from dataclasses import dataclass
-from typing import Literal
-
 import duckdb
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from eval_assets.agreement import (
+    HumanRatings,
+    JudgeRatings,
+    LongRatings,
+    RaterKind,
+    measures_version,
+)
+from eval_assets.evaluation import Evaluation, RubricQuestion, judge_set_fingerprint
 from eval_assets.scale import Scale
-
-RaterKind = Literal["human", "judge"]
+from eval_assets.stats import RatingPatterns
+from eval_assets.store.connection import StoreError
+from eval_assets.store.disagreements import count_disagreements
+from eval_assets.store.scores import check_judges, judge_fingerprints
 
 _BITS = 4
 _MOST_RATINGS = 2**_BITS - 1
@@ -23,56 +29,46 @@ _RATINGS_SQL: dict[RaterKind, str] = {
 }
 
 
-@dataclass(frozen=True)
-class PatternCounts:
-    """Distinct rating patterns of one question.
+def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanRatings:
+    """Return all that agreement between humans is measured on.
 
-    Args:
-        values: Values of the scale, shape (n_values,).
-        counts: Ratings of each value in a response of each pattern, (n_patterns, n_values).
-        n_units: Responses that show each pattern, (n_patterns,).
+    Raises:
+        StoreError: If stored ratings are off their scale, which was declared otherwise since.
     """
+    ratings = {q.id: _on_declared_scale(connection, q) for q in evaluation.rubric}
+    return HumanRatings(
+        ratings=ratings,
+        patterns={q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric},
+        n_skipped=count_skips(connection),
+        n_disagreements=count_disagreements(connection),
+        data_version=measures_version(
+            evaluation, "human", data_version=data_version(connection, "human")
+        ),
+    )
 
-    values: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    n_units: NDArray[np.int64]
 
+def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:
+    """Return all that agreement between judges is measured on.
 
-@dataclass(frozen=True)
-class LongRatings:
-    """Ratings of one question, one element a rating, in order of unit and rater.
-
-    Args:
-        unit: Index of the response among all stored ones, sorted by id; ascending.
-        rater: Index into `rater_ids`.
-        value: The ratings.
-        rater_ids: All raters of this kind, sorted: the same for every question.
-        n_responses: Stored responses, rated or not.
+    Raises:
+        StoreError: If the stored scores are those of other judges than are declared.
     """
-
-    unit: NDArray[np.int64]
-    rater: NDArray[np.int64]
-    value: NDArray[np.float64]
-    rater_ids: tuple[str, ...]
-    n_responses: int
-
-    def matrix(self) -> NDArray[np.float64]:
-        """Ratings of shape (n_responses, n_raters), NaN where there is none."""
-        ratings = np.full((self.n_responses, len(self.rater_ids)), np.nan)
-        ratings[self.unit, self.rater] = self.value
-        return ratings
-
-    def by_rater(self) -> dict[str, NDArray[np.float64]]:
-        """Ratings of each rater who rated this question."""
-        order = np.argsort(self.rater, kind="stable")
-        raters, starts = np.unique(self.rater[order], return_index=True)
-        parts = np.split(self.value[order], starts[1:])
-        return {self.rater_ids[r]: part for r, part in zip(raters, parts, strict=False)}
+    check_judges(connection, evaluation.judges)
+    responses = responses_in_order(connection)
+    return JudgeRatings(
+        scores={q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric},
+        response_ids=responses["response_id"].to_numpy(dtype=object),
+        groups=responses["group_id"].to_numpy(dtype=object),
+        judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
+        data_version=measures_version(
+            evaluation, "judge", data_version=data_version(connection, "judge")
+        ),
+    )
 
 
 def rating_patterns(
     connection: duckdb.DuckDBPyConnection, question_id: str, scale: Scale
-) -> PatternCounts | None:
+) -> RatingPatterns | None:
     """Patterns of human ratings, counted by one GROUP BY; None where it cannot count them.
 
     A response's counts are packed into one integer, four bits a value, which costs little more
@@ -97,10 +93,8 @@ def rating_patterns(
     if (packed < 0).any():
         return None
     shifts = _BITS * np.arange(len(scale.values), dtype=np.int64)
-    return PatternCounts(
-        values=np.array(scale.values),
-        counts=(packed[:, None] >> shifts) & _MOST_RATINGS,
-        n_units=np.asarray(found["n_units"], dtype=np.int64),
+    return RatingPatterns.from_counts(
+        scale.values, (packed[:, None] >> shifts) & _MOST_RATINGS, found["n_units"]
     )
 
 
@@ -178,3 +172,24 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
         """  # noqa: S608 - constants of ours
     ).fetchall()
     return str(found[0][0])[:16]
+
+
+def _on_declared_scale(
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion
+) -> LongRatings:
+    """Return the question's ratings: all on its scale, unless that was declared otherwise since."""
+    given = long_ratings(connection, "human", question.id)
+    if not all(question.scale.holds(value) for value in np.unique(given.value)):
+        raise StoreError(
+            f"human_labels: holds ratings of {question.id} that are not on its scale as declared "
+            f"now ({question.scale.described()}). Materialize rubric_questions and human_labels."
+        )
+    return given
+
+
+def _patterns(
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, given: LongRatings
+) -> RatingPatterns:
+    """Return patterns counted by the database if it can, else from the ratings themselves."""
+    counted = rating_patterns(connection, question.id, question.scale)
+    return RatingPatterns.from_long(given.unit, given.value) if counted is None else counted

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pandas as pd
 
-from eval_assets.records import InputProblem
-from eval_assets.rubric import RubricQuestion
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.problems import InputProblem
 from eval_assets.store.connection import StoreError
 from eval_assets.store.schema import column_comments
 

@@ -24,13 +24,12 @@ JUDGE = """
 import asyncio, json, os, sys
 from datetime import date
 from pathlib import Path
-from eval_assets.evaluation import Calling, Evaluation, Judge
+from eval_assets.evaluation import Calling, Evaluation, Judge, RubricQuestion
 from eval_assets.judges.judging import live_judges, score_units
 from eval_assets.judges.live import api_keys
 from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import Unit
 from eval_assets.judges.run import RunOptions
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.judge_calls import DuckDBLedger
 

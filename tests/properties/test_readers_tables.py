@@ -8,9 +8,9 @@ from contextlib import suppress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eval_assets.problems import InputError
 from eval_assets.readers.delimited import parse_delimited
 from eval_assets.readers.json_rows import parse_json, parse_json_lines
-from eval_assets.records import InputError
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.text(
     st.sampled_from('\r\n",a')

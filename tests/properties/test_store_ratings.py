@@ -14,12 +14,13 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_assets.records import LABEL_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.rubric import RubricQuestion
+from eval_assets.columns import LABEL_COLUMNS, RESPONSE_COLUMNS
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.ratings import data_version, long_ratings, rating_patterns
 from eval_assets.store.tables import replace_rows, write_labels, write_rubric
+from tests.counting import counted
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 N_RESPONSES = 6
@@ -80,13 +81,7 @@ def test_patterns_count_the_rows_of_the_matrix(matrix: list[list[float]]) -> Non
         found = rating_patterns(connection, "clarity", LIKERT5)
 
     assert found is not None
-    counted = Counter(
-        {
-            tuple(np.repeat(found.values, counts).tolist()): int(n)
-            for counts, n in zip(found.counts, found.n_units, strict=True)
-        }
-    )
-    assert counted == Counter(row for row in rows if row)
+    assert counted(found) == Counter(row for row in rows if row)
 
 
 @settings(deadline=None, max_examples=12)

@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
-from eval_assets.records import InputError, InputProblem
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.store.connection import StoreError
 
 

@@ -7,8 +7,7 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets.gating import questions_past_the_gates
-from eval_assets.evaluation import Evaluation, Gate
-from eval_assets.rubric import RubricQuestion
+from eval_assets.evaluation import Evaluation, Gate, RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.evaluation import Evaluation, Judge, RubricQuestion
 from eval_assets.fake_provider import Behaviour, RunningProvider, running
 from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
 from eval_assets.judges.live import api_keys
@@ -18,7 +18,6 @@ from eval_assets.judges.rater import Unit
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.judges.run import RunOptions
 from eval_assets.ledger import Attempt, Batch, StoredReply
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 KEY = "sk-secret-of-the-tests"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Calling, Evaluation, Generator
 from eval_assets.fake_provider import Behaviour, Faults, RunningProvider
 from eval_assets.judges.generating import GenerationSummary, generate_responses, live_generators
 from eval_assets.judges.live import api_keys
 from eval_assets.judges.run import RunOptions
-from eval_assets.prompts import Conversation, Turn
 from tests.unit.judges.conftest import IMPATIENT, MemoryLedger
 
 TALK = Conversation("harm", "c1", (Turn(1, "Say a word."), Turn(2, "And its opposite?")))

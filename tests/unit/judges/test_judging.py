@@ -22,7 +22,7 @@ from eval_assets.judges.rater import Unit
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.judges.run import RunOptions
 from eval_assets.ledger import Attempt
-from eval_assets.records import InputError
+from eval_assets.problems import InputError
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
 OWN_MODEL = Judge("own", "openai", "llama3.2")

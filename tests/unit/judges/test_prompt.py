@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.judges.prompt import (
     Material,
     Prompt,
@@ -15,7 +16,6 @@ from eval_assets.judges.prompt import (
     stricter_request,
     verdict_schema,
 )
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from tests.unit.judges.conftest import QUESTION
 

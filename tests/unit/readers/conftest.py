@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.records import InputError
+from eval_assets.problems import InputError
 
 Write = Callable[[dict[str, str | bytes]], Path]
 Told = Callable[[Callable[[], object]], list[str]]

@@ -1,8 +1,8 @@
 import pytest
 
+from eval_assets.problems import InputError
 from eval_assets.readers.delimited import parse_delimited
 from eval_assets.readers.table import Table
-from eval_assets.records import InputError
 
 
 def parsed(text: str) -> Table:

@@ -3,8 +3,8 @@ from unittest.mock import patch
 
 import pytest
 
+from eval_assets.problems import InputError
 from eval_assets.readers.files import check_readable, decoded, named, source_fingerprint
-from eval_assets.records import InputError
 
 
 def refused(data: bytes) -> str:

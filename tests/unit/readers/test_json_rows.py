@@ -1,7 +1,7 @@
 import pytest
 
+from eval_assets.problems import InputError
 from eval_assets.readers.json_rows import parse_json, parse_json_lines
-from eval_assets.records import InputError
 
 
 def refused(text: str) -> str:

@@ -7,10 +7,10 @@ import duckdb
 import pandas as pd
 import pytest
 
+from eval_assets.columns import LABEL_COLUMNS
 from eval_assets.readers.evaluation_yaml import read_evaluation
 from eval_assets.readers.labels import Labels, read_labels
 from eval_assets.readers.responses import read_responses
-from eval_assets.records import LABEL_COLUMNS
 from tests.unit.readers.conftest import EVALUATION, Told, Write
 
 LONG = "response_id,rater_id,question_id,rating\n"

@@ -5,9 +5,9 @@ import duckdb
 import pandas as pd
 import pytest
 
+from eval_assets.columns import RESPONSE_COLUMNS
 from eval_assets.readers.evaluation_yaml import read_evaluation
 from eval_assets.readers.responses import read_responses
-from eval_assets.records import RESPONSE_COLUMNS
 from tests.unit.readers.conftest import Told, Write
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.readers.evaluation_yaml import read_evaluation
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
-from eval_assets.records import SCORE_COLUMNS
 from tests.unit.readers.conftest import EVALUATION, Told, Write
 
 JUDGED = f"""\

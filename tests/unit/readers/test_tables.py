@@ -3,8 +3,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from eval_assets.problems import InputError
 from eval_assets.readers.tables import FORMATS, read_table
-from eval_assets.records import InputError
 
 
 def write(path: Path, query: str) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation, Gate, GateName, Judge, default_gates
+from eval_assets.evaluation import Evaluation, Gate, GateName, Judge, RubricQuestion, default_gates
 from eval_assets.gates import Evidence, Figure, evaluate_gates, tunable_questions
 from eval_assets.report import ReportData
 from eval_assets.report.rows import count, number, rows_of, text
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 WHEN = datetime(2026, 11, 21, 4, 30, tzinfo=UTC)

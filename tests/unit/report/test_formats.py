@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.report import render_html, render_markdown
 from eval_assets.report.markdown import escape_markdown
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from tests.unit.report.builder import Case, Measured, twelve_questions
 from tests.unit.report.page import Page

@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_assets.evaluation import Gate, default_gates
+from eval_assets.evaluation import Gate, RubricQuestion, default_gates
 from eval_assets.report import render_html, render_markdown
 from eval_assets.report.content import report_content
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5, Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured, twelve_questions
 from tests.unit.report.page import Page

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.records import InputProblem
+from eval_assets.problems import InputProblem
 from eval_assets.store.connection import StoreError, transaction
 from eval_assets.store.tables import (
     count_rows,

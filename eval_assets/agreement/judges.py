@@ -1,38 +1,30 @@
-"""Agreement between judges, and of judges with humans, measured on the stored scores."""
+"""Agreement between judges, and of judges with humans: rows as the tables hold them."""
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.assets.human_measures import CONFIDENCE, N_RESAMPLES, SEED, interval_columns
-from eval_assets.assets.pair_measures import MIDDLE
-from eval_assets.evaluation import Evaluation
+from eval_assets.agreement.evidence import alpha_levels
+from eval_assets.agreement.humans import CONFIDENCE, N_RESAMPLES, SEED, interval_columns
+from eval_assets.agreement.pairs import MIDDLE
+from eval_assets.agreement.ratings import JudgeRatings, LongRatings
+from eval_assets.evaluation import Evaluation, RubricQuestion
 from eval_assets.interpretation import alpha_label
-from eval_assets.judges.live import judge_set_fingerprint
-from eval_assets.rubric import RubricQuestion
 from eval_assets.stats import (
     Alpha,
     QuestionRatings,
     RatingPatterns,
+    alpha_by_cluster,
     coefficient_interval,
     grouped_kappa,
+    judge_human_profile,
     overall_profile,
 )
-from eval_assets.stats.clusters import alpha_by_cluster
-from eval_assets.stats.judge_human import judge_human_profile
-from eval_assets.store.ratings import (
-    LongRatings,
-    data_version,
-    long_ratings,
-    responses_in_order,
-)
-from eval_assets.store.scores import check_judges, judge_fingerprints
-from eval_assets.store.verdicts import alpha_levels, measures_version
 
 Floats = NDArray[np.float64]
 
@@ -50,16 +42,12 @@ class JudgeHumanMeasures:
     confusion: pd.DataFrame
 
 
-def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> pd.DataFrame:
-    """Rows of `judge_agreement`: overall, by question, and by response where it is defined."""
-    check_judges(connection, evaluation.judges)
-    scores = {q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric}
-    responses = responses_in_order(connection)
-    groups = responses["group_id"].to_numpy(dtype=object)
+def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame:
+    """Return rows of `judge_agreement`: overall, by question, and by response if defined."""
     levels = alpha_levels(evaluation, "judge")
     rows: list[dict[str, object]] = []
     for question in evaluation.rubric:
-        given = scores[question.id]
+        given = judges.scores[question.id]
         patterns = RatingPatterns.from_long(given.unit, given.value)
         alpha = coefficient_interval(
             patterns,
@@ -77,34 +65,43 @@ def measure_judges(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
                 "n_units": int(patterns.n_units @ patterns.is_pairable),
                 "n_judges": len(given.by_rater()),
                 "n_comparisons": int(patterns.n_units @ patterns.n_pairs),
-                **_kappas([(question, given)], groups),
+                **_kappas([(question, given)], judges.groups),
                 "interval_method": alpha.method,
                 "interpretation": _interpretation(alpha.value, n_pairs=int(patterns.n_pairs.sum())),
             }
         )
-    pooled = [(question, scores[question.id]) for question in evaluation.rubric]
-    by_response = _by_response(pooled, responses["response_id"].to_numpy(dtype=object))
-    return pd.DataFrame([_overall(pooled, groups), *rows, *by_response]).assign(
-        judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
-        data_version=measures_version(connection, evaluation, "judge"),
+    pooled = [(question, judges.scores[question.id]) for question in evaluation.rubric]
+    by_response = _by_response(pooled, judges.response_ids)
+    return pd.DataFrame([_overall(pooled, judges.groups), *rows, *by_response]).assign(
+        judge_set_fingerprint=judges.judge_set_fingerprint, data_version=judges.data_version
     )
 
 
 def measure_judges_against_humans(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    humans: Mapping[str, LongRatings],
+    judges: Mapping[str, LongRatings],
+    evaluation: Evaluation,
+    *,
+    data_version: str,
 ) -> JudgeHumanMeasures:
-    """Each judge against the human raters, on each question."""
-    check_judges(connection, evaluation.judges)
+    """Measure each judge against the human raters, on each question.
+
+    Args:
+        humans: Human ratings by question.
+        judges: Judges' scores by question.
+        evaluation: What is declared now.
+        data_version: Version of both.
+    """
     rows: list[dict[str, object]] = []
     confusion: list[pd.DataFrame] = []
     for question in evaluation.rubric:
-        humans = long_ratings(connection, "human", question.id)
-        judges = long_ratings(connection, "judge", question.id)
-        for judge, scores in zip(judges.rater_ids, judges.matrix().T, strict=True):
+        given = humans[question.id]
+        scored = judges[question.id]
+        for judge, scores in zip(scored.rater_ids, scored.matrix().T, strict=True):
             profile = judge_human_profile(
                 scores,
-                humans.unit,
-                humans.value,
+                given.unit,
+                given.value,
                 scale_low=question.scale.low,
                 scale_high=question.scale.high,
                 values=question.scale.values,
@@ -139,9 +136,8 @@ def measure_judges_against_humans(
                     profile.confusion, columns=["human_value", "judge_value", "n_units"]
                 ).assign(**named)
             )
-    version = f"{data_version(connection, 'human')} {data_version(connection, 'judge')}"
     return JudgeHumanMeasures(
-        agreement=pd.DataFrame(rows).assign(data_version=version),
+        agreement=pd.DataFrame(rows).assign(data_version=data_version),
         confusion=pd.concat(confusion) if confusion else pd.DataFrame(),
     )
 

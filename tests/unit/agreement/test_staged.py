@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from eval_assets.agreement import Stage, next_stage, spot_checks
 from eval_assets.evaluation import Staged
-from eval_assets.judges.dual import Stage, next_stage, spot_checks
 
 
 @pytest.mark.parametrize(

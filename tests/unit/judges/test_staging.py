@@ -5,15 +5,14 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
-from eval_assets.assets.staged_judging import StagedJudging, judge_in_stages
-from eval_assets.evaluation import Evaluation, Judge, Staged
-from eval_assets.judges.dual import spot_checks
+from eval_assets.agreement import spot_checks
+from eval_assets.evaluation import Evaluation, Judge, RubricQuestion, Staged
 from eval_assets.judges.judging import JudgingSummary, live_judges
 from eval_assets.judges.progress import Estimate
 from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
 from eval_assets.judges.scores import JudgeScore, Reading, combine
+from eval_assets.judges.staging import StagedJudging, judge_in_stages
 from eval_assets.judges.verdict import Status
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

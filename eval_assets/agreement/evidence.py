@@ -1,20 +1,17 @@
-"""Evidence that gates judge, and the verdicts they came to."""
+"""What gates judge: which figures, on which version of the data, at which level of alpha."""
 
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
 
-import duckdb
 import pandas as pd
 
+from eval_assets.agreement.ratings import RaterKind
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import Evidence, Figure, GateOutcome, applicable_gates, evaluate_gates
 from eval_assets.scale import Level
-from eval_assets.store.ratings import RaterKind, data_version
-from eval_assets.store.tables import insert_rows, read_table
 
 
 @dataclass(frozen=True)
@@ -35,55 +32,49 @@ _MEASURED: dict[GateName, _Measured] = {
 
 
 def judge_gates(
-    connection: duckdb.DuckDBPyConnection,
     evaluation: Evaluation,
     *,
+    measures: Mapping[str, pd.DataFrame],
+    versions: Mapping[RaterKind, str],
     gates: Iterable[GateName] | None = None,
-    measures: Mapping[str, pd.DataFrame] | None = None,
 ) -> tuple[GateOutcome, ...]:
-    """What gates say of the figures and data as they are now, by the thresholds declared now.
+    """Judge measured figures by the thresholds declared now.
 
     Args:
-        connection: The database.
         evaluation: What is declared now.
+        measures: Rows of `human_agreement` and `judge_agreement`.
+        versions: Version of the stored ratings as they are now, by kind of rater.
         gates: Gates to judge; None for all that apply.
-        measures: Rows of `human_agreement` and `judge_agreement` to judge in place of the stored.
     """
-    names = gates or applicable_gates(n_judges=len(evaluation.judges))
     evidence: dict[GateName, Evidence] = {}
-    for gate in names:
+    for gate in gates or applicable_gates(n_judges=len(evaluation.judges)):
         measured = _MEASURED[gate]
-        rows = (measures or {}).get(measured.table)
-        if rows is None:
-            rows = read_table(connection, measured.table)
+        rows = measures[measured.table]
         evidence[gate] = Evidence(
             figures=_figures(rows, measured),
             measured_version=None if rows.empty else str(rows["data_version"].iloc[0]),
-            current_version=measures_version(connection, evaluation, measured.kind),
+            current_version=measures_version(
+                evaluation, measured.kind, data_version=versions[measured.kind]
+            ),
         )
     return evaluate_gates(evidence, evaluation.gates)
 
 
-def measures_version(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
-) -> str:
-    """Version of all that agreement depends on: the ratings, their scales, the level of alpha.
+def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: str) -> str:
+    """Return the version of all that agreement depends on: ratings, scales, level of alpha.
 
     Scales, levels and judges are those declared now, which the stored ones may not be yet.
+
+    Args:
+        evaluation: What is declared now.
+        kind: Whose agreement.
+        data_version: Version of the stored ratings.
     """
     scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
     levels = sorted(alpha_levels(evaluation, kind).items())
     judges = sorted((j.id, j.provider, j.model or "") for j in evaluation.judges)
-    parts = (data_version(connection, kind), scales, levels, judges if kind == "judge" else [])
+    parts = (data_version, scales, levels, judges if kind == "judge" else [])
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-
-
-def is_current(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
-) -> bool:
-    """Whether the stored agreement of humans, or of judges, is that of the data as it is now."""
-    stored = read_table(connection, f"{kind}_agreement")["data_version"]
-    return bool((stored == measures_version(connection, evaluation, kind)).any())
 
 
 def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
@@ -97,37 +88,6 @@ def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
         return {question.id: declared or question.level for question in evaluation.rubric}
     declared = evaluation.gates["judge_alpha"].level
     return {question.id: declared or "interval" for question in evaluation.rubric}
-
-
-def write_gate_verdicts(
-    connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
-) -> None:
-    """Replace the verdicts of the gates judged; those of other gates stand."""
-    now = datetime.now(tz=UTC)
-    for outcome in outcomes:
-        drop_verdicts(connection, outcome.gate)
-        verdicts = [
-            {
-                "gate": verdict.gate,
-                "question_id": verdict.question_id,
-                "value": verdict.value,
-                "low": verdict.low,
-                "high": verdict.high,
-                "minimum": verdict.minimum,
-                "verdict": verdict.verdict,
-                "reason": verdict.reason,
-                "severity": outcome.severity,
-                "evaluated_at": now,
-                "data_version": outcome.data_version,
-            }
-            for verdict in (outcome.overall, *outcome.questions)
-        ]
-        insert_rows(connection, "gate_verdicts", pd.DataFrame(verdicts))
-
-
-def drop_verdicts(connection: duckdb.DuckDBPyConnection, gate: GateName) -> None:
-    """Take back what a gate said that applies no longer."""
-    connection.execute("DELETE FROM gate_verdicts WHERE gate = ?", [gate])
 
 
 def _figures(rows: pd.DataFrame, measured: _Measured) -> tuple[Figure, ...]:

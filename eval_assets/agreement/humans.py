@@ -1,17 +1,17 @@
-"""Agreement between humans, measured on the stored labels: rows as the tables hold them."""
+"""Agreement between humans: rows as the tables hold them."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.findings import Finding, rater_patterns, suggestions
+from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
+from eval_assets.agreement.evidence import alpha_levels
+from eval_assets.agreement.ratings import HumanRatings, LongRatings
+from eval_assets.evaluation import Evaluation, RubricQuestion
 from eval_assets.interpretation import a_hh_label, alpha_label
-from eval_assets.rubric import RubricQuestion
 from eval_assets.stats import (
     Interval,
     QuestionRatings,
@@ -20,15 +20,6 @@ from eval_assets.stats import (
     cohen_kappa_interval,
     overall_profile,
 )
-from eval_assets.store.connection import StoreError
-from eval_assets.store.disagreements import count_disagreements
-from eval_assets.store.ratings import (
-    LongRatings,
-    count_skips,
-    long_ratings,
-    rating_patterns,
-)
-from eval_assets.store.verdicts import alpha_levels, measures_version
 
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
@@ -49,19 +40,15 @@ class HumanMeasures:
     findings: tuple[Finding, ...]
 
 
-def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanMeasures:
-    """Agreement of the stored human labels, on each question and overall."""
-    ratings = {q.id: _on_declared_scale(connection, q) for q in evaluation.rubric}
-    patterns = {q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric}
-    skips = count_skips(connection)
-    disagreements = count_disagreements(connection)
+def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasures:
+    """Measure how far humans agree, on each question and overall."""
     levels = alpha_levels(evaluation, "human")
     rows: list[dict[str, object]] = []
     findings: list[Finding] = []
     for question in evaluation.rubric:
-        given = ratings[question.id]
+        given = humans.ratings[question.id]
         profile = agreement_profile(
-            patterns[question.id],
+            humans.patterns[question.id],
             low=question.scale.low,
             high=question.scale.high,
             step=question.scale.step,
@@ -80,7 +67,7 @@ def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
                 "n_raters": len(given.by_rater()),
                 "n_ratings": len(given.value),
                 "n_pairs": profile.n_pairs,
-                "n_skipped": skips.get(question.id, 0),
+                "n_skipped": humans.n_skipped.get(question.id, 0),
                 **interval_columns("a_hh", profile.a_hh),
                 "a_hh_by_chance": profile.a_hh_by_chance,
                 **interval_columns("exact_agreement", profile.exact_agreement, times=100),
@@ -91,7 +78,7 @@ def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
                 "kappa_kind": kappa_kind,
                 **interval_columns("gwet_ac", profile.gwet_ac1 if is_nominal else profile.gwet_ac2),
                 "gwet_ac_kind": "ac1" if is_nominal else "ac2_quadratic",
-                "most_frequent_share": _most_frequent_share(patterns[question.id]),
+                "most_frequent_share": _most_frequent_share(humans.patterns[question.id]),
                 "interval_method": profile.alpha.method,
                 "interpretation": interpretation(
                     profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
@@ -104,12 +91,10 @@ def measure_humans(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
             exact=profile.exact_agreement.value,
             adjacent=profile.adjacent_agreement.value,
             alpha=profile.alpha.value,
-            n_extreme=disagreements.get(question.id, 0),
+            n_extreme=humans.n_disagreements.get(question.id, 0),
         )
-    overall = _overall(evaluation, ratings, n_skipped=sum(skips.values()))
-    agreement = pd.DataFrame([overall, *rows]).assign(
-        data_version=measures_version(connection, evaluation, "human")
-    )
+    overall = _overall(evaluation, humans.ratings, n_skipped=sum(humans.n_skipped.values()))
+    agreement = pd.DataFrame([overall, *rows]).assign(data_version=humans.data_version)
     return HumanMeasures(agreement=agreement, findings=tuple(findings))
 
 
@@ -160,29 +145,6 @@ def _overall(
             profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
         ),
     }
-
-
-def _on_declared_scale(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion
-) -> LongRatings:
-    """The question's ratings: all on its scale, unless that was declared otherwise since."""
-    given = long_ratings(connection, "human", question.id)
-    if not all(question.scale.holds(value) for value in np.unique(given.value)):
-        raise StoreError(
-            f"human_labels: holds ratings of {question.id} that are not on its scale as declared "
-            f"now ({question.scale.described()}). Materialize rubric_questions and human_labels."
-        )
-    return given
-
-
-def _patterns(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, given: LongRatings
-) -> RatingPatterns:
-    """Patterns counted by the database where it can, else from the ratings themselves."""
-    counted = rating_patterns(connection, question.id, question.scale)
-    if counted is None:
-        return RatingPatterns.from_long(given.unit, given.value)
-    return RatingPatterns.from_counts(counted.values, counted.counts, counted.n_units)
 
 
 def _on_scale(question: RubricQuestion, given: LongRatings) -> QuestionRatings:

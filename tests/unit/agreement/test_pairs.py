@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.assets.pair_measures import PairMeasures, measure_pairs, pair_kappa
-from eval_assets.store.dual import JudgedUnits
+from eval_assets.agreement import JudgedUnits, PairMeasures, measure_pairs, pair_kappa
 
 NAN = math.nan
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Two judges: from where on they differ too much, and when one of them is enough."""
+"""Staged judging: when one judge of a pair is enough, and when both are asked again."""
 
 import hashlib
 import math
@@ -8,14 +8,6 @@ from typing import Literal, assert_never
 
 from eval_assets.evaluation import Staged
 from eval_assets.scale import TOLERANCE
-
-GROUP_DIFFERENCE = 0.4
-"""Mean difference in a group of responses, on the scale taken to [0, 1], above which a human looks.
-
-The mean of the differences, not the difference of the means: 1, 0 against 0, 1 differs by 1."""
-
-RESPONSE_DIFFERENCE = 0.3
-"""Difference on one response, likewise."""
 
 FEWEST_SPOT_CHECKS = 5
 """With fewer, kappa has nothing between total agreement and none."""
@@ -34,6 +26,25 @@ class StageDecision:
     """
 
     stage: Stage
+    reason: str
+
+
+@dataclass(frozen=True)
+class StageChange:
+    """From which unit on which judges of the pair are asked; a row of `staged_mode`.
+
+    Args:
+        position: Units judged before.
+        mode: `both` judges, or `one` and spot checks by the other.
+        kappa: Cohen's kappa that decided; NaN at the start.
+        n: Units that it is of.
+        reason: Why.
+    """
+
+    position: int
+    mode: Stage
+    kappa: float
+    n: int
     reason: str
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import TOLERANCE
 
 GOOD_SHARE = 0.75

@@ -1,53 +1,15 @@
 """What pairs of judges say of groups of responses: what is measured, and what came of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import duckdb
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from eval_assets.agreement import JudgedUnits, StageChange, Validation
 from eval_assets.store.tables import insert_rows, replace_rows
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedUnits:
-    """Every unit that judges are asked about, beside their scores.
-
-    Args:
-        units: group_id, query, response_id, question_id, scale_min, scale_max; the units of one
-            question and group stand together.
-        scores: Each judge's scores of these units in scale points, NaN where there is none; judges
-            as declared.
-        models: Each judge's model.
-        fingerprints: Each judge's fingerprint.
-    """
-
-    units: pd.DataFrame
-    scores: Mapping[str, NDArray[np.float64]]
-    models: Mapping[str, str | None]
-    fingerprints: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Validation:
-    """How a pair of judges did in one run; a row of `dual_judge_validation`."""
-
-    timestamp: datetime
-    kappa_macro: float
-    kappa_micro: float
-    status: str
-    n_groups: int
-    n_groups_defined: int
-    n_units: int
-    wilcoxon_p: float
-    median_difference: float
-    judge1_id: str
-    judge2_id: str
-    fingerprint: str
-    notes: str
 
 
 @dataclass(frozen=True)
@@ -79,25 +41,6 @@ class DualJudgement:
     kappa_reason: str | None
     status: str
     created_at: datetime
-
-
-@dataclass(frozen=True)
-class StageChange:
-    """From which unit on which judges of the pair are asked; a row of `staged_mode`.
-
-    Args:
-        position: Units judged before.
-        mode: `both` judges, or `one` and spot checks by the other.
-        kappa: Cohen's kappa that decided; NaN at the start.
-        n: Units that it is of.
-        reason: Why.
-    """
-
-    position: int
-    mode: str
-    kappa: float
-    n: int
-    reason: str
 
 
 def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:

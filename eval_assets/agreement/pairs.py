@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.judges.dual import GROUP_DIFFERENCE, RESPONSE_DIFFERENCE
-from eval_assets.judges.live import judge_set_fingerprint
+from eval_assets.agreement.ratings import JudgedUnits
+from eval_assets.evaluation import judge_set_fingerprint
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import cohen_kappa, wilcoxon_signed_rank
-from eval_assets.store.dual import JudgedUnits, Validation
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,6 +26,34 @@ LOW_KAPPA, MOST_LOW_GROUPS = 0.40, 0.30
 """Above this share of groups below that kappa, the prompt deserves a look."""
 
 SIGNIFICANT, HIGHEST_THRESHOLD = 0.05, 0.9
+
+
+GROUP_DIFFERENCE = 0.4
+"""Mean difference in a group of responses, on the scale taken to [0, 1], above which a human looks.
+
+The mean of the differences, not the difference of the means: 1, 0 against 0, 1 differs by 1."""
+
+RESPONSE_DIFFERENCE = 0.3
+"""Difference on one response, likewise."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How a pair of judges did in one run; a row of `dual_judge_validation`."""
+
+    timestamp: datetime
+    kappa_macro: float
+    kappa_micro: float
+    status: str
+    n_groups: int
+    n_groups_defined: int
+    n_units: int
+    wilcoxon_p: float
+    median_difference: float
+    judge1_id: str
+    judge2_id: str
+    fingerprint: str
+    notes: str
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.findings import rater_patterns, suggestions
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement import rater_patterns, suggestions
+from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

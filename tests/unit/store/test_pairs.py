@@ -7,10 +7,9 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from eval_assets.store.dual import (
+from eval_assets.agreement import StageChange, Validation
+from eval_assets.store.pairs import (
     DualJudgement,
-    StageChange,
-    Validation,
     judged_units,
     validation_history,
     write_dual_judgement,

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from eval_assets.splits import split_by_group
+from eval_assets.tuning import split_by_group
 
 RNG_SEED = 5
 

@@ -5,14 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from eval_assets.assets.pair_measures import MIDDLE, pair_kappa
+from eval_assets.agreement import MIDDLE, Stage, StageChange, next_stage, pair_kappa, spot_checks
 from eval_assets.evaluation import Staged
-from eval_assets.judges.dual import Stage, next_stage, spot_checks
 from eval_assets.judges.judging import JudgingSummary
 from eval_assets.judges.progress import Estimate
 from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
 from eval_assets.judges.scores import JudgeScore
-from eval_assets.store.dual import StageChange
 
 Score = Callable[[Sequence[Unit], Sequence[LiveJudge], float | None], JudgingSummary]
 """Asks judges about units, within what is left of the budget."""

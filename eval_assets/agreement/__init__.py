@@ -1,0 +1,57 @@
+"""Agreement measured on stored ratings: of humans, of judges, of both, and what gates judge."""
+
+from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
+from eval_assets.agreement.evidence import alpha_levels, judge_gates, measures_version
+from eval_assets.agreement.humans import HumanMeasures, measure_humans
+from eval_assets.agreement.judges import (
+    JudgeHumanMeasures,
+    measure_judges,
+    measure_judges_against_humans,
+)
+from eval_assets.agreement.pairs import (
+    GROUP_DIFFERENCE,
+    MIDDLE,
+    RESPONSE_DIFFERENCE,
+    PairMeasures,
+    Validation,
+    measure_pairs,
+    pair_kappa,
+)
+from eval_assets.agreement.ratings import (
+    HumanRatings,
+    JudgedUnits,
+    JudgeRatings,
+    LongRatings,
+    RaterKind,
+)
+from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
+
+__all__ = [
+    "GROUP_DIFFERENCE",
+    "MIDDLE",
+    "RESPONSE_DIFFERENCE",
+    "Finding",
+    "HumanMeasures",
+    "HumanRatings",
+    "JudgeHumanMeasures",
+    "JudgeRatings",
+    "JudgedUnits",
+    "LongRatings",
+    "PairMeasures",
+    "RaterKind",
+    "Stage",
+    "StageChange",
+    "Validation",
+    "alpha_levels",
+    "judge_gates",
+    "measure_humans",
+    "measure_judges",
+    "measure_judges_against_humans",
+    "measure_pairs",
+    "measures_version",
+    "next_stage",
+    "pair_kappa",
+    "rater_patterns",
+    "spot_checks",
+    "suggestions",
+]

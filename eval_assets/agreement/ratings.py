@@ -1,0 +1,104 @@
+"""Stored ratings as arrays: what agreement is measured on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from eval_assets.stats import RatingPatterns
+
+Floats = NDArray[np.float64]
+
+RaterKind = Literal["human", "judge"]
+
+
+@dataclass(frozen=True)
+class LongRatings:
+    """Ratings of one question, one element a rating, in order of unit and rater.
+
+    Args:
+        unit: Index of the response among all stored ones, sorted by id; ascending.
+        rater: Index into `rater_ids`.
+        value: The ratings.
+        rater_ids: All raters of this kind, sorted: the same for every question.
+        n_responses: Stored responses, rated or not.
+    """
+
+    unit: NDArray[np.int64]
+    rater: NDArray[np.int64]
+    value: Floats
+    rater_ids: tuple[str, ...]
+    n_responses: int
+
+    def matrix(self) -> Floats:
+        """Return the ratings as (n_responses, n_raters), NaN if a rating is missing."""
+        ratings = np.full((self.n_responses, len(self.rater_ids)), np.nan)
+        ratings[self.unit, self.rater] = self.value
+        return ratings
+
+    def by_rater(self) -> dict[str, Floats]:
+        """Return the ratings of each rater who rated this question."""
+        order = np.argsort(self.rater, kind="stable")
+        raters, starts = np.unique(self.rater[order], return_index=True)
+        parts = np.split(self.value[order], starts[1:])
+        return {self.rater_ids[r]: part for r, part in zip(raters, parts, strict=False)}
+
+
+@dataclass(frozen=True)
+class HumanRatings:
+    """Human ratings by question, with what else is counted of each question.
+
+    Args:
+        ratings: Ratings by question.
+        patterns: The same ratings as patterns.
+        n_skipped: Units that raters skipped.
+        n_disagreements: Responses listed in `label_disagreements`.
+        data_version: Version of all that agreement depends on.
+    """
+
+    ratings: Mapping[str, LongRatings]
+    patterns: Mapping[str, RatingPatterns]
+    n_skipped: Mapping[str, int]
+    n_disagreements: Mapping[str, int]
+    data_version: str
+
+
+@dataclass(frozen=True)
+class JudgeRatings:
+    """Judges' scores by question.
+
+    Args:
+        scores: Scores with status `ok`, by question.
+        response_ids: Response of each unit index.
+        groups: Response group of each unit index.
+        judge_set_fingerprint: Fingerprint of the judges.
+        data_version: Version of all that agreement depends on.
+    """
+
+    scores: Mapping[str, LongRatings]
+    response_ids: NDArray[np.object_]
+    groups: NDArray[np.object_]
+    judge_set_fingerprint: str
+    data_version: str
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedUnits:
+    """Every unit that judges are asked about, beside their scores.
+
+    Args:
+        units: group_id, query, response_id, question_id, scale_min, scale_max; the units of one
+            question and group stand together.
+        scores: Each judge's scores of these units in scale points, NaN if there is none; judges
+            as declared.
+        models: Each judge's model.
+        fingerprints: Each judge's fingerprint.
+    """
+
+    units: pd.DataFrame
+    scores: Mapping[str, Floats]
+    models: Mapping[str, str | None]
+    fingerprints: Mapping[str, str]

@@ -1,0 +1,43 @@
+"""Columns of the rows that readers return and the store keeps."""
+
+RESPONSE_COLUMNS = (
+    "response_id",
+    "prompt_text",
+    "response_text",
+    "model_name",
+    "group_id",
+    "indicator_id",
+    "convo_id",
+    "turn_index",
+    "seed",
+    "difficulty",
+    "role",
+    "timestamp",
+    "attributes",
+)
+"""A response; `attributes` is the JSON object of the file's further columns."""
+
+LABEL_COLUMNS = (
+    "response_id",
+    "question_id",
+    "rater_id",
+    "value",
+    "labelled_at",
+    "confidence",
+    "notes",
+    "skipped",
+    "skip_reason",
+    "source",
+)
+"""A human rating; `value` is NaN only where `skipped`; `source` is `file:line`."""
+
+SCORE_COLUMNS = (
+    "response_id",
+    "question_id",
+    "judge_id",
+    "score",
+    "status",
+    "raw_score",
+    "raw_output",
+)
+"""A judge's rating; `score` is NaN unless `status` is 'ok'; `raw_score` is what was read."""
