@@ -109,7 +109,7 @@ def texts(path: Path) -> Iterator[str]:
 def in_fresh_python(code: str) -> str:
     """What `code` prints in a Python of its own, where nothing was imported before."""
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
     ).stdout.strip()
 
 

@@ -110,7 +110,7 @@ class Evaluated:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         )
 
     def rows(self, query: str) -> list[tuple[object, ...]]:

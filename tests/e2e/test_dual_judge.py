@@ -72,7 +72,7 @@ def ask(folder: Path, provider: RunningProvider) -> subprocess.CompletedProcess[
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
 
 
@@ -83,7 +83,7 @@ def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluati
 def test_documents_are_judged_stored_and_not_asked_about_again(
     tmp_path: Path, provider: RunningProvider
 ) -> None:
-    provider.behave(Behaviour(latency_seconds=0.2))
+    provider.behave(Behaviour(latency_seconds=0.5))
 
     first, second = ask(tmp_path, provider), ask(tmp_path, provider)
 
@@ -94,8 +94,9 @@ def test_documents_are_judged_stored_and_not_asked_about_again(
     assert (told["judge1_model"], told["judge2_model"]) == ("gpt-6-luna", "claude-haiku-5-5")
     assert all(0 <= x <= 1 for x in told["judge1_scores"] + told["judge2_scores"])
     assert told["estimated_cost_usd"] > 0
-    # ten calls of .2 s one after the other would take 2 s
-    assert 0.2 < told["latency_seconds"] < 1.5
+    assert told["latency_seconds"] > 0.5
+    # Documents are judged side by side, and so are the two judges.
+    assert provider.log.max_in_flight > 2
     assert (again["n_calls"], again["estimated_cost_usd"]) == (0, 0.0)
     assert again["judge1_scores"] == told["judge1_scores"]
     stored = Evaluated(tmp_path).rows(

@@ -20,7 +20,7 @@ from eval_assets.definitions import defs
 from tests.e2e.conftest import OPPOSING, Evaluated, clean_environment, failures
 
 ROOT = Path(__file__).parents[2]
-SECONDS_TO_START = 90
+SECONDS_TO_START = 600
 ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
 
 LAUNCH = """
@@ -64,7 +64,7 @@ class WebServer:
     def answers(self) -> bool:
         """Whether it is up."""
         try:
-            with urllib.request.urlopen(f"{self.url}/server_info", timeout=5) as response:  # noqa: S310
+            with urllib.request.urlopen(f"{self.url}/server_info", timeout=60) as response:  # noqa: S310
                 return bool(response.status == 200)
         except OSError:
             return False
@@ -75,7 +75,7 @@ class WebServer:
         request = urllib.request.Request(  # noqa: S310
             f"{self.url}/graphql", body, {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=600) as response:  # noqa: S310
             answer = json.load(response)
         assert "errors" not in answer, answer
         return answer["data"]

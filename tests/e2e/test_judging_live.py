@@ -95,7 +95,7 @@ def n_replies(database: Path) -> int:
 
 def statuses(process: Started) -> list[str]:
     """What a run that has ended well came to."""
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=600)
     assert process.returncode == 0
     found: list[str] = json.loads(output)
     return found
@@ -110,7 +110,7 @@ def test_a_run_that_is_killed_loses_only_calls_in_flight_and_the_next_asks_for_t
         assert killed.poll() is None
         time.sleep(0.01)
     killed.send_signal(end)
-    killed.communicate(timeout=30)
+    killed.communicate(timeout=600)
     assert killed.returncode != 0
     n_asked, n_kept = provider.log.n_received, n_replies(tmp_path / "eval.duckdb")
     # Lost is what was in flight, and what had arrived and waited for its commit.

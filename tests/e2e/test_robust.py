@@ -176,7 +176,7 @@ def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
     while "human_labels" not in program.stdout.readline():
         assert program.poll() is None
     program.send_signal(signal.SIGINT)
-    _, said = program.communicate(timeout=60)
+    _, said = program.communicate(timeout=600)
 
     assert program.returncode == 130
     assert said.strip() == "Stopped. What was stored is kept; run again to go on."
@@ -197,7 +197,7 @@ def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluate
     waiting = f"{open_folder.database} is in use by another process; waiting"
     told = [told_until(run, waiting) for run in runs]
     session.communicate()
-    rest = [run.communicate(timeout=120)[0] for run in runs]
+    rest = [run.communicate(timeout=600)[0] for run in runs]
 
     assert all(waiting in text for text in told), told
     assert [run.returncode for run in runs] == [0, 0], rest
@@ -265,7 +265,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluate
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
 
     assert "the disk is full; what was stored before is kept" in one_line(done)
