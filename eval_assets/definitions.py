@@ -4,24 +4,23 @@ import dagster as dg
 
 from eval_assets.assets import (
     agreement,
-    dual,
+    checks,
+    gates,
     generation,
     inputs,
     judging,
-    judging_checks,
     labels,
     reports,
     tuning,
 )
-from eval_assets.assets.alerts import alert, check_alerts
-from eval_assets.assets.folder import EvaluationFolder
-from eval_assets.assets.progress import terminal
-from eval_assets.assets.rerun import ended_batches, new_files
+from eval_assets.assets.automation import alert, check_alerts, ended_batches, new_files
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.terminal import terminal
 
 evaluate = dg.define_asset_job(
     "evaluate",
     selection=dg.AssetSelection.all(),
-    description="Everything: inputs, agreement, gates, report, and tuning where gates are open.",
+    description="Everything: inputs, agreement, gates, report, and tuning if the gates are open.",
 )
 score = dg.define_asset_job(
     "score",
@@ -38,9 +37,9 @@ scheduled_rerun = dg.ScheduleDefinition(
 
 defs = dg.Definitions(
     assets=dg.load_assets_from_modules(
-        [generation, inputs, labels, judging, dual, agreement, tuning, reports]
+        [generation, inputs, labels, judging, agreement, tuning, reports]
     ),
-    asset_checks=dg.load_asset_checks_from_modules([agreement, judging_checks]),
+    asset_checks=dg.load_asset_checks_from_modules([gates, checks]),
     jobs=[evaluate, score, alert],
     schedules=[scheduled_rerun],
     sensors=[new_files, ended_batches, check_alerts],

@@ -1,10 +1,13 @@
-"""The layers of the package, read from its imports: who knows whom, and whose a library is."""
+"""The layers of the package, read from its imports: who imports whom, and which libraries."""
 
 import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -24,7 +27,7 @@ BELOW = {
     "fake_provider": set[str](),
     "starter": set[str](),
 }
-"""Layers that each layer may import beside the nouns; `JOINING` may import them all."""
+"""Layers that each layer may import besides the nouns; those in `JOINING` may import all."""
 
 JOINING = {"assets", "cli", "definitions"}
 
@@ -43,7 +46,32 @@ LIBRARIES = {
     "cli": {"click", "dagster", "duckdb", "pandas"},
     "definitions": {"dagster"},
 }
-"""Libraries of each layer; the empty name stands for the nouns, which every layer may know."""
+"""Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
+
+FLAT = {"assets", "fake_provider", "judges", "readers", "report", "stats"}
+"""Layers whose private modules are not marked as such yet."""
+
+PARALLEL = {
+    "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
+    "fake_provider": "the server, and the command that starts it",
+    "gates": "the rule, its verdicts in the store, its asset checks, its command",
+    "humans": "measured and shown",
+    "inputs": "materialized and stored",
+    "judges": "measured in agreement/, asked in judges/",
+    "judging": "asked, materialized and shown",
+    "labels": "read and materialized",
+    "models": "the noun, the catalogue, and the models that the fake provider serves",
+    "pairs": "measured and stored",
+    "problems": "the noun, and how the program prints it",
+    "ratings": "read, stored, and held as arrays",
+    "run": "a run of judges, and the command",
+    "scores": "read, parsed, stored and shown",
+    "splits": "drawn and stored",
+    "tables": "read from files, and kept in the database",
+    "tuning": "the layer, and its assets",
+    "verdict": "a judge's, and that of the gates",
+}
+"""Module names that several packages use, and what each of them has to do with the subject."""
 
 SQL = re.compile(
     r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|DELETE\s+FROM|CREATE\s+TABLE|ALTER\s+TABLE"
@@ -52,12 +80,24 @@ SQL = re.compile(
 )
 
 
+@cache
 def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+def name_of(path: Path) -> str:
+    """Return the module's dotted name; a package is named like its folder."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def names() -> frozenset[str]:
+    return frozenset(map(name_of, modules()))
+
+
 def layer_of(path: Path) -> str:
-    """The package a module lies in; nouns, which lie in none, have the empty name."""
+    """Return the package that a module lies in; empty for a noun."""
     inside = path.relative_to(PACKAGE)
     if len(inside.parts) > 1:
         return inside.parts[0]
@@ -65,7 +105,7 @@ def layer_of(path: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Every module that is imported in it, wherever: not where only type checkers look."""
+    """Yield every module that `path` imports, except under TYPE_CHECKING."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     unseen = {
         inner
@@ -81,20 +121,22 @@ def imported(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name} imports relatively"
             module = node.module or ""
-            yield module
-            if module == "eval_assets":
-                yield from (f"eval_assets.{alias.name}" for alias in node.names)
+            inner = [f"{module}.{alias.name}" for alias in node.names]
+            found = [name for name in inner if name in names()]
+            yield from found
+            if len(found) < len(inner):
+                yield module
 
 
 def layer_named(module: str) -> str:
-    """The layer that an `eval_assets.…` module belongs to."""
+    """Return the layer that an `eval_assets.…` module belongs to; empty for a noun."""
     name = module.split(".")[1] if "." in module else ""
     is_layer = name == "definitions" or (name and (PACKAGE / name).is_dir())
     return name if is_layer else ""
 
 
 def texts(path: Path) -> Iterator[str]:
-    """Every piece of text in a module that is no docstring."""
+    """Yield every string in a module that is not a docstring."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     statements = {n.value for n in ast.walk(tree) if isinstance(n, ast.Expr)}
     for node in ast.walk(tree):
@@ -107,14 +149,14 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def in_fresh_python(code: str) -> str:
-    """What `code` prints in a Python of its own, where nothing was imported before."""
+    """Return what `code` prints in a new Python process."""
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
     ).stdout.strip()
 
 
 @pytest.mark.parametrize("layer", sorted(LIBRARIES))
-def test_a_layer_knows_itself_and_the_nouns_and_only_its_libraries(layer: str) -> None:
+def test_a_layer_imports_only_lower_layers_and_its_own_libraries(layer: str) -> None:
     for path in modules():
         if layer_of(path) == layer:
             ours = {m for m in imported(path) if m.split(".")[0] == "eval_assets"}
@@ -124,11 +166,12 @@ def test_a_layer_knows_itself_and_the_nouns_and_only_its_libraries(layer: str) -
             assert theirs - sys.stdlib_module_names <= LIBRARIES[layer], path
 
 
-def test_every_layer_is_there_and_imports_are_read() -> None:
-    """Keeps the tests above from passing because they look at nothing."""
+def test_the_layers_named_here_are_those_that_exist() -> None:
+    """Keeps the other tests from passing because they look at nothing."""
     assert {layer_of(path) for path in modules()} == set(LIBRARIES) == {*BELOW, *JOINING}
     store = set(imported(PACKAGE / "store" / "gates.py"))
     assert {"duckdb", "eval_assets.gates", "eval_assets.store.ratings"} <= store
+    assert set(LIBRARIES) >= FLAT
 
 
 def test_a_layer_is_imported_through_its_public_face() -> None:
@@ -139,10 +182,46 @@ def test_a_layer_is_imported_through_its_public_face() -> None:
                 assert module == f"eval_assets.{layer}", f"{path} imports {module}"
 
 
-def test_only_the_store_speaks_sql() -> None:
-    spoken = {layer_of(path) for path in modules() if any(map(SQL.search, texts(path)))}
+def test_a_module_that_only_its_own_layer_uses_is_private() -> None:
+    """Its name starts with an underscore, or it lies in a folder of the layer."""
+    users = defaultdict(set)
+    for path in modules():
+        is_face = path.name == "__init__.py"
+        for module in imported(path):
+            users[module].add("" if is_face else layer_of(path))
+    unmarked = [
+        name_of(path)
+        for path in modules()
+        for layer in [layer_of(path)]
+        if layer not in {"", "definitions", "cli", *FLAT}
+        and path.name != "__init__.py"
+        and path.parent == PACKAGE / layer
+        and (users[name_of(path)] <= {layer}) != path.stem.startswith("_")
+    ]
 
-    assert spoken == {"store"}
+    assert unmarked == []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    """Not yet of judges/, in which each vendor and its batches import each other."""
+    checked = [path for path in modules() if layer_of(path) != "judges"]
+
+    TopologicalSorter({name_of(path): set(imported(path)) for path in checked}).prepare()
+
+
+def test_modules_share_a_name_only_if_they_share_a_subject() -> None:
+    packages = defaultdict(set)
+    for path in modules():
+        if path.parent != PACKAGE or path.name != "__init__.py":
+            packages[name_of(path).rsplit(".", 1)[1]].add(path.parent)
+
+    assert {name for name, folders in packages.items() if len(folders) > 1} == set(PARALLEL)
+
+
+def test_only_the_store_contains_sql() -> None:
+    found = {layer_of(path) for path in modules() if any(map(SQL.search, texts(path)))}
+
+    assert found == {"store"}
 
 
 def test_the_database_is_opened_in_one_place() -> None:
@@ -156,7 +235,7 @@ def test_the_database_is_opened_in_one_place() -> None:
     assert opening - {"readers/tables.py"} == {"store/connection.py"}
 
 
-def test_the_command_line_touches_dagster_in_the_one_module_that_runs_assets() -> None:
+def test_the_command_line_imports_dagster_only_in_the_module_that_runs_assets() -> None:
     touching = {
         path.relative_to(PACKAGE).as_posix()
         for path in modules()

@@ -1,27 +1,42 @@
-"""Agreement between humans, between judges, and of judges with humans; and the gates on it."""
+"""Agreement between humans, between judges, and of judges with humans."""
+
+from datetime import UTC, datetime
 
 import dagster as dg
 import pandas as pd
 
-from eval_assets.agreement import measure_humans, measure_judges, measure_judges_against_humans
-from eval_assets.assets.folder import EvaluationFolder, clear_failures
-from eval_assets.assets.frames import or_none, rows_as_metadata, table_metadata
-from eval_assets.assets.gating import check_gate
+from eval_assets.agreement import (
+    measure_humans,
+    measure_judges,
+    measure_judges_against_humans,
+    measure_pairs,
+)
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels, label_disagreements
-from eval_assets.gates import HUMAN_GATES
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    or_none,
+    rows_as_metadata,
+    table_metadata,
+)
 from eval_assets.store import (
     count_rows,
     data_version,
     human_ratings,
     judge_ratings,
+    judged_units,
     read_table,
     replace_records,
     replace_rows,
     transaction,
+    validation_history,
     write_combined_scores,
+    write_pair_measures,
     write_score_summary,
 )
+
+_MOST_SHOWN = 50
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, label_disagreements])
@@ -49,18 +64,6 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset_check(asset=human_agreement, blocking=True)
-def human_a_hh(folder: EvaluationFolder) -> dg.AssetCheckResult:
-    """Human raters agree: GDPval's A^HH reaches its minimum, overall and by question."""
-    return check_gate(folder, "human_a_hh", together_with=HUMAN_GATES)
-
-
-@dg.asset_check(asset=human_agreement, blocking=True)
-def human_alpha(folder: EvaluationFolder) -> dg.AssetCheckResult:
-    """Human raters agree beyond chance: Krippendorff's alpha reaches its minimum."""
-    return check_gate(folder, "human_alpha", together_with=HUMAN_GATES)
-
-
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[judge_scores])
 def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """How far judges agree with one another: Krippendorff's alpha and kappa, with intervals."""
@@ -82,12 +85,6 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "judges": rows_as_metadata(judges),
         }
     )
-
-
-@dg.asset_check(asset=judge_agreement, blocking=True)
-def judge_alpha(folder: EvaluationFolder) -> dg.AssetCheckResult:
-    """Judges agree beyond chance: Krippendorff's alpha between them reaches its minimum."""
-    return check_gate(folder, "judge_alpha", together_with=("judge_alpha",))
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
@@ -137,6 +134,37 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "all_responses": rows_as_metadata(summary[summary["slice"] == "all"]),
+        }
+    )
+
+
+@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[judge_scores])
+def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Responses and groups on which two judges differ too much, worst first.
+
+    Also stores what the first two judges say of each group, which the view `ground_truth` shows,
+    and how they did in this run.
+    """
+    with clear_failures(), folder.connect() as connection:
+        measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
+        with transaction(connection):
+            write_pair_measures(
+                connection,
+                groups=measures.groups,
+                disagreements=measures.disagreements,
+                validation=measures.validation,
+            )
+        history = validation_history(connection, most=_MOST_SHOWN)
+        table = table_metadata(connection, "judge_disagreements")
+    validation = measures.validation
+    return dg.MaterializeResult(
+        metadata={
+            **table,
+            "n_groups": len(measures.groups),
+            "status": validation.status if validation else "not_evaluable",
+            "notes": validation.notes if validation else "There are no two judges.",
+            "worst": rows_as_metadata(measures.disagreements.head(_MOST_SHOWN)),
+            "history": rows_as_metadata(history),
         }
     )
 

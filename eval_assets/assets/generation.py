@@ -8,8 +8,13 @@ from datetime import UTC, datetime
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
-from eval_assets.assets.frames import rows_as_metadata, table_metadata
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    rows_as_metadata,
+    table_metadata,
+    version_of,
+)
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (

@@ -5,9 +5,13 @@ from collections.abc import Mapping
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
-from eval_assets.assets.frames import table_metadata
 from eval_assets.assets.generation import generated_responses
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    table_metadata,
+    version_of,
+)
 from eval_assets.readers import read_responses, source_fingerprint
 from eval_assets.store import (
     generated_answers,

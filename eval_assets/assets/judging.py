@@ -3,11 +3,16 @@
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
-from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.live_judging import judge_fingerprints, judge_live
 from eval_assets.assets.recorded_judging import recorded_scores
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    rows_as_metadata,
+    table_metadata,
+    version_of,
+)
 from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.readers import read_labels, source_fingerprint

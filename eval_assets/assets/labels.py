@@ -2,9 +2,14 @@
 
 import dagster as dg
 
-from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
-from eval_assets.assets.frames import rows_as_metadata, table_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    rows_as_metadata,
+    table_metadata,
+    version_of,
+)
 from eval_assets.readers import read_labels, source_fingerprint
 from eval_assets.store import (
     count_rows,

@@ -12,7 +12,9 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.agreement import StageChange
-from eval_assets.assets.frames import rows_as_metadata
+from eval_assets.assets.resources import (
+    rows_as_metadata,
+)
 from eval_assets.evaluation import Evaluation, judge_fingerprint
 from eval_assets.judges import (
     JudgeSummary,

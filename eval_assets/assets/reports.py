@@ -1,4 +1,4 @@
-"""The report: what was measured and what the gates say, for people."""
+"""The report for people: figures and verdicts of the gates."""
 
 from datetime import UTC, datetime
 
@@ -12,7 +12,10 @@ from eval_assets.assets.agreement import (
     judge_human_agreement,
     score_summary,
 )
-from eval_assets.assets.folder import EvaluationFolder, clear_failures
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+)
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import tunable_questions
 from eval_assets.report import ReportData, render_html, render_markdown
@@ -29,18 +32,19 @@ from eval_assets.store import (
 
 
 # Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
-# says why it is closed. Where their figures are not those of the data now, it measures anew.
+# says why it is closed. If their figures are stale, the report measures again.
 @dg.asset(
     group_name="reports",
     kinds={"html", "markdown"},
     deps=[judge_human_agreement, combined_scores, score_summary],
 )
 def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """What was measured and what the gates say of it, as HTML and Markdown."""
+    """Figures and verdicts of the gates, as HTML and Markdown."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             data = report_data(connection, evaluation)
+        folder.out.mkdir(parents=True, exist_ok=True)
         html, markdown = folder.out / "report.html", folder.out / "report.md"
         html.write_text(render_html(data), encoding="utf-8")
         summary = render_markdown(data)
@@ -55,7 +59,7 @@ def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> ReportData:
-    """Everything that the report tells, on the data as it is now."""
+    """Return everything that the report shows, on the data as it is now."""
     if is_current(connection, evaluation, "human"):
         humans = read_table(connection, "human_agreement")
         findings = read_table(connection, "label_findings")

@@ -6,9 +6,12 @@ import pandas as pd
 
 from eval_assets.agreement import measures_version
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.folder import EvaluationFolder, clear_failures
-from eval_assets.assets.frames import table_metadata
-from eval_assets.assets.gating import questions_past_the_gates
+from eval_assets.assets.gates import questions_past_the_gates
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    table_metadata,
+)
 from eval_assets.store import data_version, rated_units, replace_rows, transaction
 from eval_assets.tuning import TEST_SHARE, split_by_group
 

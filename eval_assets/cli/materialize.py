@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import dagster as dg
 
-from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.measured import print_measured
 from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_faults
 from eval_assets.definitions import defs

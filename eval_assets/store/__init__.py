@@ -1,10 +1,16 @@
-"""DuckDB, and all the SQL: what is stored, how it is replaced and read back."""
+"""DuckDB and all the SQL: the tables of an evaluation, written and read."""
 
-from eval_assets.store.combined import write_combined_scores, write_score_summary
 from eval_assets.store.connection import StoreError, connect, transaction
-from eval_assets.store.disagreements import worst_disagreements, write_label_disagreements
 from eval_assets.store.gates import drop_verdicts, is_current, judge_gates, write_gate_verdicts
 from eval_assets.store.generated import generated_answers, record_spending, spent_in_run
+from eval_assets.store.inputs import (
+    import_fingerprint,
+    is_imported,
+    record_import,
+    response_keys,
+    write_labels,
+    write_rubric,
+)
 from eval_assets.store.judge_calls import DuckDBLedger
 from eval_assets.store.pairs import (
     DualJudgement,
@@ -24,19 +30,19 @@ from eval_assets.store.scores import (
     write_judge_scores,
 )
 from eval_assets.store.splits import rated_units
+from eval_assets.store.summaries import (
+    worst_disagreements,
+    write_combined_scores,
+    write_label_disagreements,
+    write_score_summary,
+)
 from eval_assets.store.tables import (
     columns_of,
     count_rows,
-    import_fingerprint,
-    is_imported,
     read_table,
-    record_import,
     replace_records,
     replace_rows,
-    response_keys,
     tables_that_hold,
-    write_labels,
-    write_rubric,
 )
 
 __all__ = [

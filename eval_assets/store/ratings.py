@@ -15,8 +15,8 @@ from eval_assets.evaluation import Evaluation, RubricQuestion, judge_set_fingerp
 from eval_assets.scale import Scale
 from eval_assets.stats import RatingPatterns
 from eval_assets.store.connection import StoreError
-from eval_assets.store.disagreements import count_disagreements
 from eval_assets.store.scores import check_judges, judge_fingerprints
+from eval_assets.store.summaries import count_disagreements
 
 _BITS = 4
 _MOST_RATINGS = 2**_BITS - 1

@@ -1,24 +1,20 @@
-"""Whole tables: replaced at once, and what they were made from."""
+"""Whole tables: written, read and described."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import pandas as pd
 
-from eval_assets.evaluation import RubricQuestion
-from eval_assets.problems import InputProblem
-from eval_assets.store.connection import StoreError
-from eval_assets.store.schema import column_comments
+from eval_assets.store._schema import column_comments
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
 def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.DataFrame) -> None:
-    """Put `rows` in place of all that `table` holds; columns are matched by name, NaN is NULL.
+    """Replace all rows of `table`; columns are matched by name, NaN is NULL.
 
     Call it within a transaction: until that commits, the previous rows stand.
     """
@@ -40,67 +36,26 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Data
 def replace_records(
     connection: duckdb.DuckDBPyConnection, table: str, records: Sequence["DataclassInstance"]
 ) -> None:
-    """Put dataclass instances, whose fields are the table's columns, in place of all rows."""
+    """Replace all rows of `table` by dataclass instances whose fields are its columns."""
     replace_rows(connection, table, pd.DataFrame([asdict(record) for record in records]))
 
 
 def read_table(
     connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str | None = None
 ) -> pd.DataFrame:
-    """All rows of `table`; NULL numbers come as NaN."""
+    """Return all rows of `table`; NULL numbers come as NaN."""
     order = f"ORDER BY {order_by}" if order_by else ""
     return connection.execute(f'SELECT * FROM "{table}" {order}').df()  # noqa: S608
 
 
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    """Number of rows of `table`."""
+    """Return the number of rows of `table`."""
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
-
-
-def response_keys(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """What labels and scores find a response by; what is not given is None, turns are Int64.
-
-    Raises:
-        StoreError: If no responses were ever imported.
-    """
-    if import_fingerprint(connection, "responses") is None:
-        raise StoreError("no responses are stored yet. Materialize model_responses first")
-    keys = connection.execute(
-        """SELECT response_id, indicator_id, convo_id, turn_index, model_name, seed
-           FROM responses ORDER BY response_id"""
-    ).df()
-    turns = keys["turn_index"].astype("Int64")
-    keys = keys.astype(object).where(keys.notna(), None)
-    return keys.assign(turn_index=turns)
-
-
-def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
-    """What `table` was made from; None where nothing was imported."""
-    found = connection.execute(
-        "SELECT fingerprint FROM imports WHERE table_name = ?", [table]
-    ).fetchall()
-    return str(found[0][0]) if found else None
-
-
-def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:
-    """Whether `table` holds just what files and settings of this `fingerprint` give."""
-    return import_fingerprint(connection, table) == fingerprint
-
-
-def record_import(
-    connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str, n_rows: int
-) -> None:
-    """Remember what `table` was made from."""
-    connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
-    connection.execute(
-        "INSERT INTO imports VALUES (?, ?, ?, ?)",
-        [table, fingerprint, n_rows, datetime.now(tz=UTC)],
-    )
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a stored table: its name, DuckDB type, and what it means where that is said."""
+    """A column of a stored table: its name, DuckDB type, and its meaning if schema.sql gives it."""
 
     name: str
     type: str
@@ -108,14 +63,14 @@ class Column:
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Column]:
-    """Columns of `table`, in order."""
+    """Return the columns of `table`, in order."""
     comments = {(of, column): comment for of, column, comment in column_comments()}
     found = connection.execute(f'DESCRIBE "{table}"').fetchall()
     return [Column(name, type_, comments.get((table, name))) for name, type_, *_ in found]
 
 
 def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
-    """Tables with `text` anywhere in a column of texts, JSON or lists of texts."""
+    """Return the tables with `text` anywhere in a column of texts, JSON or lists of texts."""
     columns = connection.execute(
         """SELECT table_name, list(column_name) FROM duckdb_columns() JOIN duckdb_tables()
            USING (database_name, schema_name, table_name)
@@ -130,37 +85,3 @@ def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[s
         if connection.execute(query, {"text": text}).fetchall()[0][0]:
             holding.append(table)
     return holding
-
-
-def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
-    """Replace the rubric questions."""
-    rows: list[dict[str, Any]] = [
-        {
-            "question_id": question.id,
-            "question": question.question,
-            "scale_min": question.scale.low,
-            "scale_max": question.scale.high,
-            "scale_values": question.scale.values and list(question.scale.values),
-            "level": question.level,
-            "guidelines": question.guidelines,
-            "scale_guessed": question.scale_guessed,
-            "position": position,
-        }
-        for position, question in enumerate(rubric)
-    ]
-    replace_rows(connection, "rubric_questions", pd.DataFrame(rows))
-
-
-def write_labels(
-    connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame, rejected: Iterable[InputProblem]
-) -> None:
-    """Replace the human labels, what raters skipped, and the rows that were rejected."""
-    skipped = labels["skipped"].astype(bool)
-    kept = ["response_id", "question_id", "rater_id", "labelled_at", "source"]
-    replace_rows(
-        connection,
-        "human_labels",
-        labels.loc[~skipped, [*kept, "value", "confidence", "notes"]],
-    )
-    replace_rows(connection, "skipped_labels", labels.loc[skipped, [*kept, "skip_reason"]])
-    replace_records(connection, "rejected_rows", list(rejected))

@@ -11,7 +11,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.folder import EvaluationFolder
-from eval_assets.assets.rerun import ended_batches
+from eval_assets.assets.automation import ended_batches
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import defs
 from eval_assets.fake_provider import Behaviour, running
 from eval_assets.store.connection import connect

@@ -183,6 +183,20 @@ def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
     assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
 
 
+def test_the_report_is_written_when_the_database_lies_elsewhere(
+    new_folder: Evaluated, tmp_path: Path
+) -> None:
+    """With history and database outside the folder, nothing else makes out/ before the report."""
+    home = tmp_path / "history"
+    home.mkdir()
+    (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    elsewhere = {"DAGSTER_HOME": str(home), "EVAL_DATABASE": str(tmp_path / "eval.duckdb")}
+    done = new_folder.run("run", environment=elsewhere)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (new_folder.path / "out" / "report.html").is_file()
+
+
 def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluated) -> None:
     """A person's session is open until both runs have said that they wait for it; both go on."""
     session = subprocess.Popen(

@@ -18,8 +18,9 @@ from eval_assets.columns import LABEL_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
+from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import data_version, long_ratings, rating_patterns
-from eval_assets.store.tables import replace_rows, write_labels, write_rubric
+from eval_assets.store.tables import replace_rows
 from tests.counting import counted
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

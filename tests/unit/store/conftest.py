@@ -11,7 +11,8 @@ from eval_assets.columns import LABEL_COLUMNS, RESPONSE_COLUMNS, SCORE_COLUMNS
 from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.store.connection import connect
-from eval_assets.store.tables import replace_rows, write_rubric
+from eval_assets.store.inputs import write_rubric
+from eval_assets.store.tables import replace_rows
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from eval_assets.scale import LIKERT5, Scale
+from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import data_version, long_ratings, rating_patterns
 from eval_assets.store.scores import JudgeRow, write_judge_scores
-from eval_assets.store.tables import replace_rows, write_labels, write_rubric
+from eval_assets.store.tables import replace_rows
 from tests.counting import counted
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores
 

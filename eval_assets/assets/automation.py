@@ -1,36 +1,75 @@
-"""Alerts: people are told once when a check's state changes, whichever run changed it.
+"""What happens by itself: runs when files change or batches end, and alerts on checks.
 
-Run-failure sensors would miss a WARN and every check that does not block: those runs succeed.
+Alerts go by checks, not by failed runs: a run whose check warns succeeds.
 """
 
 import json
 import os
 import urllib.request
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
 
-from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.assets.live_judging import n_batches_to_collect
+from eval_assets.assets.resources import EvaluationFolder, version_of
 
 WEBHOOK = "EVAL_ALERT_URL"
-"""Environment variable of the address that alerts are posted to, as Slack's `{"text": ...}`."""
+"""Environment variable with the address that alerts are posted to, as Slack's `{"text": ...}`."""
 
-_SECONDS_FOR_WEBHOOK = 10
+_WEBHOOK_TIMEOUT_SECONDS = 10
 
 State = Literal["passed", "warned", "failed", "crashed"]
 
 
+@dg.sensor(
+    job_name="evaluate",
+    minimum_interval_seconds=30,
+    description="Runs everything when a file of the evaluation folder is added or changed.",
+)
+def new_files(
+    context: dg.SensorEvaluationContext, folder: EvaluationFolder
+) -> dg.RunRequest | dg.SkipReason:
+    """Request one run for each state of the folder's files that was not seen before."""
+    state = version_of(
+        sorted(
+            (path.relative_to(folder.path).as_posix(), path.stat().st_size, path.stat().st_mtime_ns)
+            for path in _given_files(folder.path)
+        )
+    )
+    if state == context.cursor:
+        return dg.SkipReason(f"no file of {folder.path} changed")
+    context.update_cursor(state)
+    return dg.RunRequest(run_key=state)
+
+
+@dg.sensor(
+    job_name="evaluate",
+    minimum_interval_seconds=300,
+    description="Runs everything when a batch of judge requests has ended.",
+)
+def ended_batches(
+    context: dg.SensorEvaluationContext, folder: EvaluationFolder
+) -> dg.RunRequest | dg.SkipReason:
+    """Request a run if vendors have answered a batch; the run collects the replies."""
+    n_ended = n_batches_to_collect(folder.evaluation(), folder.database_path)
+    if not n_ended:
+        return dg.SkipReason("no batch is waiting to be collected")
+    context.log.info("%d batches are waiting to be collected", n_ended)
+    return dg.RunRequest()
+
+
 class Alert(dg.Config):
-    """What is to be told.
+    """One change of a check's state.
 
     Args:
         check: The check, as `asset/check`.
-        state: What it came to.
-        before: What it had come to before; empty where it had never run.
-        description: What the check said.
-        run_id: The run that it came to this in.
+        state: Its state now.
+        before: Its state before; empty if it had never run.
+        description: The check's own words.
+        run_id: The run that changed it.
     """
 
     check: str
@@ -47,36 +86,36 @@ class Alert(dg.Config):
 
 
 @dg.op
-def tell(context: dg.OpExecutionContext, config: Alert, folder: EvaluationFolder) -> None:
-    """Log an alert, add it to out/alerts.jsonl, and post it where EVAL_ALERT_URL says."""
+def send_alert(context: dg.OpExecutionContext, config: Alert, folder: EvaluationFolder) -> None:
+    """Log an alert, add it to out/alerts.jsonl, and post it to EVAL_ALERT_URL if that is set."""
     context.log.warning(config.text)
-    told = {"told_at": datetime.now(tz=UTC).isoformat(), **config.model_dump()}
+    sent = {"sent_at": datetime.now(tz=UTC).isoformat(), **config.model_dump()}
     folder.out.mkdir(parents=True, exist_ok=True)
     with (folder.out / "alerts.jsonl").open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps(told) + "\n")
+        lines.write(json.dumps(sent) + "\n")
     if address := os.environ.get(WEBHOOK):
         request = urllib.request.Request(  # noqa: S310 - the address is the user's own
             address,
             data=json.dumps({"text": config.text}).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=_SECONDS_FOR_WEBHOOK):  # noqa: S310
+        with urllib.request.urlopen(request, timeout=_WEBHOOK_TIMEOUT_SECONDS):  # noqa: S310
             pass
 
 
-@dg.job(description="Tells people that a check's state changed.")
+@dg.job(description="Reports that a check's state changed.")
 def alert() -> None:
-    """One alert."""
-    tell()
+    """Send one alert."""
+    send_alert()
 
 
 @dg.sensor(
     job_name="alert",
     minimum_interval_seconds=30,
-    description="Tells people, once, when a check fails, crashes, or passes again.",
+    description="Sends one alert when a check fails, crashes, or passes again.",
 )
 def check_alerts(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-    """Compare every check's latest state with the one last told, which is the cursor."""
+    """Compare every check's latest state with the one last reported, which is the cursor."""
     before: dict[str, State] = json.loads(context.cursor or "{}")
     now = dict(before)
     requests = []
@@ -101,14 +140,21 @@ def check_alerts(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         requests.append(
             dg.RunRequest(
                 run_key=f"{name}:{run_id}:{state}",
-                run_config=dg.RunConfig(ops={"tell": alert_config}),
+                run_config=dg.RunConfig(ops={"send_alert": alert_config}),
             )
         )
     return dg.SensorResult(run_requests=requests, cursor=json.dumps(now))
 
 
+def _given_files(folder: Path) -> list[Path]:
+    """Return the files that people own: all but what the program writes."""
+    return [
+        path for path in folder.rglob("*") if path.is_file() and folder / "out" not in path.parents
+    ]
+
+
 def _latest(instance: DagsterInstance, key: AssetCheckKey) -> tuple[State, str, str] | None:
-    """State, description and run of a check's latest execution; None while none has ended."""
+    """Return state, description and run of a check's latest execution; None if none has ended."""
     for record in instance.event_log_storage.get_asset_check_execution_history(key, limit=5):
         event = record.event.dagster_event if record.event else None
         if event and event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:

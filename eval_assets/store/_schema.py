@@ -1,4 +1,4 @@
-"""The tables, as schema.sql declares them, and what it says of their columns."""
+"""The tables, as schema.sql declares them, with its comments on their columns."""
 
 import re
 from functools import cache
@@ -7,13 +7,13 @@ from importlib import resources
 
 @cache
 def schema() -> str:
-    """The text of schema.sql."""
+    """Return the text of schema.sql."""
     return resources.files("eval_assets.store").joinpath("schema.sql").read_text("utf-8")
 
 
 @cache
 def column_comments() -> tuple[tuple[str, str, str], ...]:
-    """What schema.sql says beside a column: table, column and comment."""
+    """Return every comment beside a column of schema.sql: table, column and comment."""
     comments: list[tuple[str, str, str]] = []
     table = ""
     for line in schema().splitlines():

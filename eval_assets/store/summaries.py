@@ -1,13 +1,14 @@
-"""Human and judge scores side by side, and their means by slice."""
+"""What is derived from ratings in SQL: combined scores, means by slice, and disagreements."""
 
 import duckdb
+import pandas as pd
 
 
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Replace `combined_scores` and its long form: one row a (response, question, rater).
+    """Replace `combined_scores` and its long form: one row per (response, question, rater).
 
-    Joined on the response itself, so that each turn has its own score; a response that nobody
-    rated has one row without a rater.
+    Scores are joined by response, so that each turn has its own; a response that nobody rated has
+    one row without a rater.
     """
     connection.execute("DELETE FROM combined_scores; DELETE FROM combined_scores_long")
     connection.execute("""
@@ -82,3 +83,56 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
         )
         ORDER BY ALL
     """)
+
+
+def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
+    """Replace `label_disagreements` from the stored labels.
+
+    A response is listed if its ratings span the whole scale, or if their population standard
+    deviation exceeds 3/8 of the scale's width, which is 1.5 points on a 1-5 scale.
+    """
+    connection.execute("DELETE FROM label_disagreements")
+    connection.execute("""
+        INSERT INTO label_disagreements
+        WITH unit AS (
+            SELECT response_id, question_id, count(*) AS n_ratings,
+                   max(value) - min(value) AS range,
+                   stddev_pop(value) AS standard_deviation,
+                   to_json(
+                       map(list(rater_id ORDER BY rater_id), list(value ORDER BY rater_id))
+                   ) AS ratings
+            FROM human_labels GROUP BY ALL HAVING count(*) > 1
+        )
+        SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
+               CASE WHEN range < scale_max - scale_min - 1e-9
+                   THEN 'standard deviation above 3/8 of the scale''s width'
+                   WHEN scale_values = [0, 1] THEN 'pass against fail'
+                   ELSE 'from one end of the scale to the other'
+               END AS reason
+        FROM unit JOIN rubric_questions USING (question_id)
+        WHERE range >= scale_max - scale_min - 1e-9
+           OR standard_deviation > 0.375 * (scale_max - scale_min)
+        ORDER BY standard_deviation / (scale_max - scale_min) DESC, response_id, question_id
+    """)
+
+
+def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
+    """Return the worst rows of `label_disagreements` with prompt, response and model."""
+    return connection.execute(
+        """
+        SELECT label_disagreements.*, model_name, prompt_text, response_text
+        FROM label_disagreements
+        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
+        ORDER BY standard_deviation / (scale_max - scale_min) DESC, response_id, question_id
+        LIMIT ?
+        """,
+        [most],
+    ).df()
+
+
+def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return the number of responses in `label_disagreements`, by question."""
+    found = connection.execute(
+        "SELECT question_id, count(*) FROM label_disagreements GROUP BY question_id"
+    ).fetchall()
+    return {str(question_id): int(n) for question_id, n in found}

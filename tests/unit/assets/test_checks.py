@@ -7,7 +7,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from eval_assets.assets.judging_checks import (
+from eval_assets.assets.checks import (
     Finding,
     configured_keys,
     dependences,

@@ -5,11 +5,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.store.combined import write_combined_scores, write_score_summary
-from eval_assets.store.disagreements import count_disagreements, write_label_disagreements
+from eval_assets.store.inputs import write_labels
 from eval_assets.store.scores import write_judge_scores
 from eval_assets.store.splits import rated_units
-from eval_assets.store.tables import read_table, replace_rows, write_labels
+from eval_assets.store.summaries import (
+    count_disagreements,
+    write_combined_scores,
+    write_label_disagreements,
+    write_score_summary,
+)
+from eval_assets.store.tables import read_table, replace_rows
 from tests.unit.store.conftest import labels, responses, scores
 
 Connection = duckdb.DuckDBPyConnection

@@ -1,4 +1,4 @@
-"""A change of a check's state is told once."""
+"""Runs start when files change; a change of a check's state is reported once."""
 
 import json
 import threading
@@ -10,8 +10,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.alerts import WEBHOOK, alert, check_alerts
-from eval_assets.assets.folder import EvaluationFolder
+from eval_assets.assets.automation import WEBHOOK, alert, check_alerts, new_files
+from eval_assets.assets.resources import EvaluationFolder
 
 
 @dg.asset
@@ -20,14 +20,14 @@ def measured() -> None:
 
 
 class Outcome(dg.ConfigurableResource[None]):
-    """What the check is to come to."""
+    """The state that the check is to have."""
 
     state: str = "passed"
 
 
 @dg.asset_check(asset=measured)
 def good(outcome: Outcome) -> dg.AssetCheckResult:
-    """A check that comes to what the test wants."""
+    """A check with the state that the test wants."""
     if outcome.state == "crashed":
         raise RuntimeError("broken")
     is_warning = outcome.state == "warned"
@@ -39,7 +39,7 @@ def good(outcome: Outcome) -> dg.AssetCheckResult:
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterInstance]:
-    """Dagster's records, in a folder of the test."""
+    """Dagster's history, in a folder of the test."""
     home = tmp_path_factory.mktemp("dagster")
     quiet = {"telemetry": {"enabled": False}}
     with dg.DagsterInstance.local_temp(str(home), overrides=quiet) as made:
@@ -73,30 +73,30 @@ def tick(
     return list(result.run_requests or []), result.cursor
 
 
-def told(requests: list[dg.RunRequest]) -> list[str]:
-    """State of each alert."""
-    return [request.run_config["ops"]["tell"]["config"]["state"] for request in requests]
+def states_of(requests: list[dg.RunRequest]) -> list[str]:
+    """Return the state that each alert reports."""
+    return [request.run_config["ops"]["send_alert"]["config"]["state"] for request in requests]
 
 
-def test_each_change_is_told_once_and_what_stays_is_not(instance: dg.DagsterInstance) -> None:
+def test_each_change_of_state_is_reported_once(instance: dg.DagsterInstance) -> None:
     requests, cursor = tick(instance, None, "passed")
-    assert told(requests) == []
+    assert states_of(requests) == []
     requests, cursor = tick(instance, cursor, "warned")
-    assert told(requests) == ["warned"]
+    assert states_of(requests) == ["warned"]
     requests, cursor = tick(instance, cursor)
-    assert told(requests) == []
+    assert states_of(requests) == []
     requests, cursor = tick(instance, cursor, "failed", "failed")
-    assert told(requests) == ["failed"]
+    assert states_of(requests) == ["failed"]
     requests, cursor = tick(instance, cursor, "crashed")
-    assert told(requests) == ["crashed"]
+    assert states_of(requests) == ["crashed"]
     requests, cursor = tick(instance, cursor, "passed")
-    assert told(requests) == ["passed"]
+    assert states_of(requests) == ["passed"]
     assert json.loads(cursor) == {"measured/good": "passed"}
 
 
 @contextmanager
 def webhook() -> Iterator[tuple[str, list[bytes]]]:
-    """A server on loopback that keeps what is posted to it."""
+    """Yield the address of a server on loopback, and the list of what is posted to it."""
     posted: list[bytes] = []
 
     class Keeps(BaseHTTPRequestHandler):
@@ -106,7 +106,7 @@ def webhook() -> Iterator[tuple[str, list[bytes]]]:
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Say nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Keeps)
     thread = threading.Thread(target=server.serve_forever)
@@ -119,7 +119,7 @@ def webhook() -> Iterator[tuple[str, list[bytes]]]:
         server.server_close()
 
 
-def test_alert_is_logged_in_the_folder_and_posted(
+def test_an_alert_is_written_to_the_folder_and_posted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = {
@@ -132,7 +132,7 @@ def test_alert_is_logged_in_the_folder_and_posted(
     with webhook() as (address, posted):
         monkeypatch.setenv(WEBHOOK, address)
         outcome = alert.execute_in_process(
-            run_config={"ops": {"tell": {"config": config}}},
+            run_config={"ops": {"send_alert": {"config": config}}},
             resources={"folder": EvaluationFolder(data=str(tmp_path))},
         )
     assert outcome.success
@@ -140,3 +140,36 @@ def test_alert_is_logged_in_the_folder_and_posted(
     assert [json.loads(body) for body in posted] == [{"text": text}]
     [line] = (tmp_path / "out" / "alerts.jsonl").read_text("utf-8").splitlines()
     assert json.loads(line).items() >= config.items()
+
+
+def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
+    """Return the keys of the runs that one tick requests, and the cursor it leaves."""
+    context = dg.build_sensor_context(
+        cursor=cursor, resources={"folder": EvaluationFolder(data=str(folder))}
+    )
+    found = new_files(context)
+    return [found.run_key] if isinstance(found, dg.RunRequest) else [], context.cursor
+
+
+def test_each_state_of_the_files_requests_one_run(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("one")
+    first, seen = look(tmp_path, None)
+    again, seen = look(tmp_path, seen)
+    labels.write_text("another")
+    changed, seen = look(tmp_path, seen)
+    (tmp_path / "responses").mkdir()
+    (tmp_path / "responses" / "more.csv").write_text("x")
+    added, _ = look(tmp_path, seen)
+
+    assert again == []
+    assert len({*first, *changed, *added}) == 3
+
+
+def test_files_in_out_start_no_run(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("one")
+    _, seen = look(tmp_path, None)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report.html").write_text("report")
+
+    assert look(tmp_path, seen)[0] == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.gating import questions_past_the_gates
+from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.evaluation import Evaluation, Gate, RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect

@@ -8,9 +8,12 @@ from datetime import UTC, date, datetime
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.folder import EvaluationFolder, clear_failures
-from eval_assets.assets.frames import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    rows_as_metadata,
+)
 from eval_assets.evaluation import Evaluation, Generator, Judge
 from eval_assets.interpretation import LOWEST_COVERAGE
 from eval_assets.judges import api_key_name, lifecycle_of, shared_family

@@ -1,16 +1,16 @@
-"""The evaluation folder as a resource, and faults told as one line a problem."""
+"""The evaluation folder as a resource, and errors as one line each."""
 
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from eval_assets.assets.folder import EvaluationFolder, clear_failures, version_of
+from eval_assets.assets.resources import EvaluationFolder, clear_failures, version_of
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.store.connection import StoreError
 
 
-def test_what_is_given_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVAL_DATA", "from/environment")
     monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
 
@@ -30,7 +30,7 @@ def test_without_environment_it_is_the_sample_with_its_own_database(
     assert EvaluationFolder().database_path == Path("data/sample/out/eval.duckdb")
 
 
-def test_every_problem_of_an_input_is_a_line_of_one_failure_that_is_not_retried() -> None:
+def test_every_problem_of_an_input_is_a_line_of_one_failure_without_retry() -> None:
     problems = [
         InputError(
             InputProblem("labels.csv", line, "rating", "6 is not on the scale", "Use 1 to 5")
@@ -48,14 +48,27 @@ def test_every_problem_of_an_input_is_a_line_of_one_failure_that_is_not_retried(
     assert raised.value.allow_retries is False
 
 
-def test_what_is_wrong_with_the_database_is_one_line() -> None:
+def test_errors_of_two_kinds_in_one_group_are_all_reported() -> None:
+    bad_row = InputError(
+        InputProblem("labels.csv", 2, "rating", "off the scale", "Use 1 to 5")
+    )
+
+    with pytest.raises(dg.Failure) as raised, clear_failures():
+        raise ExceptionGroup("two", [bad_row, StoreError("the disk is full")])
+    assert (raised.value.description or "").splitlines() == [
+        "labels.csv:2:rating: off the scale. Use 1 to 5.",
+        "the disk is full",
+    ]
+
+
+def test_an_error_of_the_database_is_one_line() -> None:
     with pytest.raises(dg.Failure) as raised, clear_failures():
         raise StoreError("out/eval.duckdb: the disk is full.")
     assert raised.value.description == "out/eval.duckdb: the disk is full."
 
 
 def test_other_errors_keep_their_traceback() -> None:
-    """A fault of the program itself is not to look like one of the input."""
+    """A bug of the program must not look like a bad input."""
     with pytest.raises(ZeroDivisionError), clear_failures():
         raise ZeroDivisionError
 

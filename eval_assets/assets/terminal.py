@@ -1,4 +1,4 @@
-"""A run told on the terminal: a line an asset, not Dagster's whole event log."""
+"""A run on the terminal: a line for each asset, not Dagster's whole event log."""
 
 import logging
 import sys
@@ -6,8 +6,8 @@ import sys
 import dagster as dg
 
 
-class _Told(logging.Formatter):
-    """The message alone: for warnings of our own, with their level."""
+class _LineFormatter(logging.Formatter):
+    """One line for a stored asset; of other messages the text."""
 
     def format(self, record: logging.LogRecord) -> str:
         event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
@@ -21,13 +21,13 @@ class _Told(logging.Formatter):
         return ""
 
 
-class _OnlyTold(logging.Filter):
-    """Materializations, and what the program itself has to say."""
+class _LineFilter(logging.Filter):
+    """Lets materializations and the program's own messages through."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
         if event is None:
-            # What failed is told at the end of the run, a line each.
+            # Errors are printed at the end of the run, a line each.
             return logging.INFO <= record.levelno < logging.ERROR
         return event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION
 
@@ -39,7 +39,7 @@ def terminal(init_context: dg.InitLoggerContext) -> logging.Logger:
     logger = logging.Logger("terminal")  # noqa: LOG001 - Dagster owns it, and drops it after the run
     logger.setLevel(logging.DEBUG)
     handler = logging.StreamHandler(sys.stdout)
-    handler.addFilter(_OnlyTold())
-    handler.setFormatter(_Told())
+    handler.addFilter(_LineFilter())
+    handler.setFormatter(_LineFormatter())
     logger.addHandler(handler)
     return logger

@@ -1,0 +1,88 @@
+"""Given data as they are stored: rubric, responses and labels, and what they were read from."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.problems import InputProblem
+from eval_assets.store.connection import StoreError
+from eval_assets.store.tables import replace_records, replace_rows
+
+
+def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
+    """Replace the rubric questions."""
+    rows: list[dict[str, Any]] = [
+        {
+            "question_id": question.id,
+            "question": question.question,
+            "scale_min": question.scale.low,
+            "scale_max": question.scale.high,
+            "scale_values": question.scale.values and list(question.scale.values),
+            "level": question.level,
+            "guidelines": question.guidelines,
+            "scale_guessed": question.scale_guessed,
+            "position": position,
+        }
+        for position, question in enumerate(rubric)
+    ]
+    replace_rows(connection, "rubric_questions", pd.DataFrame(rows))
+
+
+def write_labels(
+    connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame, rejected: Iterable[InputProblem]
+) -> None:
+    """Replace the human labels, the units that raters skipped, and the rejected rows."""
+    skipped = labels["skipped"].astype(bool)
+    kept = ["response_id", "question_id", "rater_id", "labelled_at", "source"]
+    replace_rows(
+        connection,
+        "human_labels",
+        labels.loc[~skipped, [*kept, "value", "confidence", "notes"]],
+    )
+    replace_rows(connection, "skipped_labels", labels.loc[skipped, [*kept, "skip_reason"]])
+    replace_records(connection, "rejected_rows", list(rejected))
+
+
+def response_keys(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return the columns by which labels and scores name a response; turns are Int64.
+
+    Raises:
+        StoreError: If no responses were ever imported.
+    """
+    if import_fingerprint(connection, "responses") is None:
+        raise StoreError("no responses are stored yet. Materialize model_responses first")
+    keys = connection.execute(
+        """SELECT response_id, indicator_id, convo_id, turn_index, model_name, seed
+           FROM responses ORDER BY response_id"""
+    ).df()
+    turns = keys["turn_index"].astype("Int64")
+    keys = keys.astype(object).where(keys.notna(), None)
+    return keys.assign(turn_index=turns)
+
+
+def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
+    """Return the fingerprint of what `table` was made from; None if nothing was imported."""
+    found = connection.execute(
+        "SELECT fingerprint FROM imports WHERE table_name = ?", [table]
+    ).fetchall()
+    return str(found[0][0]) if found else None
+
+
+def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:
+    """Return whether `table` was made from files and settings of this `fingerprint`."""
+    return import_fingerprint(connection, table) == fingerprint
+
+
+def record_import(
+    connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str, n_rows: int
+) -> None:
+    """Record what `table` was made from."""
+    connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
+    connection.execute(
+        "INSERT INTO imports VALUES (?, ?, ?, ?)",
+        [table, fingerprint, n_rows, datetime.now(tz=UTC)],
+    )
