@@ -1,4 +1,4 @@
-"""Agreement measured on stored ratings: of humans, of judges, of both, and what gates judge."""
+"""Agreement measured on stored ratings: of humans, of judges, of both, as gates judge it."""
 
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.evidence import alpha_levels, judge_gates, measures_version
@@ -9,8 +9,8 @@ from eval_assets.agreement.judges import (
     measure_judges_against_humans,
 )
 from eval_assets.agreement.pairs import (
-    GROUP_DIFFERENCE,
     MIDDLE,
+    PROMPT_DIFFERENCE,
     RESPONSE_DIFFERENCE,
     PairMeasures,
     Validation,
@@ -27,8 +27,8 @@ from eval_assets.agreement.ratings import (
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 
 __all__ = [
-    "GROUP_DIFFERENCE",
     "MIDDLE",
+    "PROMPT_DIFFERENCE",
     "RESPONSE_DIFFERENCE",
     "Finding",
     "HumanMeasures",

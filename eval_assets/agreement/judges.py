@@ -1,4 +1,4 @@
-"""Agreement between judges, and of judges with humans: rows as the tables hold them."""
+"""Agreement between judges, and of judges with humans: rows of their tables."""
 
 import itertools
 import math
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JudgeHumanMeasures:
-    """What judges and humans have in common.
+    """Agreement of judges with humans.
 
     Args:
         agreement: Rows of `judge_human_agreement`.
@@ -65,14 +65,14 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
                 "n_units": int(patterns.n_units @ patterns.is_pairable),
                 "n_judges": len(given.by_rater()),
                 "n_comparisons": int(patterns.n_units @ patterns.n_pairs),
-                **_kappas([(question, given)], judges.groups),
+                **_kappas([(question, given)], judges.prompts),
                 "interval_method": alpha.method,
                 "interpretation": _interpretation(alpha.value, n_pairs=int(patterns.n_pairs.sum())),
             }
         )
     pooled = [(question, judges.scores[question.id]) for question in evaluation.rubric]
     by_response = _by_response(pooled, judges.response_ids)
-    return pd.DataFrame([_overall(pooled, judges.groups), *rows, *by_response]).assign(
+    return pd.DataFrame([_overall(pooled, judges.prompts), *rows, *by_response]).assign(
         judge_set_fingerprint=judges.judge_set_fingerprint, data_version=judges.data_version
     )
 
@@ -143,9 +143,9 @@ def measure_judges_against_humans(
 
 
 def _overall(
-    pooled: list[tuple[RubricQuestion, LongRatings]], groups: NDArray[np.object_]
+    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.object_]
 ) -> dict[str, object]:
-    """The overall row: all units on [0, 1], at the interval level."""
+    """Return the overall row: all units on [0, 1], at the interval level."""
     profile = overall_profile(
         [
             QuestionRatings(
@@ -168,7 +168,7 @@ def _overall(
         "n_units": profile.n_units,
         "n_judges": len({judge for _, given in pooled for judge in given.by_rater()}),
         "n_comparisons": profile.n_pairs,
-        **_kappas(pooled, groups),
+        **_kappas(pooled, prompts),
         "interval_method": profile.alpha.method,
         "interpretation": _interpretation(profile.alpha.value, n_pairs=profile.n_pairs),
     }
@@ -177,7 +177,7 @@ def _overall(
 def _by_response(
     pooled: list[tuple[RubricQuestion, LongRatings]], response_ids: NDArray[np.object_]
 ) -> list[dict[str, object]]:
-    """Rows of single responses: one question alone cannot show agreement beyond chance."""
+    """Return rows of single responses; one question alone cannot show agreement beyond chance."""
     if len(pooled) < 2:  # noqa: PLR2004 - two units at least
         return []
     response = np.concatenate([given.unit for _, given in pooled])
@@ -210,23 +210,23 @@ def _by_response(
 
 
 def _kappas(
-    pooled: list[tuple[RubricQuestion, LongRatings]], groups: NDArray[np.object_]
+    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.object_]
 ) -> dict[str, object]:
-    """Cohen's kappa of scores above the middle of the scale against the rest.
+    """Return Cohen's kappa of scores above the middle of the scale against the rest.
 
-    Micro over all units; macro the mean over groups of responses, each question by itself; of more
-    than two judges the mean over their pairs.
+    Micro pools all units; macro is the mean over prompts, each question by itself. With more than
+    two judges, both are means over the pairs of judges.
     """
     by_question = [_on_unit_scale(question, given.matrix()) for question, given in pooled]
     scores = np.concatenate(by_question)
     classes = np.where(np.isnan(scores), math.nan, scores > MIDDLE)
-    questions = np.repeat([question.id for question, _ in pooled], len(groups))
-    group_of = [questions, np.tile(groups, len(pooled))]
+    questions = np.repeat([question.id for question, _ in pooled], len(prompts))
+    prompt_of = [questions, np.tile(prompts, len(pooled))]
     macro, micro = [], []
     for one, other in itertools.combinations(range(classes.shape[1]), 2):
-        by_group = pd.DataFrame(classes[:, [one, other]]).groupby(group_of)
+        by_prompt = pd.DataFrame(classes[:, [one, other]]).groupby(prompt_of)
         found = grouped_kappa(
-            [(part[0].to_numpy(), part[1].to_numpy()) for _, part in by_group], weights=None
+            [(part[0].to_numpy(), part[1].to_numpy()) for _, part in by_prompt], weights=None
         )
         macro.append(found.macro)
         micro.append(found.micro)
@@ -234,7 +234,7 @@ def _kappas(
 
 
 def _mean(values: list[float]) -> float:
-    """Mean of what is defined; NaN where nothing is."""
+    """Return the mean of the defined values; NaN if there are none."""
     defined = [value for value in values if not math.isnan(value)]
     return math.fsum(defined) / len(defined) if defined else math.nan
 
@@ -244,7 +244,7 @@ def _on_unit_scale(question: RubricQuestion, values: Floats) -> Floats:
 
 
 def _interpretation(alpha: float, *, n_pairs: int) -> str:
-    """What alpha is called, or why it is undefined."""
+    """Return the name of alpha's band, or why alpha is undefined."""
     if not n_pairs:
         return "no unit has scores of two judges"
     if math.isnan(alpha):

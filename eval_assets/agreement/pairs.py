@@ -1,4 +1,4 @@
-"""How far two judges agree: on each group of responses, on single ones, and over all."""
+"""Agreement of two judges: on the responses to each prompt, on each response, and overall."""
 
 import itertools
 import math
@@ -17,36 +17,35 @@ from eval_assets.stats import cohen_kappa, wilcoxon_signed_rank
 Floats = npt.NDArray[np.float64]
 
 MIDDLE = 0.5
-"""Scores above it, on the scale taken to [0, 1], are of one class and the rest of the other."""
+"""Scores are split here, on the scale taken to [0, 1]: those above form one class."""
 
 GOOD_KAPPA = 0.70
-"""Lowest kappa of a pair that passes, and of a group that is not listed as a disagreement."""
+"""A pair passes from this kappa on; a prompt below it is listed as a disagreement."""
 
-LOW_KAPPA, MOST_LOW_GROUPS = 0.40, 0.30
-"""Above this share of groups below that kappa, the prompt deserves a look."""
+LOW_KAPPA, MOST_LOW_PROMPTS = 0.40, 0.30
+"""If more than this share of prompts lies below that kappa, the judges' prompt needs work."""
 
 SIGNIFICANT, HIGHEST_THRESHOLD = 0.05, 0.9
 
-
-GROUP_DIFFERENCE = 0.4
-"""Mean difference in a group of responses, on the scale taken to [0, 1], above which a human looks.
+PROMPT_DIFFERENCE = 0.4
+"""Mean difference over the responses to a prompt, on [0, 1], above which a human should look.
 
 The mean of the differences, not the difference of the means: 1, 0 against 0, 1 differs by 1."""
 
 RESPONSE_DIFFERENCE = 0.3
-"""Difference on one response, likewise."""
+"""The same for one response."""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """How a pair of judges did in one run; a row of `dual_judge_validation`."""
+    """Agreement of a pair of judges in one run; a row of `dual_judge_validation`."""
 
     timestamp: datetime
     kappa_macro: float
     kappa_micro: float
     status: str
-    n_groups: int
-    n_groups_defined: int
+    n_prompts: int
+    n_prompts_defined: int
     n_units: int
     wilcoxon_p: float
     median_difference: float
@@ -61,9 +60,9 @@ class PairKappa:
     """Cohen's kappa of scores above the middle of the scale against the rest.
 
     Args:
-        value: 1 for perfect agreement, 0 for chance; NaN where it is undefined.
-        reason: Why it is undefined: `no_pairs`, or `single_class` where both judges put
-            everything on the same side; empty where it is not.
+        value: 1 for perfect agreement, 0 for chance; NaN if undefined.
+        reason: Why it is undefined: `no_pairs`, or `single_class` if both judges put everything
+            on the same side; empty if it is defined.
         n_units: Units that both judges scored.
     """
 
@@ -74,27 +73,27 @@ class PairKappa:
 
 @dataclass(frozen=True, eq=False)
 class PairMeasures:
-    """What the judges say pair by pair.
+    """Agreement of judges pair by pair.
 
     Args:
-        groups: Rows of `group_judgements`, of the first two judges.
+        prompts: Rows of `prompt_judgements`, of the first two judges.
         disagreements: Rows of `judge_disagreements`, of every pair, worst first.
-        validation: How the first two judges did; None where there are no two.
+        validation: Agreement of the first two judges; None if there are fewer.
     """
 
-    groups: pd.DataFrame
+    prompts: pd.DataFrame
     disagreements: pd.DataFrame
     validation: Validation | None
 
 
 def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
-    """Kappa of two judges' scores, split at the middle of the scale.
+    """Return kappa of two judges' scores, split at the middle of the scale.
 
     The split hides how near the scores are: read it beside their differences. On five units no
     value lies between .615 and 1.
 
     Args:
-        one: Scores on the scale taken to [0, 1], NaN where there is none.
+        one: Scores on the scale taken to [0, 1], NaN if missing.
         other: The other judge's scores of the same units.
 
     Examples:
@@ -114,7 +113,7 @@ def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
 
 
 def measure_pairs(judged: JudgedUnits, *, at: datetime) -> PairMeasures:
-    """Measure every pair of judges; the first two as declared are the pair that is validated.
+    """Measure every pair of judges; the first two declared are the pair that is validated.
 
     Args:
         judged: Units and scores.
@@ -124,35 +123,35 @@ def measure_pairs(judged: JudgedUnits, *, at: datetime) -> PairMeasures:
     first: tuple[pd.DataFrame, Validation] | None = None
     pairs = itertools.combinations(judged.scores, 2) if len(judged.units) else ()
     for one, other in pairs:
-        groups = _groups(judged, one, other)
-        parts.append(_disagreements(judged, one, other, groups))
+        prompts = _by_prompt(judged, one, other)
+        parts.append(_disagreements(judged, one, other, prompts))
         if first is None:
             first = (
-                _judgements(judged, one, other, groups, at=at),
-                _validation(judged, one, other, groups, at=at),
+                _judgements(judged, one, other, prompts, at=at),
+                _validation(judged, one, other, prompts, at=at),
             )
     filled = [part for part in parts if len(part)]
     listed = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
     if first is None:
         return PairMeasures(pd.DataFrame(), listed, None)
     if len(listed):
-        order = ["difference", "group_id", "question_id", "scope"]
+        order = ["difference", "prompt_id", "question_id", "scope"]
         listed = listed.sort_values(order, ascending=[False, True, True, True], ignore_index=True)
     return PairMeasures(first[0], listed, first[1])
 
 
 def on_unit_scale(judged: JudgedUnits, judge_id: str) -> Floats:
-    """A judge's scores on the scale taken to [0, 1], NaN where there is none."""
+    """Return a judge's scores on the scale taken to [0, 1], NaN if missing."""
     low = judged.units["scale_min"].to_numpy(dtype=np.float64)
     high = judged.units["scale_max"].to_numpy(dtype=np.float64)
     scaled: Floats = (judged.scores[judge_id] - low) / (high - low)
     return scaled
 
 
-def _groups(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
-    """One row a question and group: where its units stand, its kappa and mean scores."""
+def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
+    """Return a row per question and prompt: the place of its units, its kappa and mean scores."""
     a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
-    keys = judged.units[["question_id", "group_id"]]
+    keys = judged.units[["question_id", "prompt_id"]]
     begins = np.flatnonzero((keys != keys.shift()).any(axis=1).to_numpy())
     rows = []
     for start, end in zip(begins, [*begins[1:], len(keys)], strict=True):
@@ -174,49 +173,53 @@ def _groups(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
                 "largest_difference": far[is_both].max() if seen else math.nan,
             }
         )
-    named = judged.units.iloc[begins][["group_id", "question_id", "query"]]
+    named = judged.units.iloc[begins][["prompt_id", "question_id", "query"]]
     return pd.concat([named.reset_index(drop=True), pd.DataFrame(rows)], axis=1)
 
 
 def _judgements(
-    judged: JudgedUnits, one: str, other: str, groups: pd.DataFrame, *, at: datetime
+    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame, *, at: datetime
 ) -> pd.DataFrame:
-    """Rows of `group_judgements`: every response of a group, scored or not."""
+    """Return rows of `prompt_judgements`: every response to a prompt, scored or not."""
     response_ids = judged.units["response_id"].tolist()
     rows = []
-    for group in groups.itertuples():
-        part = slice(int(str(group.start)), int(str(group.end)))
+    for prompt in prompts.itertuples():
+        part = slice(int(str(prompt.start)), int(str(prompt.end)))
         scores: dict[str, object] = {}
         for name, judge in (("judge1", one), ("judge2", other)):
             given = judged.scores[judge][part]
             has_any = not np.isnan(given).all()
             scores |= {
                 f"{name}_id": judge,
-                # a judge that said nothing of these responses is not named as one who did
+                # a judge that scored none of these responses is not named
                 f"{name}_model": judged.models[judge] if has_any else None,
                 f"{name}_score": [None if math.isnan(x) else float(x) for x in given],
             }
         rows.append({"response_ids": response_ids[part], **scores})
-    kept = groups[["group_id", "question_id", "query", "n_units", "kappa", "kappa_reason"]]
+    kept = prompts[["prompt_id", "question_id", "query", "n_units", "kappa", "kappa_reason"]]
     return pd.concat([kept, pd.DataFrame(rows)], axis=1).assign(created_at=at)
 
 
-def _disagreements(judged: JudgedUnits, one: str, other: str, groups: pd.DataFrame) -> pd.DataFrame:
-    """Responses and groups on which two judges differ too much."""
-    is_far = groups["difference"] > GROUP_DIFFERENCE + TOLERANCE
-    is_low = groups["kappa"] < GOOD_KAPPA - TOLERANCE
-    far, low = f"mean difference above {GROUP_DIFFERENCE}", f"kappa below {GOOD_KAPPA}"
-    by_group = groups.assign(
-        scope="group",
+def _disagreements(
+    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame
+) -> pd.DataFrame:
+    """Return responses and prompts on which two judges differ too much."""
+    is_far = prompts["difference"] > PROMPT_DIFFERENCE + TOLERANCE
+    is_low = prompts["kappa"] < GOOD_KAPPA - TOLERANCE
+    far, low = f"mean difference above {PROMPT_DIFFERENCE}", f"kappa below {GOOD_KAPPA}"
+    by_prompt = prompts.assign(
+        scope="prompt",
         response_id=None,
         reason=np.where(is_far & is_low, f"{far}, {low}", np.where(is_far, far, low)),
     )[is_far | is_low]
 
     a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
     difference = np.abs(a - b)
-    group_of = np.repeat(np.arange(len(groups)), (groups["end"] - groups["start"]).to_numpy(int))
+    prompt_of = np.repeat(
+        np.arange(len(prompts)), (prompts["end"] - prompts["start"]).to_numpy(int)
+    )
     place = np.flatnonzero(difference > RESPONSE_DIFFERENCE + TOLERANCE)
-    by_response = groups.iloc[group_of[place]].assign(
+    by_response = prompts.iloc[prompt_of[place]].assign(
         scope="response",
         query=judged.units["query"].to_numpy()[place],
         response_id=judged.units["response_id"].to_numpy()[place],
@@ -226,7 +229,7 @@ def _disagreements(judged: JudgedUnits, one: str, other: str, groups: pd.DataFra
         largest_difference=difference[place],
         reason=f"difference above {RESPONSE_DIFFERENCE}",
     )
-    filled = [part for part in (by_group, by_response) if len(part)]
+    filled = [part for part in (by_prompt, by_response) if len(part)]
     if not filled:
         return pd.DataFrame()
     return (
@@ -237,12 +240,12 @@ def _disagreements(judged: JudgedUnits, one: str, other: str, groups: pd.DataFra
 
 
 def _validation(
-    judged: JudgedUnits, one: str, other: str, groups: pd.DataFrame, *, at: datetime
+    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame, *, at: datetime
 ) -> Validation:
-    """Whether the pair passes: both kappas from `GOOD_KAPPA` on; undefined never passes."""
+    """Return whether the pair passes: both kappas reach `GOOD_KAPPA`; undefined never passes."""
     a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
     difference = (a - b)[~np.isnan(a - b)]
-    defined = groups["kappa"].dropna()
+    defined = prompts["kappa"].dropna()
     micro = pair_kappa(a, b)
     macro = math.fsum(defined) / len(defined) if len(defined) else math.nan
     p = wilcoxon_signed_rank(a, b)
@@ -253,8 +256,8 @@ def _validation(
         kappa_macro=macro,
         kappa_micro=micro.value,
         status=_status(macro, micro.value),
-        n_groups=len(groups),
-        n_groups_defined=len(defined),
+        n_prompts=len(prompts),
+        n_prompts_defined=len(defined),
         n_units=micro.n_units,
         wilcoxon_p=p,
         median_difference=median,
@@ -263,26 +266,28 @@ def _validation(
         fingerprint=judge_set_fingerprint(
             {judge: judged.fingerprints[judge] for judge in (one, other)}
         ),
-        notes="; ".join(_notes(groups, (one, other), p=p, median=median)),
+        notes="; ".join(_notes(prompts, (one, other), p=p, median=median)),
     )
 
 
 def _status(macro: float, micro: float) -> str:
-    """`pass`, `fail`, or `not_evaluable` where a kappa is undefined."""
+    """Return `pass`, `fail`, or `not_evaluable` if a kappa is undefined."""
     if math.isnan(macro) or math.isnan(micro):
         return "not_evaluable"
     return "pass" if min(macro, micro) >= GOOD_KAPPA - TOLERANCE else "fail"
 
 
-def _notes(groups: pd.DataFrame, judges: tuple[str, str], *, p: float, median: float) -> list[str]:
-    """What a reader of the figures should know."""
+def _notes(prompts: pd.DataFrame, judges: tuple[str, str], *, p: float, median: float) -> list[str]:
+    """Return remarks on the figures."""
     notes = []
-    n_undefined = int(groups["kappa"].isna().sum())
+    n_undefined = int(prompts["kappa"].isna().sum())
     if n_undefined:
-        notes.append(f"{n_undefined} of {len(groups)} groups have no kappa and are in no mean")
-    n_low = int((groups["kappa"] < LOW_KAPPA).sum())
-    if n_low > MOST_LOW_GROUPS * len(groups):
-        notes.append(f"kappa is below {LOW_KAPPA:g} in {n_low} of {len(groups)} groups")
+        notes.append(
+            f"{n_undefined} of {len(prompts)} prompts have no kappa and are left out of the mean"
+        )
+    n_low = int((prompts["kappa"] < LOW_KAPPA).sum())
+    if n_low > MOST_LOW_PROMPTS * len(prompts):
+        notes.append(f"kappa is below {LOW_KAPPA:g} on {n_low} of {len(prompts)} prompts")
     if p < SIGNIFICANT and median != 0:
         higher, lower = judges if median > 0 else judges[::-1]
         threshold = min(MIDDLE + abs(median), HIGHEST_THRESHOLD)

@@ -73,14 +73,14 @@ class JudgeRatings:
     Args:
         scores: Scores with status `ok`, by question.
         response_ids: Response of each unit index.
-        groups: Response group of each unit index.
+        prompts: Prompt of each unit index.
         judge_set_fingerprint: Fingerprint of the judges.
         data_version: Version of all that agreement depends on.
     """
 
     scores: Mapping[str, LongRatings]
     response_ids: NDArray[np.object_]
-    groups: NDArray[np.object_]
+    prompts: NDArray[np.object_]
     judge_set_fingerprint: str
     data_version: str
 
@@ -90,8 +90,8 @@ class JudgedUnits:
     """Every unit that judges are asked about, beside their scores.
 
     Args:
-        units: group_id, query, response_id, question_id, scale_min, scale_max; the units of one
-            question and group stand together.
+        units: prompt_id, query, response_id, question_id, scale_min, scale_max; the units of one
+            question and prompt stand together.
         scores: Each judge's scores of these units in scale points, NaN if there is none; judges
             as declared.
         models: Each judge's model.

@@ -140,17 +140,17 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[judge_scores])
 def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Responses and groups on which two judges differ too much, worst first.
+    """Responses and prompts on which two judges differ too much, worst first.
 
-    Also stores what the first two judges say of each group, which the view `ground_truth` shows,
-    and how they did in this run.
+    Also stores the scores of the first two judges prompt by prompt, which the view `ground_truth`
+    shows, and their agreement in this run.
     """
     with clear_failures(), folder.connect() as connection:
         measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
         with transaction(connection):
             write_pair_measures(
                 connection,
-                groups=measures.groups,
+                prompts=measures.prompts,
                 disagreements=measures.disagreements,
                 validation=measures.validation,
             )
@@ -160,9 +160,9 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(
         metadata={
             **table,
-            "n_groups": len(measures.groups),
+            "n_prompts": len(measures.prompts),
             "status": validation.status if validation else "not_evaluable",
-            "notes": validation.notes if validation else "There are no two judges.",
+            "notes": validation.notes if validation else "Fewer than two judges are declared.",
             "worst": rows_as_metadata(measures.disagreements.head(_MOST_SHOWN)),
             "history": rows_as_metadata(history),
         }

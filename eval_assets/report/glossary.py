@@ -37,7 +37,7 @@ GLOSSARY = (
         "Agreement beyond chance on exactly equal values: Cohen's for two raters, Fleiss' for "
         "more. Named after Landis and Koch: up to .20 slight, .40 fair, .60 moderate, .80 "
         "substantial, above almost perfect, below 0 poor. Micro: all units pooled; macro: the "
-        "mean over response groups. Of judges: scores above the middle of the scale against the "
+        "mean over prompts. Of judges: scores above the middle of the scale against the "
         "rest.",
     ),
     Term(

@@ -47,7 +47,7 @@ class JudgesTogether:
         alpha: Krippendorff's alpha.
         track: Alpha against the gate's minimum.
         kappa_micro: Kappa of all units pooled, as written.
-        kappa_macro: Mean kappa of response groups, as written.
+        kappa_macro: Mean kappa over prompts, as written.
         n_units: Units with scores of two judges or more.
         n_judges: Judges.
         n_comparisons: Pairs of scores compared.

@@ -1,5 +1,6 @@
 """The database file: opened late, closed early, waited for while another process holds it."""
 
+import hashlib
 import logging
 import re
 import time
@@ -14,8 +15,10 @@ from eval_assets.store._schema import column_comments, schema
 logger = logging.getLogger(__name__)
 
 SCHEMA_VERSION = 1
-"""Raised with every change of schema.sql, which then runs on older files too: a column added to a
-table needs an `ALTER TABLE ... ADD COLUMN IF NOT EXISTS` there."""
+"""Raised when a database must not be opened by an older program any more."""
+
+_KEPT = ("judge_calls", "judge_batches", "run_spending", "dual_judgements")
+"""Tables that no run can make again; a change to one of them needs an ALTER TABLE in schema.sql."""
 
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
@@ -101,32 +104,50 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Make the tables of a new file, bring an older one up to date, refuse a newer one."""
+    """Make the tables of a new file or an older schema; refuse a newer one."""
     connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
-    version = _schema_version(connection)
+    version, fingerprint = _stored_schema(connection)
     if version is not None and version > SCHEMA_VERSION:
         raise StoreError(
             f"{path}: written by a newer eval-assets (schema {version}, this one reads "
             f"{SCHEMA_VERSION}). Upgrade eval-assets, or set EVAL_DATABASE to another file."
         )
-    if version == SCHEMA_VERSION:
+    now = hashlib.sha256(schema().encode()).hexdigest()
+    if (version, fingerprint) == (SCHEMA_VERSION, now):
         return
     with transaction(connection):
+        _drop_what_a_run_makes_again(connection)
         connection.execute(schema())
         for table, column, comment in column_comments():
             connection.execute(f'COMMENT ON COLUMN "{table}"."{column}" IS {_quoted(comment)}')
-        connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
-        connection.execute("DELETE FROM schema_version")
-        connection.execute("INSERT INTO schema_version VALUES (?)", [SCHEMA_VERSION])
+        connection.execute(
+            "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
+        )
+        connection.execute("INSERT INTO schema_version VALUES (?, ?)", [SCHEMA_VERSION, now])
 
 
-def _schema_version(connection: duckdb.DuckDBPyConnection) -> int | None:
-    """Version of the tables; None in a new file."""
+def _stored_schema(connection: duckdb.DuckDBPyConnection) -> tuple[int | None, str | None]:
+    """Return version and fingerprint of the tables; None in a new file."""
     try:
-        rows = connection.execute("SELECT max(version) FROM schema_version").fetchall()
+        rows = connection.execute("SELECT * FROM schema_version").fetchall()
     except duckdb.CatalogException:
-        return None
-    return None if rows[0][0] is None else int(rows[0][0])
+        return None, None
+    version, *fingerprint = rows[0]
+    return int(version), str(fingerprint[0]) if fingerprint else None
+
+
+def _drop_what_a_run_makes_again(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop tables and views of another schema; the next run makes them again."""
+    found = connection.execute(
+        """SELECT 'VIEW', view_name FROM duckdb_views()
+           WHERE NOT internal AND database_name = current_database()
+           UNION ALL
+           SELECT 'TABLE', table_name FROM duckdb_tables()
+           WHERE database_name = current_database()"""
+    ).fetchall()
+    for kind, name in found:
+        if name not in _KEPT:
+            connection.execute(f'DROP {kind} "{name}"')
 
 
 def _quoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What pairs of judges say of groups of responses: what is measured, and what came of it."""
+"""Pairs of judges: the scores they are measured on, and the results."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,19 +14,19 @@ from eval_assets.store.tables import insert_rows, replace_rows
 
 @dataclass(frozen=True)
 class DualJudgement:
-    """What two judges say of a query's documents; a row of `dual_judgements`.
+    """Two judges' scores of a query's documents; a row of `dual_judgements`.
 
     Args:
         query_id: Number of the query.
         query: The query.
         expected_docs: Ids of the documents.
-        judge1_score: First judge's score of each document, in [0, 1]; None where there is none.
+        judge1_score: First judge's score of each document, in [0, 1]; None if there is none.
         judge2_score: Likewise the second's.
-        judge1_model: The first judge's model; None where it scored no document.
+        judge1_model: The first judge's model; None if it scored no document.
         judge2_model: Likewise the second's.
-        kappa: Cohen's kappa of scores above 0.5 against the rest; None where undefined.
-        kappa_reason: Why there is no kappa; None where there is one.
-        status: `success` where every score is there, `error` where none is, else `partial`.
+        kappa: Cohen's kappa of scores above 0.5 against the rest; None if undefined.
+        kappa_reason: Why there is no kappa; None if there is one.
+        status: `success` if every score is there, `error` if none is, else `partial`.
         created_at: When, UTC.
     """
 
@@ -44,15 +44,14 @@ class DualJudgement:
 
 
 def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
-    """Units and scores as they are stored now."""
+    """Return every unit that judges are asked about, with the stored scores."""
     units = connection.execute(
         """
-        SELECT response_groups.group_id, prompt_text AS query, response_id, question_id,
-               scale_min, scale_max
+        SELECT prompt_id, prompt_text AS query, response_id, question_id, scale_min, scale_max
         FROM asked_units
         JOIN responses USING (response_id) JOIN response_groups USING (response_id)
         JOIN rubric_questions USING (question_id)
-        ORDER BY position, response_groups.group_id, response_id
+        ORDER BY position, prompt_id, response_id
         """
     ).df()
     connection.register("_units", units[["response_id", "question_id"]].assign(i=range(len(units))))
@@ -82,26 +81,26 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
 def write_pair_measures(
     connection: duckdb.DuckDBPyConnection,
     *,
-    groups: pd.DataFrame,
+    prompts: pd.DataFrame,
     disagreements: pd.DataFrame,
     validation: Validation | None,
 ) -> None:
-    """Replace what pairs of judges say of groups, and add to the history of the first pair."""
-    replace_rows(connection, "group_judgements", groups)
+    """Replace the measures of pairs of judges, and add to the history of the first pair."""
+    replace_rows(connection, "prompt_judgements", prompts)
     replace_rows(connection, "judge_disagreements", disagreements)
     if validation is not None:
         insert_rows(connection, "dual_judge_validation", pd.DataFrame([asdict(validation)]))
 
 
 def validation_history(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
-    """The latest rows of `dual_judge_validation`, newest first."""
+    """Return the latest rows of `dual_judge_validation`, newest first."""
     return connection.execute(
         "SELECT * FROM dual_judge_validation ORDER BY timestamp DESC LIMIT ?", [most]
     ).df()
 
 
 def write_dual_judgement(connection: duckdb.DuckDBPyConnection, judged: DualJudgement) -> None:
-    """Store what two judges say of a query, in place of what was stored of it before."""
+    """Store two judges' scores of a query, in place of earlier ones."""
     connection.execute("DELETE FROM dual_judgements WHERE query_id = ?", [judged.query_id])
     row = asdict(judged)
     columns, marks = ", ".join(row), ", ".join("?" for _ in row)
@@ -114,7 +113,7 @@ def write_dual_judgement(connection: duckdb.DuckDBPyConnection, judged: DualJudg
 def write_staged_mode(
     connection: duckdb.DuckDBPyConnection, changes: Sequence[StageChange], *, at: datetime
 ) -> None:
-    """Replace the changes of mode; one that was there before keeps the time it had."""
+    """Replace the changes of mode; a change that was stored before keeps its time."""
     known = connection.execute("SELECT position, mode, since FROM staged_mode").fetchall()
     since = {(position, mode): time for position, mode, time in known}
     rows = [

@@ -1,4 +1,4 @@
-"""Ratings as arrays, and the version of the data that they are."""
+"""Ratings as arrays, and the version of the data."""
 
 import duckdb
 import numpy as np
@@ -30,10 +30,10 @@ _RATINGS_SQL: dict[RaterKind, str] = {
 
 
 def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanRatings:
-    """Return all that agreement between humans is measured on.
+    """Return everything that agreement between humans is measured on.
 
     Raises:
-        StoreError: If stored ratings are off their scale, which was declared otherwise since.
+        StoreError: If stored ratings are off their scale, because the declaration changed.
     """
     ratings = {q.id: _on_declared_scale(connection, q) for q in evaluation.rubric}
     return HumanRatings(
@@ -48,17 +48,17 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
 
 
 def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:
-    """Return all that agreement between judges is measured on.
+    """Return everything that agreement between judges is measured on.
 
     Raises:
-        StoreError: If the stored scores are those of other judges than are declared.
+        StoreError: If the stored scores belong to other judges than those declared.
     """
     check_judges(connection, evaluation.judges)
     responses = responses_in_order(connection)
     return JudgeRatings(
         scores={q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric},
         response_ids=responses["response_id"].to_numpy(dtype=object),
-        groups=responses["group_id"].to_numpy(dtype=object),
+        prompts=responses["prompt_id"].to_numpy(dtype=object),
         judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
         data_version=measures_version(
             evaluation, "judge", data_version=data_version(connection, "judge")
@@ -69,11 +69,11 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
 def rating_patterns(
     connection: duckdb.DuckDBPyConnection, question_id: str, scale: Scale
 ) -> RatingPatterns | None:
-    """Patterns of human ratings, counted by one GROUP BY; None where it cannot count them.
+    """Return patterns of human ratings, counted by one GROUP BY; None if it cannot count them.
 
     A response's counts are packed into one integer, four bits a value, which costs little more
-    than counting its ratings. That takes a scale of equal steps, at most fifteen values and at
-    most fifteen ratings a response.
+    than counting its ratings. It needs a scale of equal steps, at most fifteen values and at most
+    fifteen ratings a response.
     """
     if scale.values is None or scale.step is None or len(scale.values) > _MOST_VALUES:
         return None
@@ -101,7 +101,7 @@ def rating_patterns(
 def long_ratings(
     connection: duckdb.DuckDBPyConnection, kind: RaterKind, question_id: str
 ) -> LongRatings:
-    """Ratings of one question by every rater of one kind."""
+    """Return the ratings of one question by all raters of one kind."""
     source = _RATINGS_SQL[kind]
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
@@ -132,14 +132,14 @@ def long_ratings(
 
 
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Every stored response in the order that unit indices count in: response_id, group_id."""
+    """Return response_id, prompt_id and group_id of all responses, in the order of units."""
     return connection.execute(
-        "SELECT response_id, group_id FROM response_groups ORDER BY response_id"
+        "SELECT response_id, prompt_id, group_id FROM response_groups ORDER BY response_id"
     ).df()
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Units that raters skipped, by question."""
+    """Return the number of units that raters skipped, by question."""
     found = connection.execute(
         "SELECT question_id, count(*) FROM skipped_labels GROUP BY question_id"
     ).fetchall()
@@ -147,10 +147,10 @@ def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
-    """Fingerprint of the ratings of one kind as they are stored now, with their scales.
+    """Return a fingerprint of the stored ratings of one kind, with their scales.
 
-    It does not depend on the order of rows, and covers all that decides agreement: each unit,
-    rater and value, each question's scale and level, and of judges who they are.
+    It does not depend on the order of rows, and covers everything that decides agreement: each
+    unit, rater and value, each question's scale and level, and the judges' fingerprints.
     """
     ratings = _RATINGS_SQL[kind]
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
@@ -177,7 +177,7 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
 def _on_declared_scale(
     connection: duckdb.DuckDBPyConnection, question: RubricQuestion
 ) -> LongRatings:
-    """Return the question's ratings: all on its scale, unless that was declared otherwise since."""
+    """Return the question's ratings; raise StoreError if one is off the scale declared now."""
     given = long_ratings(connection, "human", question.id)
     if not all(question.scale.holds(value) for value in np.unique(given.value)):
         raise StoreError(

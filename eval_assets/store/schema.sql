@@ -53,11 +53,11 @@ CREATE TABLE IF NOT EXISTS generated_responses (
     attributes JSON
 );
 
--- What each asset spent in each run, so that one cap holds for all of them.
+-- Spending of each asset in each run, so that one cap holds for all of them.
 CREATE TABLE IF NOT EXISTS run_spending (
     run_id VARCHAR NOT NULL,
     asset VARCHAR NOT NULL,
-    spent_usd DOUBLE,                      -- NULL where some of it is not known
+    spent_usd DOUBLE,                      -- NULL if part of it is unknown
     recorded_at TIMESTAMPTZ NOT NULL
 );
 
@@ -105,13 +105,13 @@ CREATE TABLE IF NOT EXISTS judge_scores (
     judge_id VARCHAR NOT NULL,
     score DOUBLE,                          -- NULL unless status = 'ok'
     status VARCHAR NOT NULL,
-    raw_score DOUBLE,                      -- what was read, even where it is off the scale
+    raw_score DOUBLE,                      -- as read, even if it is off the scale
     raw_output VARCHAR,
     rationale VARCHAR,
     error VARCHAR,                         -- why there is no reply
     n_replies INTEGER,                     -- of a live judge: replicates with a score
     n_replicates INTEGER,                  -- replicates asked for
-    aggregate VARCHAR,                     -- how the score comes from several: 'mean' or 'median'
+    aggregate VARCHAR,                     -- of several replies: 'mean' or 'median'
     spread DOUBLE                          -- highest minus lowest of several, in scale points
 );
 
@@ -262,13 +262,22 @@ CREATE TABLE IF NOT EXISTS judge_splits (
     data_version VARCHAR NOT NULL
 );
 
--- Responses that answer one thing, a query's documents for instance: the group as given, else
--- responses to one prompt.
+-- Two ways in which responses belong together. `prompt_id`: answers to one prompt, such as a query
+-- and its documents. `group_id`: answers that are not independent, so that they are resampled and
+-- split together. A prompt of more than half of all responses is an instruction, not a group.
 CREATE OR REPLACE VIEW response_groups AS
-SELECT response_id, coalesce(group_id, md5(prompt_text), response_id) AS group_id
-FROM responses;
+SELECT response_id, prompt_id,
+       CASE WHEN given IS NOT NULL THEN given
+            WHEN 2 * count(*) OVER (PARTITION BY prompt_id) > count(*) OVER () THEN response_id
+            ELSE prompt_id
+       END AS group_id
+FROM (
+    SELECT response_id, coalesce(group_id, convo_id) AS given,
+           coalesce(attributes ->> 'prompt_id', md5(prompt_text), response_id) AS prompt_id
+    FROM responses
+);
 
--- What is to be rated: a response whose indicator names a question is asked that one only.
+-- What is rated: a response whose indicator names a question is rated on that one only.
 CREATE OR REPLACE VIEW asked_units AS
 SELECT response_id, question_id
 FROM responses, rubric_questions
@@ -276,9 +285,9 @@ WHERE indicator_id IS NULL
    OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
    OR indicator_id = question_id;
 
--- Attempts to ask a model; only ever added to. What was paid for is never deleted.
+-- Attempts to ask a model; rows are only added. What was paid for is never deleted.
 CREATE TABLE IF NOT EXISTS judge_calls (
-    call_key VARCHAR NOT NULL,             -- of all that decides what the model answers
+    call_key VARCHAR NOT NULL,             -- of everything that decides the reply
     attempt INTEGER NOT NULL,              -- from 1, within one run
     judge_id VARCHAR NOT NULL,             -- or the generator's id
     operation VARCHAR NOT NULL,            -- 'judging' or 'generation'
@@ -294,7 +303,7 @@ CREATE TABLE IF NOT EXISTS judge_calls (
     input_tokens BIGINT,
     output_tokens BIGINT,
     cached_input_tokens BIGINT,
-    cost_usd DOUBLE,                       -- NULL where tokens or price are not known
+    cost_usd DOUBLE,                       -- NULL if tokens or price are unknown
     in_batch BOOLEAN NOT NULL,
     latency_seconds DOUBLE NOT NULL,
     started_at TIMESTAMPTZ NOT NULL,
@@ -319,17 +328,17 @@ SELECT started_at AS timestamp,
        response_id
 FROM judge_calls;
 
--- Two judges' scores of the responses to one prompt, the first two as declared.
-CREATE TABLE IF NOT EXISTS group_judgements (
-    group_id VARCHAR NOT NULL,             -- as given, else a hash of the prompt
+-- Scores of the responses to one prompt by the first two judges declared.
+CREATE TABLE IF NOT EXISTS prompt_judgements (
+    prompt_id VARCHAR NOT NULL,            -- as given, else a hash of the prompt
     question_id VARCHAR NOT NULL,
     query VARCHAR,                         -- the prompt
     response_ids VARCHAR[] NOT NULL,
-    judge1_score DOUBLE[] NOT NULL,        -- as long as response_ids, NULL where there is none
+    judge1_score DOUBLE[] NOT NULL,        -- as long as response_ids, NULL if there is no score
     judge2_score DOUBLE[] NOT NULL,
     judge1_id VARCHAR NOT NULL,
     judge2_id VARCHAR NOT NULL,
-    judge1_model VARCHAR,                  -- NULL where it scored none of them
+    judge1_model VARCHAR,                  -- NULL if it scored none of them
     judge2_model VARCHAR,
     n_units BIGINT NOT NULL,               -- responses that both scored
     kappa DOUBLE,                          -- scores above the middle of the scale against the rest
@@ -337,12 +346,12 @@ CREATE TABLE IF NOT EXISTS group_judgements (
     created_at TIMESTAMPTZ NOT NULL
 );
 
--- Queries asked with `eval-assets dual-judge`: the latest of each; the ledger keeps the others.
+-- The latest answer to each query of `eval-assets dual-judge`; the ledger keeps the others.
 CREATE TABLE IF NOT EXISTS dual_judgements (
     query_id BIGINT NOT NULL,
     query VARCHAR NOT NULL,
     expected_docs BIGINT[] NOT NULL,       -- ids of the documents
-    judge1_score DOUBLE[] NOT NULL,        -- as long as expected_docs, NULL where there is none
+    judge1_score DOUBLE[] NOT NULL,        -- as long as expected_docs, NULL if there is no score
     judge2_score DOUBLE[] NOT NULL,
     judge1_model VARCHAR,
     judge2_model VARCHAR,
@@ -353,32 +362,30 @@ CREATE TABLE IF NOT EXISTS dual_judgements (
 );
 
 CREATE OR REPLACE VIEW ground_truth AS
-SELECT query_id::UNION(number BIGINT, name VARCHAR) AS id, query,
-       expected_docs::UNION(number BIGINT, name VARCHAR)[] AS expected_docs,
+SELECT query_id AS id, query, expected_docs::VARCHAR[] AS expected_docs,
        judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
        'relevance' AS question_id
 FROM dual_judgements
 UNION ALL
-SELECT group_id::UNION(number BIGINT, name VARCHAR), query,
-       response_ids::UNION(number BIGINT, name VARCHAR)[],
+SELECT (md5_number_lower(prompt_id || ' ' || question_id) >> 1)::BIGINT, query, response_ids,
        judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
        question_id
-FROM group_judgements;
+FROM prompt_judgements;
 
 CREATE TABLE IF NOT EXISTS judge_disagreements (
-    scope VARCHAR NOT NULL,                -- 'group' or 'response'
-    group_id VARCHAR NOT NULL,
+    scope VARCHAR NOT NULL,                -- 'prompt' or 'response'
+    prompt_id VARCHAR NOT NULL,
     query VARCHAR,
-    response_id VARCHAR,                   -- NULL of a group
+    response_id VARCHAR,                   -- NULL of a prompt
     question_id VARCHAR NOT NULL,
     judge1_id VARCHAR NOT NULL,
     judge2_id VARCHAR NOT NULL,
-    judge1_score DOUBLE NOT NULL,          -- on the scale taken to [0, 1]; of a group the mean
+    judge1_score DOUBLE NOT NULL,          -- on the scale taken to [0, 1]; of a prompt the mean
     judge2_score DOUBLE NOT NULL,
-    difference DOUBLE NOT NULL,            -- of these scores; of a group the mean over responses
+    difference DOUBLE NOT NULL,            -- of these scores; of a prompt the mean over responses
     largest_difference DOUBLE NOT NULL,    -- of one response
-    n_units BIGINT NOT NULL,               -- responses of the group that both scored
-    kappa DOUBLE,                          -- of the group
+    n_units BIGINT NOT NULL,               -- responses to the prompt that both scored
+    kappa DOUBLE,                          -- of the prompt
     kappa_reason VARCHAR,                  -- why there is no kappa
     reason VARCHAR NOT NULL                -- why it is listed
 );
@@ -386,11 +393,11 @@ CREATE TABLE IF NOT EXISTS judge_disagreements (
 -- One row a run: kept for ever.
 CREATE TABLE IF NOT EXISTS dual_judge_validation (
     timestamp TIMESTAMPTZ NOT NULL,
-    kappa_macro DOUBLE,                    -- mean over response groups where it is defined
+    kappa_macro DOUBLE,                    -- mean over the prompts that have a kappa
     kappa_micro DOUBLE,                    -- of all units pooled
     status VARCHAR NOT NULL,               -- 'pass', 'fail' or 'not_evaluable'
-    n_groups BIGINT NOT NULL,
-    n_groups_defined BIGINT NOT NULL,      -- groups with a kappa
+    n_prompts BIGINT NOT NULL,
+    n_prompts_defined BIGINT NOT NULL,     -- prompts with a kappa
     n_units BIGINT NOT NULL,
     wilcoxon_p DOUBLE,                     -- NULL below ten pairs
     median_difference DOUBLE,              -- first judge less the second, on [0, 1]
@@ -400,12 +407,12 @@ CREATE TABLE IF NOT EXISTS dual_judge_validation (
     notes VARCHAR NOT NULL
 );
 
--- Which judges of the pair are asked, change by change, in the order in which units are judged.
+-- Changes of staged judging, in the order in which units are judged.
 CREATE TABLE IF NOT EXISTS staged_mode (
     position INTEGER NOT NULL,             -- units judged before
     mode VARCHAR NOT NULL,                 -- 'both' or 'one'
-    since TIMESTAMPTZ NOT NULL,            -- when a run first came to it
+    since TIMESTAMPTZ NOT NULL,            -- when a run first reached it
     kappa DOUBLE,                          -- that decided
-    n BIGINT NOT NULL,                     -- units that it is of
+    n BIGINT NOT NULL,                     -- units behind kappa
     reason VARCHAR NOT NULL
 );

@@ -11,9 +11,8 @@ def rated_units(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd.D
     """
     return connection.execute(
         """
-        SELECT response_id, avg(value) AS rating,
-               any_value(coalesce(group_id, convo_id, md5(prompt_text), response_id)) AS group_id
-        FROM human_labels JOIN responses USING (response_id)
+        SELECT response_id, avg(value) AS rating, any_value(group_id) AS group_id
+        FROM human_labels JOIN response_groups USING (response_id)
         WHERE question_id = ? GROUP BY response_id ORDER BY response_id
         """,
         [question_id],

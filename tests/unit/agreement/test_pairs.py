@@ -15,26 +15,26 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 def measured(
-    groups: dict[str, dict[str, Sequence[float]]], *, low: float = 0.0, high: float = 1.0
+    prompts: dict[str, dict[str, Sequence[float]]], *, low: float = 0.0, high: float = 1.0
 ) -> PairMeasures:
-    """Measures of judges' scores, given by group and judge."""
+    """Measures of judges' scores, given by prompt and judge."""
     units = pd.DataFrame(
         [
             {
-                "group_id": group,
-                "query": f"query {group}",
-                "response_id": f"{group}{k}",
+                "prompt_id": prompt,
+                "query": f"query {prompt}",
+                "response_id": f"{prompt}{k}",
                 "question_id": "q",
                 "scale_min": low,
                 "scale_max": high,
             }
-            for group, by_judge in groups.items()
+            for prompt, by_judge in prompts.items()
             for k in range(len(next(iter(by_judge.values()))))
         ]
     )
-    judges = list(next(iter(groups.values()), {}))
+    judges = list(next(iter(prompts.values()), {}))
     scores = {
-        judge: np.concatenate([np.asarray(given[judge], float) for given in groups.values()])
+        judge: np.concatenate([np.asarray(given[judge], float) for given in prompts.values()])
         for judge in judges
     }
     judged = JudgedUnits(
@@ -76,10 +76,10 @@ def test_an_offset_hides_agreement_from_kappa() -> None:
 def test_opposite_scores_differ_though_their_means_do_not() -> None:
     found = measured({"a": {"one": [1, 0, 1, 0], "two": [0, 1, 0, 1]}}).disagreements
 
-    group = found[found["scope"] == "group"].iloc[0]
-    assert group["judge1_score"] == group["judge2_score"] == 0.5
-    assert group["difference"] == 1.0
-    assert group["reason"] == "mean difference above 0.4, kappa below 0.7"
+    prompt = found[found["scope"] == "prompt"].iloc[0]
+    assert prompt["judge1_score"] == prompt["judge2_score"] == 0.5
+    assert prompt["difference"] == 1.0
+    assert prompt["reason"] == "mean difference above 0.4, kappa below 0.7"
     assert (found["scope"] == "response").sum() == 4
 
 
@@ -101,8 +101,8 @@ def test_float_noise_at_the_limit_is_no_disagreement() -> None:
     assert "response" not in set(found.disagreements["scope"])
 
 
-def test_undefined_groups_are_in_no_mean_and_the_pooled_kappa_decides() -> None:
-    """Nine groups of one class and one with kappa 0 must not pass as .9."""
+def test_prompts_without_a_kappa_are_left_out_of_the_mean_and_the_pooled_kappa_decides() -> None:
+    """Nine prompts of one class and one with kappa 0 must not pass as .9."""
     agreeing: dict[str, dict[str, Sequence[float]]] = {
         f"g{k}": {"one": [1, 1, 1], "two": [1, 1, 1]} for k in range(9)
     }
@@ -111,9 +111,9 @@ def test_undefined_groups_are_in_no_mean_and_the_pooled_kappa_decides() -> None:
     validation = found.validation
     assert validation is not None
     assert (validation.kappa_macro, validation.kappa_micro) == (0.0, 0.0)
-    assert (validation.n_groups, validation.n_groups_defined) == (10, 1)
+    assert (validation.n_prompts, validation.n_prompts_defined) == (10, 1)
     assert validation.status == "fail"
-    assert "9 of 10 groups have no kappa" in validation.notes
+    assert "9 of 10 prompts have no kappa" in validation.notes
 
 
 def test_ten_identical_answers_are_not_evaluable() -> None:
@@ -143,21 +143,21 @@ def test_nine_pairs_are_too_few_for_wilcoxon() -> None:
     assert math.isnan(validation.wilcoxon_p)
 
 
-def test_arrays_are_as_long_as_the_group_and_hold_none_where_there_is_no_score() -> None:
-    groups = measured(
+def test_arrays_are_as_long_as_the_prompt_has_responses_with_none_for_a_missing_score() -> None:
+    prompts = measured(
         {"a": {"one": [0.1, NAN, 0.9], "two": [NAN, NAN, NAN]}, "b": {"one": [1], "two": [0]}}
-    ).groups
+    ).prompts
 
-    assert groups["judge1_score"].tolist() == [[0.1, None, 0.9], [1.0]]
-    assert groups["judge2_score"].tolist() == [[None, None, None], [0.0]]
-    assert groups["judge2_model"].isna().tolist() == [True, False]
-    assert groups["response_ids"].tolist() == [["a0", "a1", "a2"], ["b0"]]
+    assert prompts["judge1_score"].tolist() == [[0.1, None, 0.9], [1.0]]
+    assert prompts["judge2_score"].tolist() == [[None, None, None], [0.0]]
+    assert prompts["judge2_model"].isna().tolist() == [True, False]
+    assert prompts["response_ids"].tolist() == [["a0", "a1", "a2"], ["b0"]]
 
 
 def test_every_pair_of_three_judges_is_listed_and_the_first_two_are_validated() -> None:
     found = measured({"a": {"x": [1.0, 0.0], "b": [1.0, 0.0], "c": [0.0, 1.0]}})
 
-    listed = found.disagreements[found.disagreements["scope"] == "group"]
+    listed = found.disagreements[found.disagreements["scope"] == "prompt"]
     assert sorted(zip(listed["judge1_id"], listed["judge2_id"], strict=True)) == [
         ("b", "c"),
         ("x", "c"),
@@ -171,5 +171,5 @@ def test_one_judge_has_nobody_to_disagree_with() -> None:
     found = measured({"a": {"one": [1.0, 0.0]}})
 
     assert found.validation is None
-    assert found.groups.empty
+    assert found.prompts.empty
     assert found.disagreements.empty

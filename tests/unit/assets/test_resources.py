@@ -49,9 +49,7 @@ def test_every_problem_of_an_input_is_a_line_of_one_failure_without_retry() -> N
 
 
 def test_errors_of_two_kinds_in_one_group_are_all_reported() -> None:
-    bad_row = InputError(
-        InputProblem("labels.csv", 2, "rating", "off the scale", "Use 1 to 5")
-    )
+    bad_row = InputError(InputProblem("labels.csv", 2, "rating", "off the scale", "Use 1 to 5"))
 
     with pytest.raises(dg.Failure) as raised, clear_failures():
         raise ExceptionGroup("two", [bad_row, StoreError("the disk is full")])

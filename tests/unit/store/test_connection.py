@@ -130,6 +130,26 @@ def test_a_database_of_a_newer_schema_is_refused_and_left_as_it_is(path: Path) -
     assert path.read_bytes() == before
 
 
+def test_tables_of_an_older_schema_are_made_again_and_paid_replies_are_kept(path: Path) -> None:
+    call = "INSERT INTO judge_calls BY NAME SELECT * FROM (SELECT 'k' AS call_key, 1 AS attempt, "
+    call += "'j' AS judge_id, 'judging' AS operation, 0 AS replicate, 'openai' AS provider, "
+    call += "'http://x' AS base_url, 'm' AS model_requested, 'ok' AS status, false AS in_batch, "
+    call += "0.1 AS latency_seconds, now() AS started_at)"
+    with connect(path) as connection:
+        connection.execute(call)
+        connection.execute("DROP TABLE responses; CREATE TABLE responses (response_id INTEGER)")
+        connection.execute("CREATE TABLE outdated (one INTEGER)")
+        connection.execute("UPDATE schema_version SET fingerprint = 'older'")
+
+    with connect(path) as connection:
+        tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+        columns = {name for name, *_ in connection.execute("DESCRIBE responses").fetchall()}
+        assert count_rows(connection, "judge_calls") == 1
+
+    assert "outdated" not in tables
+    assert "prompt_text" in columns
+
+
 @pytest.mark.parametrize("content", [b"response_id,rating\na1,3\n" * 500, b""])
 def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(
     tmp_path: Path, content: bytes

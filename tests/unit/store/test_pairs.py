@@ -48,10 +48,10 @@ def validation(at: datetime) -> Validation:
     return Validation(at, 0.8, math.nan, "not_evaluable", 4, 3, 9, math.nan, 0.0, "a", "b", "f", "")
 
 
-def group(**columns: object) -> pd.DataFrame:
-    """A row of `group_judgements`."""
+def prompt(**columns: object) -> pd.DataFrame:
+    """Return a row of `prompt_judgements`."""
     row = {
-        "group_id": "p0",
+        "prompt_id": "p0",
         "question_id": "clarity",
         "query": "Prompt a",
         "response_ids": ["a1", "a2"],
@@ -86,7 +86,7 @@ def test_units_stand_together_by_question_and_prompt_with_every_judges_scores(
     assert list(judged.scores) == ["z", "a"]
     assert judged.fingerprints == {"z": "f-z", "a": "f-a"}
     first = judged.units[judged.units["question_id"] == "clarity"]
-    by_prompt = first.groupby("group_id", sort=False)["response_id"].agg(list).tolist()
+    by_prompt = first.groupby("prompt_id", sort=False)["response_id"].agg(list).tolist()
     assert sorted(by_prompt) == [["a1", "a2"], ["b1", "b2"]]
     assert (first["query"].str[-1] == first["response_id"].str[0]).all()
     z = dict(zip(first["response_id"], judged.scores["z"], strict=False))
@@ -95,24 +95,22 @@ def test_units_stand_together_by_question_and_prompt_with_every_judges_scores(
     assert np.nansum(judged.scores["a"]) == 5.0
 
 
-def test_a_group_that_is_given_goes_before_the_prompt(connection: Connection) -> None:
-    replace_rows(connection, "responses", responses("a1", "b1", group_id="g"))
-
-    assert set(judged_units(connection).units["group_id"]) == {"g"}
-
-
-def test_ground_truth_holds_queries_and_groups_with_ids_of_their_own_types(
+def test_ground_truth_holds_queries_and_prompts_under_whole_numbers(
     connection: Connection,
 ) -> None:
     write_dual_judgement(connection, judgement(1))
-    write_pair_measures(connection, groups=group(), disagreements=pd.DataFrame(), validation=None)
+    write_pair_measures(connection, prompts=prompt(), disagreements=pd.DataFrame(), validation=None)
 
     columns = "expected_docs, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
-    [query] = connection.execute(f"SELECT {columns} FROM ground_truth WHERE id = 1").fetchall()  # noqa: S608
-    [asset] = connection.execute(f"SELECT {columns} FROM ground_truth WHERE id = 'p0'").fetchall()  # noqa: S608
+    [query, asset] = connection.execute(
+        f"SELECT {columns} FROM ground_truth ORDER BY id"  # noqa: S608
+    ).fetchall()
+    ids = connection.execute("SELECT id + 1, typeof(id) FROM ground_truth ORDER BY id").fetchall()
 
-    assert query == ([7, 3], [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
+    assert query == (["7", "3"], [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
     assert asset == (["a1", "a2"], [4.0, None], [None, None], "mj", None, None)
+    assert ids[0] == (2, "BIGINT")
+    assert ids[1][0] > 2
 
 
 def test_the_latest_answer_to_a_query_wins(connection: Connection) -> None:
@@ -126,11 +124,11 @@ def test_the_latest_answer_to_a_query_wins(connection: Connection) -> None:
     assert found == [(1, None, "single_class"), (2, 1.0, None)]
 
 
-def test_groups_are_replaced_and_the_history_grows(connection: Connection) -> None:
+def test_prompts_are_replaced_and_the_history_grows(connection: Connection) -> None:
     later = NOW + timedelta(days=1)
     for at in (NOW, later):
         write_pair_measures(
-            connection, groups=group(), disagreements=pd.DataFrame(), validation=validation(at)
+            connection, prompts=prompt(), disagreements=pd.DataFrame(), validation=validation(at)
         )
 
     history = validation_history(connection, most=10)
@@ -138,10 +136,10 @@ def test_groups_are_replaced_and_the_history_grows(connection: Connection) -> No
     assert connection.execute(
         "SELECT count(*), count(kappa_micro), count(wilcoxon_p) FROM dual_judge_validation"
     ).fetchall() == [(2, 0, 0)]
-    assert connection.execute("SELECT count(*) FROM group_judgements").fetchall() == [(1,)]
+    assert connection.execute("SELECT count(*) FROM prompt_judgements").fetchall() == [(1,)]
 
 
-def test_a_mode_that_was_come_to_before_keeps_its_time(connection: Connection) -> None:
+def test_a_change_of_mode_that_was_stored_before_keeps_its_time(connection: Connection) -> None:
     start = StageChange(0, "both", math.nan, 0, "start")
     dropped = StageChange(100, "one", 0.9, 100, "kappa is 0.900")
     write_staged_mode(connection, [start, dropped], at=NOW)
@@ -154,7 +152,7 @@ def test_a_mode_that_was_come_to_before_keeps_its_time(connection: Connection) -
     assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]
 
 
-def test_coverage_counts_what_was_attempted_and_names_judges_that_tried_nothing(
+def test_coverage_lists_every_judge_with_what_it_attempted(
     connection: Connection,
 ) -> None:
     given = scores(
@@ -181,7 +179,7 @@ def test_models_under_test_are_named_once(connection: Connection) -> None:
     assert judged_models(connection) == ["m1", "m2"]
 
 
-def test_a_text_is_found_in_any_table_and_not_by_its_jokers(connection: Connection) -> None:
+def test_a_text_is_found_in_any_table_without_wildcards(connection: Connection) -> None:
     replace_rows(connection, "responses", responses("a1", attributes='{"note": "sk-sec%ret"}'))
     write_dual_judgement(connection, judgement(1))
 

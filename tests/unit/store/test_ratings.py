@@ -1,4 +1,4 @@
-"""Ratings as arrays and as patterns, and the version of the data that they are."""
+"""Ratings as arrays and as patterns, response groups, and the version of the data."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,12 @@ import pytest
 
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.store.inputs import write_labels, write_rubric
-from eval_assets.store.ratings import data_version, long_ratings, rating_patterns
+from eval_assets.store.ratings import (
+    data_version,
+    long_ratings,
+    rating_patterns,
+    responses_in_order,
+)
 from eval_assets.store.scores import JudgeRow, write_judge_scores
 from eval_assets.store.tables import replace_rows
 from tests.counting import counted
@@ -113,6 +118,63 @@ def test_more_than_fifteen_ratings_of_a_response_are_left_to_others(
     assert (found is not None) == fits
     if found is not None:
         assert counted(found) == {(3.0,) * 15: 1}
+
+
+def groups_of(connection: Connection, rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return prompt_id and group_id of these responses, in the order of their ids."""
+    replace_rows(connection, "responses", rows)
+    found = responses_in_order(connection)
+    return list(zip(found["prompt_id"], found["group_id"], strict=True))
+
+
+def test_responses_to_one_prompt_share_prompt_and_group(connection: Connection) -> None:
+    found = groups_of(connection, responses("a1", "a2", "b1", "b2"))
+
+    assert all(prompt == group for prompt, group in found)
+    assert [found.count(pair) for pair in found] == [2, 2, 2, 2]
+    assert found[0] != found[2]
+
+
+def test_a_given_group_joins_prompts_and_a_conversation_joins_its_turns(
+    connection: Connection,
+) -> None:
+    """The prompt of each response stays what it is: documents belong to their own query."""
+    rows = responses("a1", "b1", "c1", "d1", "e1").assign(
+        group_id=np.array(["g", "g", None, None, None], dtype=object),
+        convo_id=np.array([None, "v", "v", "v", None], dtype=object),
+    )
+    found = groups_of(connection, rows)
+
+    assert [group for _, group in found] == ["g", "g", "v", "v", found[4][0]]
+    assert len({prompt for prompt, _ in found}) == 5
+
+
+def test_a_given_prompt_id_joins_prompts_that_are_worded_differently(
+    connection: Connection,
+) -> None:
+    rows = responses("a1", "b1", "c1", "d1").assign(
+        attributes=np.array(['{"prompt_id": "q1"}', '{"prompt_id": "q1"}', "{}", None], object)
+    )
+    found = groups_of(connection, rows)
+
+    assert found[0] == found[1] == ("q1", "q1")
+    assert len(set(found)) == 3
+
+
+def test_a_prompt_of_more_than_half_of_all_responses_is_an_instruction_and_not_a_group(
+    connection: Connection,
+) -> None:
+    found = groups_of(connection, responses("a1", "a2", "a3", "b1", "b2"))
+
+    assert [group for _, group in found] == ["a1", "a2", "a3", found[3][0], found[3][0]]
+    assert len({prompt for prompt, _ in found[:3]}) == 1
+
+
+def test_a_response_without_prompt_stands_for_itself(connection: Connection) -> None:
+    assert groups_of(connection, responses("a1", "a2", prompt_text=None)) == [
+        ("a1", "a1"),
+        ("a2", "a2"),
+    ]
 
 
 def rate_anew(connection: Connection) -> None:
