@@ -1,4 +1,4 @@
-"""Agreement between humans: rows as the tables hold them."""
+"""Agreement between humans: rows of its tables."""
 
 import math
 from collections.abc import Mapping
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statistic_columns
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.evaluation import Evaluation, RubricQuestion
 from eval_assets.interpretation import a_hh_label, alpha_label
+from eval_assets.statistics import HUMAN_AGREEMENT
 from eval_assets.stats import (
     Interval,
     QuestionRatings,
@@ -21,15 +23,10 @@ from eval_assets.stats import (
     overall_profile,
 )
 
-CONFIDENCE = 0.95
-N_RESAMPLES = 2000
-SEED = 20250925
-"""Source of every resample, so that the same ratings give the same intervals."""
-
 
 @dataclass(frozen=True)
 class HumanMeasures:
-    """All that is measured on human labels.
+    """Agreement of human raters, with remarks.
 
     Args:
         agreement: Rows of `human_agreement`: overall first, then in the rubric's order.
@@ -41,7 +38,7 @@ class HumanMeasures:
 
 
 def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasures:
-    """Measure how far humans agree, on each question and overall."""
+    """Measure agreement of humans, on each question and overall."""
     levels = alpha_levels(evaluation, "human")
     rows: list[dict[str, object]] = []
     findings: list[Finding] = []
@@ -59,6 +56,11 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         )
         kappa_kind, kappa = _kappa(given, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
+        measured = vars(profile) | {
+            "kappa": kappa,
+            "gwet_ac": profile.gwet_ac1 if is_nominal else profile.gwet_ac2,
+            "most_frequent_share": _most_frequent_share(humans.patterns[question.id]),
+        }
         rows.append(
             {
                 "scope": "question",
@@ -68,17 +70,10 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
                 "n_ratings": len(given.value),
                 "n_pairs": profile.n_pairs,
                 "n_skipped": humans.n_skipped.get(question.id, 0),
-                **interval_columns("a_hh", profile.a_hh),
-                "a_hh_by_chance": profile.a_hh_by_chance,
-                **interval_columns("exact_agreement", profile.exact_agreement, times=100),
-                **interval_columns("adjacent_agreement", profile.adjacent_agreement, times=100),
-                **interval_columns("alpha", profile.alpha),
+                **statistic_columns(HUMAN_AGREEMENT, measured),
                 "alpha_level": profile.level,
-                **interval_columns("kappa", kappa),
                 "kappa_kind": kappa_kind,
-                **interval_columns("gwet_ac", profile.gwet_ac1 if is_nominal else profile.gwet_ac2),
                 "gwet_ac_kind": "ac1" if is_nominal else "ac2_quadratic",
-                "most_frequent_share": _most_frequent_share(humans.patterns[question.id]),
                 "interval_method": profile.alpha.method,
                 "interpretation": interpretation(
                     profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
@@ -98,17 +93,8 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
     return HumanMeasures(agreement=agreement, findings=tuple(findings))
 
 
-def interval_columns(name: str, interval: Interval, *, times: float = 1) -> dict[str, object]:
-    """The three columns of a figure with its interval, in its table's unit."""
-    return {
-        name: times * interval.value,
-        f"{name}_low": times * interval.low,
-        f"{name}_high": times * interval.high,
-    }
-
-
 def interpretation(a_hh: float, alpha: float, *, n_pairs: int) -> str:
-    """What the figures are called, or why they are undefined."""
+    """Return the bands that the figures lie in, or why they are undefined."""
     if not n_pairs:
         return "no response has two ratings"
     if math.isnan(alpha):
@@ -119,7 +105,7 @@ def interpretation(a_hh: float, alpha: float, *, n_pairs: int) -> str:
 def _overall(
     evaluation: Evaluation, ratings: Mapping[str, LongRatings], *, n_skipped: int
 ) -> dict[str, object]:
-    """The overall row: A^HH is the mean over questions, alpha pools them on [0, 1]."""
+    """Return the overall row: A^HH is the mean over questions, alpha pools them on [0, 1]."""
     profile = overall_profile(
         [_on_scale(question, ratings[question.id]) for question in evaluation.rubric],
         confidence=CONFIDENCE,
@@ -134,11 +120,7 @@ def _overall(
         "n_ratings": sum(len(given.value) for given in ratings.values()),
         "n_pairs": profile.n_pairs,
         "n_skipped": n_skipped,
-        **interval_columns("a_hh", profile.a_hh),
-        "a_hh_by_chance": profile.a_hh_by_chance,
-        **interval_columns("exact_agreement", profile.exact_agreement, times=100),
-        **interval_columns("adjacent_agreement", profile.adjacent_agreement, times=100),
-        **interval_columns("alpha", profile.alpha),
+        **statistic_columns(HUMAN_AGREEMENT, vars(profile)),
         "alpha_level": "interval",
         "interval_method": profile.alpha.method,
         "interpretation": interpretation(
@@ -153,7 +135,7 @@ def _on_scale(question: RubricQuestion, given: LongRatings) -> QuestionRatings:
 
 
 def _kappa(given: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
-    """Cohen's kappa where just two raters rated, Fleiss' otherwise."""
+    """Return Cohen's kappa if exactly two raters rated, else Fleiss', with its kind."""
     raters = np.unique(given.rater)
     if len(raters) != 2:  # noqa: PLR2004 - Cohen's kappa is of two raters
         return "fleiss", fleiss
@@ -169,7 +151,7 @@ def _kappa(given: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
 
 
 def _most_frequent_share(patterns: RatingPatterns) -> float:
-    """Share of all ratings that the most frequent value has."""
+    """Return the share of all ratings that have the most frequent value."""
     entries = patterns.count * patterns.n_units[patterns.pattern]
     totals = np.bincount(patterns.code, weights=entries)
     return float(totals.max() / totals.sum()) if len(totals) else math.nan

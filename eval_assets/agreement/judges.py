@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statistic_columns
 from eval_assets.agreement.evidence import alpha_levels
-from eval_assets.agreement.humans import CONFIDENCE, N_RESAMPLES, SEED, interval_columns
 from eval_assets.agreement.pairs import MIDDLE
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.evaluation import Evaluation, RubricQuestion
 from eval_assets.interpretation import alpha_label
+from eval_assets.statistics import JUDGE_AGREEMENT, JUDGE_HUMAN_AGREEMENT
 from eval_assets.stats import (
     Alpha,
     QuestionRatings,
@@ -56,16 +57,16 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
             n_resamples=N_RESAMPLES,
             rng=np.random.default_rng(SEED),
         )
+        kappas = _kappas([(question, given)], judges.prompts)
         rows.append(
             {
                 "scope": "question",
                 "question_id": question.id,
-                **interval_columns("alpha", alpha),
+                **statistic_columns(JUDGE_AGREEMENT, {"alpha": alpha, **kappas}),
                 "alpha_level": levels[question.id],
                 "n_units": int(patterns.n_units @ patterns.is_pairable),
                 "n_judges": len(given.by_rater()),
                 "n_comparisons": int(patterns.n_units @ patterns.n_pairs),
-                **_kappas([(question, given)], judges.prompts),
                 "interval_method": alpha.method,
                 "interpretation": _interpretation(alpha.value, n_pairs=int(patterns.n_pairs.sum())),
             }
@@ -115,20 +116,7 @@ def measure_judges_against_humans(
                 {
                     **named,
                     "n_units": profile.n_units,
-                    **interval_columns("a_ha", profile.a_ha),
-                    "a_ha_constant": profile.a_ha_constant,
-                    "a_ha_shuffled": profile.a_ha_shuffled,
-                    **interval_columns("exact_agreement", profile.exact_agreement, times=100),
-                    **interval_columns("adjacent_agreement", profile.adjacent_agreement, times=100),
-                    **interval_columns("alpha", profile.alpha),
-                    **interval_columns("kappa", profile.kappa),
-                    **interval_columns("weighted_kappa", profile.weighted_kappa),
-                    **interval_columns("spearman", profile.spearman),
-                    **interval_columns("kendall", profile.kendall),
-                    **interval_columns("pearson", profile.pearson),
-                    **interval_columns("mae", profile.mae),
-                    **interval_columns("bias", profile.bias),
-                    "wilcoxon_p": profile.wilcoxon_p,
+                    **statistic_columns(JUDGE_HUMAN_AGREEMENT, vars(profile)),
                 }
             )
             confusion.append(
@@ -163,12 +151,11 @@ def _overall(
     )
     return {
         "scope": "overall",
-        **interval_columns("alpha", profile.alpha),
+        **statistic_columns(JUDGE_AGREEMENT, {"alpha": profile.alpha, **_kappas(pooled, prompts)}),
         "alpha_level": "interval",
         "n_units": profile.n_units,
         "n_judges": len({judge for _, given in pooled for judge in given.by_rater()}),
         "n_comparisons": profile.n_pairs,
-        **_kappas(pooled, prompts),
         "interval_method": profile.alpha.method,
         "interpretation": _interpretation(profile.alpha.value, n_pairs=profile.n_pairs),
     }

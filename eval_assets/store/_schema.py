@@ -4,6 +4,8 @@ import re
 from functools import cache
 from importlib import resources
 
+from eval_assets.statistics import STATISTICS
+
 
 @cache
 def schema() -> str:
@@ -13,8 +15,12 @@ def schema() -> str:
 
 @cache
 def column_comments() -> tuple[tuple[str, str, str], ...]:
-    """Return every comment beside a column of schema.sql: table, column and comment."""
-    comments: list[tuple[str, str, str]] = []
+    """Return table, column and comment of every column that schema.sql or a statistic explains."""
+    comments = [
+        (table, statistic.column, statistic.meaning)
+        for table, statistics in STATISTICS.items()
+        for statistic in statistics
+    ]
     table = ""
     for line in schema().splitlines():
         if created := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", line):

@@ -125,6 +125,7 @@ CREATE TABLE IF NOT EXISTS judges (
     position INTEGER NOT NULL              -- as declared, from 0: the first two are the pair
 );
 
+-- Statistics of this table and of the next two are explained in statistics.py.
 CREATE TABLE IF NOT EXISTS human_agreement (
     scope VARCHAR NOT NULL,                -- 'question' or 'overall'
     question_id VARCHAR,                   -- NULL overall
@@ -140,7 +141,7 @@ CREATE TABLE IF NOT EXISTS human_agreement (
     alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE, alpha_level VARCHAR NOT NULL,
     kappa DOUBLE, kappa_low DOUBLE, kappa_high DOUBLE, kappa_kind VARCHAR,
     gwet_ac DOUBLE, gwet_ac_low DOUBLE, gwet_ac_high DOUBLE, gwet_ac_kind VARCHAR,
-    most_frequent_share DOUBLE,            -- share of the most frequent value: high means skewed
+    most_frequent_share DOUBLE,
     interval_method VARCHAR,
     interpretation VARCHAR NOT NULL,
     data_version VARCHAR NOT NULL          -- of the labels that were measured
@@ -160,7 +161,7 @@ CREATE TABLE IF NOT EXISTS judge_agreement (
     n_units BIGINT NOT NULL,               -- with scores of at least two judges
     n_judges BIGINT NOT NULL,
     n_comparisons BIGINT NOT NULL,
-    kappa_macro DOUBLE,                    -- scores above the middle of the scale against the rest
+    kappa_macro DOUBLE,
     kappa_micro DOUBLE,
     interval_method VARCHAR,
     interpretation VARCHAR NOT NULL,
@@ -173,8 +174,8 @@ CREATE TABLE IF NOT EXISTS judge_human_agreement (
     question_id VARCHAR NOT NULL,
     n_units BIGINT NOT NULL,
     a_ha DOUBLE, a_ha_low DOUBLE, a_ha_high DOUBLE,
-    a_ha_constant DOUBLE,                  -- control: the best judge that never reads the response
-    a_ha_shuffled DOUBLE,                  -- control: this judge's scores dealt out at random
+    a_ha_constant DOUBLE,
+    a_ha_shuffled DOUBLE,
     exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
     adjacent_agreement DOUBLE, adjacent_agreement_low DOUBLE, adjacent_agreement_high DOUBLE,
     alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE,
