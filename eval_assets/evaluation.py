@@ -141,11 +141,13 @@ class Gate:
         minimum: Lowest value that passes, unrounded.
         severity: Whether a closed gate blocks (`error`) or only warns (`warn`).
         level: Level of measurement for alpha; None for each question's own, of judges `interval`.
+        by: What must reach the minimum: the `value`, or the lower end of its interval (`low`).
     """
 
     minimum: float
     severity: Severity = "error"
     level: Level | None = None
+    by: Literal["value", "low"] = "value"
 
 
 def default_gates() -> dict[GateName, Gate]:

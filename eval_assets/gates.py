@@ -1,10 +1,11 @@
 """Gates: whether humans and judges agree well enough for judges to be tuned.
 
-One pure function decides, from measured figures, the thresholds as they are declared now, and the
-version of the data as it is now. The asset checks call it, and so does every asset behind the
-gates: Dagster's blocking checks hold back only what is directly downstream in the same run.
+One pure function decides, from measured figures and the thresholds declared now. The asset checks
+call it, and so does every asset behind the gates: Dagster's blocking checks hold back only what is
+directly downstream in the same run.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -15,18 +16,35 @@ from eval_assets.scale import TOLERANCE
 
 Verdict = Literal["pass", "fail", "not_evaluable"]
 
+HUMAN_GATES: tuple[GateName, ...] = ("human_a_hh", "human_alpha")
+
+ASSET_OF_GATE: dict[GateName, str] = {
+    "human_a_hh": "human_agreement",
+    "human_alpha": "human_agreement",
+    "judge_alpha": "judge_agreement",
+}
+"""The asset that measures what each gate judges."""
+
+_FEWEST_UNITS = 2
+"""One unit cannot show agreement beyond chance."""
+
+_MOSTLY_EQUAL = 75.0
+"""Percentage of equal pairs from which on a low alpha comes from ratings that hardly vary."""
+
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value that a gate judges.
+    """One measured value that a gate judges, with the figures that explain it.
 
     Args:
-        question_id: Question it was measured on; None over all questions.
-        value: The value; NaN where it is undefined.
-        low: Lower end of its 95 % interval; NaN where undefined.
-        high: Upper end of its 95 % interval; NaN where undefined.
-        n_units: Units with at least two ratings behind it.
-        undefined_because: Why `value` is NaN; empty where it is not.
+        question_id: Question; None over all questions.
+        value: The value; NaN if undefined.
+        low: Lower end of its 95 % interval; NaN if undefined.
+        high: Upper end of its 95 % interval; NaN if undefined.
+        n_units: Units with at least two ratings.
+        undefined_because: Why `value` is NaN; empty if it is defined.
+        exact_agreement: Percentage of pairs of ratings that are equal; NaN if not measured.
+        n_disagreements: Rows of `label_disagreements`.
     """
 
     question_id: str | None
@@ -35,6 +53,8 @@ class Figure:
     high: float
     n_units: int
     undefined_because: str = ""
+    exact_agreement: float = math.nan
+    n_disagreements: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,40 +62,50 @@ class Evidence:
     """All figures that one gate judges.
 
     Args:
-        figures: One overall and one a question; empty where nothing was measured.
-        measured_version: Version of the data that was measured.
-        current_version: Version of the data as it is now.
+        figures: One overall and one per question; empty if nothing was measured.
+        data_version: Version of the data that was measured; empty if nothing was.
+        unusable_because: Why the figures cannot be judged, and the remedy: nothing was measured, or
+            they are older than the data; None if they can.
     """
 
     figures: tuple[Figure, ...]
-    measured_version: str | None
-    current_version: str
+    data_version: str = ""
+    unusable_because: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True)
-class GateVerdict:
-    """What a gate says of one figure; a row of the table `gate_verdicts`."""
+@dataclass(frozen=True, kw_only=True)
+class GateVerdict(Figure):
+    """A figure with a gate's verdict on it; a row of the table `gate_verdicts`.
+
+    Args:
+        gate: Name of the gate.
+        minimum: Lowest value that passes.
+        verdict: Whether the figure passes.
+        reason: Why, in words, with the remedy.
+        remedy: What to do; empty if there is nothing to do.
+    """
 
     gate: GateName
-    question_id: str | None
-    value: float
-    low: float
-    high: float
-    n_units: int
     minimum: float
     verdict: Verdict
     reason: str
+    remedy: str
+
+    @property
+    def cannot_tell(self) -> bool:
+        """Whether the interval holds the minimum, so that the data cannot tell."""
+        return _holds(self, self.minimum)
 
 
 @dataclass(frozen=True)
 class GateOutcome:
-    """What one gate says of all its figures.
+    """The verdicts of one gate on all its figures.
 
     Args:
         gate: Name of the gate.
-        severity: `warn` where the gate never blocks.
+        severity: `warn` if the gate never blocks.
         overall: Verdict over all questions.
-        questions: Verdict of each question.
+        questions: Verdict on each question.
         is_closed: Whether tuning is blocked.
         data_version: Version of the data that the verdicts belong to.
     """
@@ -89,50 +119,37 @@ class GateOutcome:
 
     @property
     def failing_questions(self) -> tuple[str, ...]:
-        """Questions that do not pass, and that tuning therefore leaves out."""
-        return tuple(v.question_id for v in self.questions if v.question_id and v.verdict != "pass")
+        """Questions that do not pass, which a blocking gate leaves out of tuning."""
+        return tuple(v.question_id for v in self._failing if v.question_id)
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is to be said: the gate is open, for every question."""
+        """Whether the gate passes overall and on every question."""
         return self.overall.verdict == "pass" and not self.failing_questions
 
     @property
     def reason(self) -> str:
-        """The verdict in words, with what to do where the gate is not open."""
-        if self.overall.verdict == "pass" and self.failing_questions:
-            left_out = ", ".join(self.failing_questions)
-            if self.is_closed:
-                return f"{self.overall.reason}; but no question passes every gate ({left_out})"
-            return f"{self.overall.reason}; below it and left out of tuning: {left_out}"
-        return self.overall.reason
+        """The verdict in words, with the remedy if the gate is not open for every question."""
+        if self.passed or self.overall.verdict != "pass":
+            return self.overall.reason
+        failing = ", ".join(f"{v.question_id} ({_in_short(v)})" for v in self._failing)
+        if self.is_closed:
+            consequence = f"No question passes every gate; this one fails {failing}"
+        elif self.severity == "warn":
+            consequence = f"Not reached on {failing}"
+        else:
+            consequence = f"Left out of tuning: {failing}"
+        worst = min(self._failing, key=lambda v: v.value if math.isfinite(v.value) else -math.inf)
+        start = f"Start with {worst.question_id}: " if len(self._failing) > 1 else ""
+        return f"{_sentence(self.overall)}. {consequence}. {start}{worst.remedy}"
 
-
-_FEWEST_UNITS = 2
-"""One unit cannot show agreement beyond chance."""
-
-_REMEDIES: dict[GateName, str] = {
-    "human_a_hh": "Revise the rubric with the raters on label_disagreements, then label again",
-    "human_alpha": "Revise the rubric with the raters on label_disagreements, then label again",
-    "judge_alpha": "Compare the judges' replies in judge_scores and revise the judge prompt",
-}
-
-_VARY = "Add responses that differ more: agreement beyond chance shows only where ratings vary"
-"""What to do about an undefined value: from two units on, only equal ratings lead to one."""
-
-ASSET_OF_GATE: dict[GateName, str] = {
-    "human_a_hh": "human_agreement",
-    "human_alpha": "human_agreement",
-    "judge_alpha": "judge_agreement",
-}
-"""The asset that measures what each gate judges."""
-
-
-HUMAN_GATES: tuple[GateName, ...] = ("human_a_hh", "human_alpha")
+    @property
+    def _failing(self) -> list[GateVerdict]:
+        return [verdict for verdict in self.questions if verdict.verdict != "pass"]
 
 
 def applicable_gates(*, n_judges: int) -> tuple[GateName, ...]:
-    """Gates that apply to so many judges: agreement between judges takes two of them."""
+    """Return the gates that apply: agreement between judges takes two of them."""
     return (*HUMAN_GATES, "judge_alpha") if n_judges > 1 else HUMAN_GATES
 
 
@@ -143,120 +160,179 @@ def evaluate_gates(
 
     Args:
         evidence: What was measured for each gate that applies; a gate without a key does not.
-        gates: Thresholds as they are declared now.
+        gates: Thresholds declared now.
 
     Returns:
-        One outcome a gate, in the order of `evidence`. A gate blocks when its overall value is
-        below the minimum (by more than 1e-9), undefined, missing or of older data; and when
-        no question passes every blocking gate.
+        One outcome per gate, in the order of `evidence`. A gate blocks if its overall value is
+        below the minimum (by more than 1e-9), undefined, missing or older than the data; and if
+        no question passes every blocking gate whose figures can be judged.
 
     Examples:
         >>> good = Figure(None, value=0.81, low=0.78, high=0.84, n_units=200)
         >>> [outcome] = evaluate_gates(
-        ...     {"human_a_hh": Evidence((good,), "v1", "v1")}, {"human_a_hh": Gate(minimum=0.75)}
+        ...     {"human_a_hh": Evidence((good,), "v1")}, {"human_a_hh": Gate(minimum=0.75)}
         ... )
         >>> outcome.is_closed, outcome.reason
         (False, '0.810 reaches the minimum 0.75')
     """
     verdicts = {
-        gate: [_judge(gate, figure, gates[gate], shown) for figure in _figures(shown)]
+        gate: [_judge(gate, figure, gates[gate], shown) for figure in _overall_first(shown)]
         for gate, shown in evidence.items()
     }
-    tunable = _tunable_questions(verdicts, gates)
-    outcomes = []
-    for gate, (overall, *questions) in verdicts.items():
-        blocks = gates[gate].severity == "error"
-        none_left = any(v.verdict != "pass" for v in questions) and tunable == frozenset()
-        outcomes.append(
-            GateOutcome(
-                gate=gate,
-                severity=gates[gate].severity,
-                overall=overall,
-                questions=tuple(questions),
-                is_closed=blocks and (overall.verdict != "pass" or none_left),
-                data_version=evidence[gate].measured_version or "",
-            )
+    none_left = _no_question_passes(
+        [
+            judged
+            for gate, judged in verdicts.items()
+            if gates[gate].severity == "error" and not evidence[gate].unusable_because
+        ]
+    )
+    return tuple(
+        GateOutcome(
+            gate=gate,
+            severity=gates[gate].severity,
+            overall=overall,
+            questions=tuple(questions),
+            is_closed=gates[gate].severity == "error"
+            and (
+                overall.verdict != "pass"
+                or (none_left and any(verdict.verdict != "pass" for verdict in questions))
+            ),
+            data_version=evidence[gate].data_version,
         )
-    return tuple(outcomes)
+        for gate, (overall, *questions) in verdicts.items()
+    )
 
 
 def tunable_questions(
     outcomes: tuple[GateOutcome, ...], question_ids: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Questions that pass every blocking gate; none while any gate is closed."""
+    """Return the questions with a passing figure in every blocking gate; none if one is closed."""
     if any(outcome.is_closed for outcome in outcomes):
         return ()
-    left_out = {
-        question_id
+    passing = [
+        {verdict.question_id for verdict in outcome.questions if verdict.verdict == "pass"}
         for outcome in outcomes
         if outcome.severity == "error"
-        for question_id in outcome.failing_questions
-    }
-    return tuple(question_id for question_id in question_ids if question_id not in left_out)
+    ]
+    return tuple(each for each in question_ids if all(each in those for those in passing))
 
 
-def _figures(shown: Evidence) -> list[Figure]:
-    """The overall figure first, made up as undefined where nothing was measured."""
+def _overall_first(shown: Evidence) -> list[Figure]:
+    """Return the overall figure, undefined if it was not measured, then those of the questions."""
     overall = [figure for figure in shown.figures if figure.question_id is None]
-    missing = Figure(None, float("nan"), float("nan"), float("nan"), 0)
+    missing = Figure(None, math.nan, math.nan, math.nan, 0)
     return [*(overall or [missing]), *(f for f in shown.figures if f.question_id is not None)]
 
 
+def _no_question_passes(by_gate: list[list[GateVerdict]]) -> bool:
+    """Return whether every measured question fails one of these gates."""
+    measured = [{v.question_id: v.verdict for v in judged if v.question_id} for judged in by_gate]
+    measured = [by_question for by_question in measured if by_question]
+    questions = set[str]().union(*measured)
+    return bool(questions) and not any(
+        all(by_question.get(question_id) == "pass" for by_question in measured)
+        for question_id in questions
+    )
+
+
 def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> GateVerdict:
-    """The verdict on one figure."""
-    verdict: Verdict
-    value = figure_text(figure.value, limits=[threshold.minimum])
-    if shown.measured_version is None:
-        verdict = "not_evaluable"
-        reason = f"nothing measured yet. Materialize {ASSET_OF_GATE[gate]}"
-    elif shown.measured_version != shown.current_version:
-        verdict = "not_evaluable"
-        reason = (
-            f"stale: the ratings or scales changed since it was measured. "
-            f"Materialize {ASSET_OF_GATE[gate]}"
-        )
+    """Return the verdict on one figure."""
+    minimum = threshold.minimum
+    judged = figure.value if threshold.by == "value" else figure.low
+    verdict: Verdict = "not_evaluable"
+    if shown.unusable_because:
+        reason, remedy = shown.unusable_because
     elif figure.n_units < _FEWEST_UNITS:
-        verdict = "not_evaluable"
-        reason = (
-            f"{figure.n_units} units with at least two ratings; {_FEWEST_UNITS} are needed. "
-            f"Have more responses rated by two or more"
-        )
-    elif figure.value >= threshold.minimum - TOLERANCE:
-        verdict = "pass"
-        reason = f"{value} reaches the minimum {threshold.minimum:g}"
-    elif figure.value < threshold.minimum:
-        verdict = "fail"
-        reason = f"{value} is below the minimum {threshold.minimum:g}. {_REMEDIES[gate]}"
+        reason, remedy = f"{figure.n_units} {_UNITS[gate]}, at least 2 are needed", _MORE[gate]
+    elif not (math.isfinite(figure.value) and math.isfinite(judged)):
+        reason, remedy = figure.undefined_because or "undefined", _VARY
     else:
-        verdict = "not_evaluable"
-        reason = f"{figure.undefined_because or 'undefined'}. {_VARY}"
+        verdict = "pass" if judged >= minimum - TOLERANCE else "fail"
+        reason, remedy = _comparison(gate, figure, threshold, verdict)
     return GateVerdict(
+        **vars(figure),
         gate=gate,
-        question_id=figure.question_id,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        n_units=figure.n_units,
-        minimum=threshold.minimum,
+        minimum=minimum,
         verdict=verdict,
-        reason=reason,
+        reason=f"{reason}. {remedy}" if remedy else reason,
+        remedy=remedy,
     )
 
 
-def _tunable_questions(
-    verdicts: Mapping[GateName, list[GateVerdict]], gates: Mapping[GateName, Gate]
-) -> frozenset[str] | None:
-    """Questions that pass every blocking gate; None where no gate was measured by question."""
-    by_gate = [
-        {v.question_id: v.verdict for v in judged if v.question_id is not None}
-        for gate, judged in verdicts.items()
-        if gates[gate].severity == "error"
-    ]
-    measured = [by_question for by_question in by_gate if by_question]
-    if not measured:
-        return None
-    return frozenset(
-        question_id
-        for question_id in set[str]().union(*measured)
-        if all(by_question.get(question_id) == "pass" for by_question in measured)
+def _comparison(
+    gate: GateName, figure: Figure, threshold: Gate, verdict: Verdict
+) -> tuple[str, str]:
+    """Return how a defined figure compares with its minimum, and the remedy if one is due."""
+    minimum = threshold.minimum
+    value, low, high = (
+        figure_text(each, limits=[minimum]) for each in (figure.value, figure.low, figure.high)
     )
+    subject = value if threshold.by == "value" else f"the lower end {low} of {value}"
+    told = "reaches" if verdict == "pass" else "is below"
+    reason = f"{subject} {told} the minimum {minimum:g}"
+    if _holds(figure, minimum):
+        reason += f", but the data cannot tell: the 95 % interval is {low} to {high}"
+        return reason, _more_ratings(gate, figure)
+    return reason, "" if verdict == "pass" else _remedy(gate, figure)
+
+
+def _holds(figure: Figure, minimum: float) -> bool:
+    """Return whether the figure's interval lies on both sides of the minimum."""
+    return figure.low < minimum - TOLERANCE and minimum + TOLERANCE < figure.high
+
+
+_UNITS: dict[GateName, str] = {
+    "human_a_hh": "responses with two ratings or more",
+    "human_alpha": "responses with two ratings or more",
+    "judge_alpha": "units with scores of two judges or more",
+}
+_MORE: dict[GateName, str] = {
+    "human_a_hh": "Have more responses rated by two raters or more",
+    "human_alpha": "Have more responses rated by two raters or more",
+    "judge_alpha": "Find in judge_scores why scores are missing, and run the judges again",
+}
+_VARY = "Add responses that differ more: agreement beyond chance shows only if ratings vary"
+"""Remedy for an undefined value: with two units or more, only equal ratings lead to one."""
+
+
+def _more_ratings(gate: GateName, figure: Figure) -> str:
+    """Return the remedy for a figure that the data leave open."""
+    if gate == "judge_alpha":
+        return "Have more responses scored by two judges or more"
+    if figure.exact_agreement >= _MOSTLY_EQUAL:
+        return f"{_MORE[gate]}, above all responses that deserve other ratings"
+    return _MORE[gate]
+
+
+def _remedy(gate: GateName, figure: Figure) -> str:
+    """Return the remedy for a figure that is certainly below its minimum."""
+    if gate == "judge_alpha":
+        return "Compare the judges' replies in judge_scores and revise the judge prompt"
+    if figure.n_disagreements:
+        n = figure.n_disagreements
+        listed = f"the {n} disagreements" if n > 1 else "the disagreement"
+        return (
+            f"Discuss {listed} in label_disagreements with the raters, revise the rubric, "
+            "then label again"
+        )
+    if figure.exact_agreement >= _MOSTLY_EQUAL:
+        return (
+            f"There is no disagreement to discuss: {figure.exact_agreement:.0f} % of pairs are "
+            "equal, and the ratings hardly vary. Have responses rated that deserve other ratings"
+        )
+    return (
+        "Raters differ by small steps throughout: give an example response for every value of the "
+        "scale, then label again"
+    )
+
+
+def _in_short(verdict: GateVerdict) -> str:
+    """Return a verdict that is not a pass in two words."""
+    if verdict.verdict == "not_evaluable":
+        return "not evaluable"
+    return f"{figure_text(verdict.value, limits=[verdict.minimum])}"
+
+
+def _sentence(verdict: GateVerdict) -> str:
+    """Return a verdict's reason without its remedy."""
+    return verdict.reason.removesuffix(f". {verdict.remedy}")

@@ -1,34 +1,29 @@
-"""What gates judge: which figures, on which version of the data, at which level of alpha."""
+"""Evidence of the gates: figures, the version of the data behind them, the level of alpha."""
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
 
 import pandas as pd
 
 from eval_assets.agreement.ratings import RaterKind
 from eval_assets.evaluation import Evaluation, GateName
-from eval_assets.gates import Evidence, Figure, GateOutcome, applicable_gates, evaluate_gates
+from eval_assets.gates import (
+    ASSET_OF_GATE,
+    Evidence,
+    Figure,
+    GateOutcome,
+    applicable_gates,
+    evaluate_gates,
+)
 from eval_assets.scale import Level
 
-
-@dataclass(frozen=True)
-class _Measured:
-    """Where the figures of a gate stand."""
-
-    table: Literal["human_agreement", "judge_agreement"]
-    kind: RaterKind
-    figure: Literal["a_hh", "alpha"]
-    n_units: Literal["n_responses", "n_units"]
-
-
-_MEASURED: dict[GateName, _Measured] = {
-    "human_a_hh": _Measured("human_agreement", "human", "a_hh", "n_responses"),
-    "human_alpha": _Measured("human_agreement", "human", "alpha", "n_responses"),
-    "judge_alpha": _Measured("judge_agreement", "judge", "alpha", "n_units"),
+_KIND_OF_GATE: dict[GateName, RaterKind] = {
+    "human_a_hh": "human",
+    "human_alpha": "human",
+    "judge_alpha": "judge",
 }
+_COLUMN_OF_GATE = {"human_a_hh": "a_hh", "human_alpha": "alpha", "judge_alpha": "alpha"}
 
 
 def judge_gates(
@@ -36,38 +31,35 @@ def judge_gates(
     *,
     measures: Mapping[str, pd.DataFrame],
     versions: Mapping[RaterKind, str],
-    gates: Iterable[GateName] | None = None,
 ) -> tuple[GateOutcome, ...]:
-    """Judge measured figures by the thresholds declared now.
+    """Judge measured figures by the thresholds declared now, with every gate that applies.
 
     Args:
-        evaluation: What is declared now.
+        evaluation: The evaluation as declared now.
         measures: Rows of `human_agreement` and `judge_agreement`.
-        versions: Version of the stored ratings as they are now, by kind of rater.
-        gates: Gates to judge; None for all that apply.
+        versions: Version of the ratings stored now, by kind of rater.
     """
     evidence: dict[GateName, Evidence] = {}
-    for gate in gates or applicable_gates(n_judges=len(evaluation.judges)):
-        measured = _MEASURED[gate]
-        rows = measures[measured.table]
+    for gate in applicable_gates(n_judges=len(evaluation.judges)):
+        kind, rows = _KIND_OF_GATE[gate], measures[ASSET_OF_GATE[gate]]
+        measured = "" if rows.empty else str(rows["data_version"].iloc[0])
+        current = measures_version(evaluation, kind, data_version=versions[kind])
         evidence[gate] = Evidence(
-            figures=_figures(rows, measured),
-            measured_version=None if rows.empty else str(rows["data_version"].iloc[0]),
-            current_version=measures_version(
-                evaluation, measured.kind, data_version=versions[measured.kind]
-            ),
+            figures=_figures(rows, _COLUMN_OF_GATE[gate]),
+            data_version=measured,
+            unusable_because=_why_unusable(gate, measured=measured, current=current),
         )
     return evaluate_gates(evidence, evaluation.gates)
 
 
 def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: str) -> str:
-    """Return the version of all that agreement depends on: ratings, scales, level of alpha.
+    """Return the version of everything that agreement depends on.
 
-    Scales, levels and judges are those declared now, which the stored ones may not be yet.
+    Ratings as stored; scales, levels and judges as declared now, which may differ from the stored.
 
     Args:
-        evaluation: What is declared now.
-        kind: Whose agreement.
+        evaluation: The evaluation as declared now.
+        kind: Raters whose agreement it is.
         data_version: Version of the stored ratings.
     """
     scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
@@ -78,9 +70,9 @@ def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: s
 
 
 def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
-    """Level at which alpha of each question is to be measured.
+    """Return the level at which alpha of each question is measured.
 
-    Humans' at the question's own level, judges' at the interval level, since their scores may lie
+    It is the question's own for humans and the interval level for judges, whose scores may lie
     between the steps; a gate that declares a level overrides both.
     """
     if kind == "human":
@@ -90,19 +82,30 @@ def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
     return {question.id: declared or "interval" for question in evaluation.rubric}
 
 
-def _figures(rows: pd.DataFrame, measured: _Measured) -> tuple[Figure, ...]:
-    """Overall and question figures; NULL is NaN, with which no comparison holds."""
-    judged = rows[rows["scope"] != "response"]
+def _why_unusable(gate: GateName, *, measured: str, current: str) -> tuple[str, str] | None:
+    """Return why the figures of a gate cannot be judged and the remedy; None if they can."""
+    remedy = f"Materialize {ASSET_OF_GATE[gate]}"
+    if not measured:
+        return "nothing measured yet", remedy
+    if measured != current:
+        return "stale: the ratings or scales changed since it was measured", remedy
+    return None
+
+
+def _figures(rows: pd.DataFrame, column: str) -> tuple[Figure, ...]:
+    """Return overall and question figures; NULL is NaN, which passes no comparison."""
     return tuple(
         Figure(
             question_id=None if row["scope"] == "overall" else str(row["question_id"]),
-            value=_number(row[measured.figure]),
-            low=_number(row[f"{measured.figure}_low"]),
-            high=_number(row[f"{measured.figure}_high"]),
-            n_units=int(row[measured.n_units]),
+            value=_number(row[column]),
+            low=_number(row[f"{column}_low"]),
+            high=_number(row[f"{column}_high"]),
+            n_units=int(row["n_responses" if "n_responses" in row else "n_units"]),
             undefined_because=str(row["interpretation"]),
+            exact_agreement=_number(row.get("exact_agreement")),
+            n_disagreements=int(row.get("n_disagreements", 0)),
         )
-        for row in judged.to_dict("records")
+        for row in rows[rows["scope"] != "response"].to_dict("records")
     )
 
 

@@ -70,6 +70,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
                 "n_ratings": len(given.value),
                 "n_pairs": profile.n_pairs,
                 "n_skipped": humans.n_skipped.get(question.id, 0),
+                "n_disagreements": humans.n_disagreements.get(question.id, 0),
                 **statistic_columns(HUMAN_AGREEMENT, measured),
                 "alpha_level": profile.level,
                 "kappa_kind": kappa_kind,
@@ -88,7 +89,11 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             alpha=profile.alpha.value,
             n_extreme=humans.n_disagreements.get(question.id, 0),
         )
-    overall = _overall(evaluation, humans.ratings, n_skipped=sum(humans.n_skipped.values()))
+    overall = {
+        **_overall(evaluation, humans.ratings),
+        "n_skipped": sum(humans.n_skipped.values()),
+        "n_disagreements": sum(humans.n_disagreements.values()),
+    }
     agreement = pd.DataFrame([overall, *rows]).assign(data_version=humans.data_version)
     return HumanMeasures(agreement=agreement, findings=tuple(findings))
 
@@ -102,9 +107,7 @@ def interpretation(a_hh: float, alpha: float, *, n_pairs: int) -> str:
     return f"{a_hh_label(a_hh)}; alpha {alpha_label(alpha)}"
 
 
-def _overall(
-    evaluation: Evaluation, ratings: Mapping[str, LongRatings], *, n_skipped: int
-) -> dict[str, object]:
+def _overall(evaluation: Evaluation, ratings: Mapping[str, LongRatings]) -> dict[str, object]:
     """Return the overall row: A^HH is the mean over questions, alpha pools them on [0, 1]."""
     profile = overall_profile(
         [_on_scale(question, ratings[question.id]) for question in evaluation.rubric],
@@ -119,7 +122,6 @@ def _overall(
         "n_raters": len({rater for given in ratings.values() for rater in given.by_rater()}),
         "n_ratings": sum(len(given.value) for given in ratings.values()),
         "n_pairs": profile.n_pairs,
-        "n_skipped": n_skipped,
         **statistic_columns(HUMAN_AGREEMENT, vars(profile)),
         "alpha_level": "interval",
         "interval_method": profile.alpha.method,

@@ -6,26 +6,26 @@ import duckdb
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.resources import EvaluationFolder, clear_failures, or_none
 from eval_assets.evaluation import Evaluation, GateName
-from eval_assets.gates import HUMAN_GATES, GateVerdict, applicable_gates, tunable_questions
-from eval_assets.store import drop_verdicts, judge_gates, transaction, write_gate_verdicts
+from eval_assets.gates import GateVerdict, tunable_questions
+from eval_assets.store import judge_gates, transaction, write_gate_verdicts
 
 
 @dg.asset_check(asset=human_agreement, blocking=True)
 def human_a_hh(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """Human raters agree: GDPval's A^HH reaches its minimum, overall and by question."""
-    return _check(folder, "human_a_hh", together_with=HUMAN_GATES)
+    return _check(folder, "human_a_hh")
 
 
 @dg.asset_check(asset=human_agreement, blocking=True)
 def human_alpha(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """Human raters agree beyond chance: Krippendorff's alpha reaches its minimum."""
-    return _check(folder, "human_alpha", together_with=HUMAN_GATES)
+    return _check(folder, "human_alpha")
 
 
 @dg.asset_check(asset=judge_agreement, blocking=True)
 def judge_alpha(folder: EvaluationFolder) -> dg.AssetCheckResult:
     """Judges agree beyond chance: Krippendorff's alpha between them reaches its minimum."""
-    return _check(folder, "judge_alpha", together_with=("judge_alpha",))
+    return _check(folder, "judge_alpha")
 
 
 def questions_past_the_gates(
@@ -50,24 +50,24 @@ def questions_past_the_gates(
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 
 
-def _check(
-    folder: EvaluationFolder, gate: GateName, *, together_with: tuple[GateName, ...]
-) -> dg.AssetCheckResult:
-    """Judge one gate, write its verdicts, and return them as an asset check."""
+def _check(folder: EvaluationFolder, gate: GateName) -> dg.AssetCheckResult:
+    """Judge all gates, write their verdicts, and return one as an asset check.
+
+    Each check judges them all: if every gate fails on another question, only the check that runs
+    last can see that no question is left.
+    """
     with clear_failures():
         evaluation = folder.evaluation()
-        if gate not in applicable_gates(n_judges=len(evaluation.judges)):
-            with folder.connect() as connection, transaction(connection):
-                drop_verdicts(connection, gate)
-            return dg.AssetCheckResult(
-                passed=True,
-                description=f"Does not apply: {len(evaluation.judges)} judge(s), two are needed.",
-            )
         with folder.connect() as connection:
-            outcomes = judge_gates(connection, evaluation, gates=together_with)
-            outcome = next(o for o in outcomes if o.gate == gate)
+            outcomes = judge_gates(connection, evaluation)
             with transaction(connection):
-                write_gate_verdicts(connection, [outcome])
+                write_gate_verdicts(connection, outcomes)
+    outcome = next((each for each in outcomes if each.gate == gate), None)
+    if outcome is None:
+        n_judges = len(evaluation.judges)
+        return dg.AssetCheckResult(
+            passed=True, description=f"Does not apply: it takes two judges, there is {n_judges}."
+        )
     return dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),

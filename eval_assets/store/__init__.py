@@ -1,7 +1,7 @@
 """DuckDB and all the SQL: the tables of an evaluation, written and read."""
 
 from eval_assets.store.connection import StoreError, connect, transaction
-from eval_assets.store.gates import drop_verdicts, is_current, judge_gates, write_gate_verdicts
+from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
 from eval_assets.store.generated import generated_answers, record_spending, spent_in_run
 from eval_assets.store.inputs import (
     import_fingerprint,
@@ -54,7 +54,6 @@ __all__ = [
     "connect",
     "count_rows",
     "data_version",
-    "drop_verdicts",
     "generated_answers",
     "human_ratings",
     "import_fingerprint",

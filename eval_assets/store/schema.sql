@@ -134,6 +134,7 @@ CREATE TABLE IF NOT EXISTS human_agreement (
     n_ratings BIGINT NOT NULL,
     n_pairs BIGINT NOT NULL,
     n_skipped BIGINT NOT NULL,
+    n_disagreements BIGINT NOT NULL,       -- rows of label_disagreements
     a_hh DOUBLE, a_hh_low DOUBLE, a_hh_high DOUBLE,
     a_hh_by_chance DOUBLE,
     exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
@@ -204,6 +205,7 @@ CREATE TABLE IF NOT EXISTS gate_verdicts (
     value DOUBLE, low DOUBLE, high DOUBLE,
     minimum DOUBLE NOT NULL,
     verdict VARCHAR NOT NULL,              -- 'pass', 'fail' or 'not_evaluable'
+    is_closed BOOLEAN NOT NULL,            -- tuning is blocked; of a question: for that question
     reason VARCHAR NOT NULL,
     severity VARCHAR NOT NULL,
     evaluated_at TIMESTAMPTZ NOT NULL,

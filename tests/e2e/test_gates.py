@@ -95,7 +95,7 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
     said = failures(result)[asset]
     assert "Gate human_a_hh is closed: 0.4" in said
     assert "Gate human_alpha is closed: -0." in said
-    assert "is below the minimum 0.667. Revise the rubric with the raters" in said
+    assert "is below the minimum 0.667. Discuss the 18 disagreements in label_disagreements" in said
     assert closed_folder.splits() == []
 
 
@@ -319,7 +319,7 @@ def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning(
     assert result.success
     check = check_of(result, "human_alpha")
     assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert "left out of tuning: tone" in (check.description or "")
+    assert "Left out of tuning: tone (0." in (check.description or "")
     assert new_folder.splits() == BOTH
 
 
@@ -334,8 +334,39 @@ def test_questions_that_pass_one_gate_each_close_the_gates(new_folder: Evaluated
 
     assert not result.success
     assert new_folder.splits() == []
+    assert check_of(result, "judge_alpha").severity is dg.AssetCheckSeverity.ERROR
     alone = failures(new_folder.materialize("judge_splits"))["judge_splits"]
-    assert "no question passes every gate" in alone
+    assert "No question passes every gate" in alone
+
+
+def test_a_check_closes_the_gates_if_each_fails_on_another_question(
+    new_folder: Evaluated,
+) -> None:
+    """A^HH leaves out clarity, alpha nothing, the judges depth: the last check must say so."""
+    new_folder.declare(
+        gates="human_a_hh: {min: 0.6}, human_alpha: {min: -1}, judge_alpha: {min: -0.5}"
+    )
+    new_folder.label({"clarity": OPPOSING, "depth": AGREEING})
+    new_folder.judge({"clarity": AGREEING, "depth": OPPOSING})
+    result = new_folder.materialize(
+        "human_labels",
+        "judge_scores",
+        "rubric_questions",
+        "model_responses",
+        "label_disagreements",
+        "human_agreement",
+        "judge_agreement",
+    )
+
+    is_error = {
+        check.check_name: check.severity is dg.AssetCheckSeverity.ERROR and not check.passed
+        for check in result.get_asset_check_evaluations()
+    }
+    assert is_error["human_a_hh"] or is_error["judge_alpha"]
+    assert not result.success
+    assert new_folder.rows(
+        "SELECT gate FROM gate_verdicts WHERE is_closed AND question_id IS NULL ORDER BY 1"
+    ) == [("human_a_hh",), ("judge_alpha",)]
 
 
 def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:

@@ -169,7 +169,7 @@ def test_the_web_server_refuses_tuning_alone_and_shows_why(
     ]
     assert failure["stepKey"] == "judge_splits"
     assert "Gate human_a_hh is closed: 0.4" in failure["failureMetadata"]["description"]
-    assert "Revise the rubric" in failure["failureMetadata"]["description"]
+    assert "revise the rubric" in failure["failureMetadata"]["description"]
     assert nothing == []
     assert let_through["status"] == "SUCCESS"
     assert closed_folder.splits() != []
@@ -231,7 +231,7 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
         told = done.stdout.splitlines()
         [line] = [line for line in told if line.strip().startswith("human_alpha")]
         assert "CLOSED" in line
-        assert "is below the minimum 0.667. Revise the rubric" in line
+        assert "is below the minimum 0.667. Discuss the 18 disagreements" in line
         assert told[-1] == "A gate is closed (exit code 3). Not run: judge_splits"
 
 

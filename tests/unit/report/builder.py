@@ -297,4 +297,4 @@ def _evidence(frame: pd.DataFrame, column: str, n: str) -> Evidence:
         )
         for row in rows_of(frame)
     )
-    return Evidence(figures, measured_version="v1", current_version="v1")
+    return Evidence(figures, "v1")
