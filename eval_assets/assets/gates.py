@@ -33,11 +33,15 @@ def questions_past_the_gates(
 ) -> tuple[str, ...]:
     """Return the questions that tuning may cover; every asset behind the gates calls this first.
 
+    Call it before a transaction begins: the verdicts are stored also if a gate is closed.
+
     Raises:
         dagster.Failure: If a gate is closed, stale or was never measured, whatever path led here.
             It is not retried.
     """
     outcomes = judge_gates(connection, evaluation)
+    with transaction(connection):
+        write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
         raise dg.Failure(

@@ -1,4 +1,4 @@
-"""Judge tuning, behind the gates: every asset here asks the guard before it does anything."""
+"""Judge tuning, behind the gates: every asset here calls the guard first."""
 
 import dagster as dg
 import numpy as np
@@ -18,10 +18,10 @@ from eval_assets.tuning import TEST_SHARE, split_by_group
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
 def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Which rated responses judges are tuned on and which they are tested on, gates permitting."""
+    """The split of rated responses into those that judges are tuned on and tested on."""
     with clear_failures():
         evaluation = folder.evaluation()
-        with folder.connect() as connection, transaction(connection):
+        with folder.connect() as connection:
             question_ids = questions_past_the_gates(connection, evaluation)
             version = measures_version(
                 evaluation, "human", data_version=data_version(connection, "human")
@@ -31,7 +31,8 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 for question_id in question_ids
             ]
             splits = pd.concat(parts).assign(data_version=version)
-            replace_rows(connection, "judge_splits", splits)
+            with transaction(connection):
+                replace_rows(connection, "judge_splits", splits)
             table = table_metadata(connection, "judge_splits")
     return dg.MaterializeResult(
         metadata={

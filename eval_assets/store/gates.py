@@ -52,8 +52,10 @@ def write_gate_verdicts(
 ) -> None:
     """Replace `gate_verdicts` by the verdicts of all gates that apply.
 
-    A row of a question is closed if the gate leaves that question out of tuning.
+    A row of a question is closed if the gate leaves that question out of tuning. While a gate is
+    closed, the rows behind it say so in `stale_because`.
     """
+    outcomes = tuple(outcomes)
     now = datetime.now(tz=UTC)
     rows = [
         {
@@ -75,3 +77,24 @@ def write_gate_verdicts(
         for verdict in (outcome.overall, *outcome.questions)
     ]
     replace_rows(connection, "gate_verdicts", pd.DataFrame(rows))
+    closed = [f"{outcome.gate}: {outcome.reason}" for outcome in outcomes if outcome.is_closed]
+    _mark_stale(connection, f"{_CLOSED}{'; '.join(closed)}" if closed else None)
+
+
+_CLOSED = "gate closed: "
+
+
+def _mark_stale(connection: duckdb.DuckDBPyConnection, because: str | None) -> None:
+    """Set `stale_because` of all rows behind the gates; leave other reasons as they are."""
+    tables = connection.execute(
+        """SELECT table_name FROM duckdb_columns()
+           WHERE database_name = current_database() AND column_name = 'stale_because'
+           ORDER BY table_name"""
+    ).fetchall()
+    for (table,) in tables:
+        connection.execute(
+            f"""UPDATE "{table}" SET stale_because = $because
+                WHERE stale_because IS DISTINCT FROM $because
+                  AND (stale_because IS NULL OR starts_with(stale_because, $closed))""",  # noqa: S608
+            {"because": because, "closed": _CLOSED},
+        )

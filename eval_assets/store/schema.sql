@@ -262,7 +262,8 @@ CREATE TABLE IF NOT EXISTS judge_splits (
     question_id VARCHAR NOT NULL,
     split VARCHAR NOT NULL,                -- 'train' or 'test'
     group_id VARCHAR NOT NULL,             -- responses of one group are never parted
-    data_version VARCHAR NOT NULL
+    data_version VARCHAR NOT NULL,
+    stale_because VARCHAR                  -- a gate that closed since; NULL while the rows hold
 );
 
 -- Two ways in which responses belong together. `prompt_id`: answers to one prompt, such as a query

@@ -166,14 +166,24 @@ def test_better_labels_do_not_open_the_gate_before_they_are_measured(
     assert closed_folder.materialize("human_agreement", "judge_splits").success
 
 
-def test_a_pass_followed_by_worse_labels_keeps_the_splits_it_had(open_folder: Evaluated) -> None:
-    before = open_folder.rows("SELECT * FROM judge_splits ORDER BY ALL")
+def test_worse_labels_mark_the_splits_as_stale_until_the_gate_opens_again(
+    open_folder: Evaluated,
+) -> None:
+    split = "SELECT * EXCLUDE (stale_because) FROM judge_splits ORDER BY ALL"
+    marks = "SELECT DISTINCT stale_because FROM judge_splits"
+    before = open_folder.rows(split)
     open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
     result = open_folder.materialize()
+    [(because,)] = open_folder.rows(marks)
 
     assert not result.success
     assert verdicts(open_folder)["human_a_hh"] == "fail"
-    assert open_folder.rows("SELECT * FROM judge_splits ORDER BY ALL") == before
+    assert open_folder.rows(split) == before
+    assert str(because).startswith("gate closed: human_a_hh: 0.4")
+
+    open_folder.declare(gates="human_a_hh: {min: 0.1}, human_alpha: {min: -1}")
+    assert open_folder.materialize("human_agreement").success
+    assert open_folder.rows(marks) == [(None,)]
 
 
 def test_judge_scores_that_changed_make_their_gate_stale(open_folder: Evaluated) -> None:

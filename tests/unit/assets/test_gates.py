@@ -1,15 +1,26 @@
-"""The guard that every asset behind the gates asks first."""
+"""The guard that every asset behind the gates calls first."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
+import pandas as pd
 import pytest
 
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.evaluation import Evaluation, Gate, RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
+from eval_assets.store.tables import read_table, replace_rows
+
+SPLIT_COLUMNS = [
+    "response_id",
+    "question_id",
+    "split",
+    "group_id",
+    "data_version",
+    "stale_because",
+]
 
 
 def evaluation(folder: Path) -> Evaluation:
@@ -32,6 +43,22 @@ def test_an_empty_database_is_refused_without_retry_and_names_what_to_do(tmp_pat
         "Gate human_alpha is closed: nothing measured yet. Materialize human_agreement."
     )
     assert raised.value.metadata["closed_gates"].value == ["human_a_hh", "human_alpha"]
+
+
+def test_a_refusal_stores_its_verdicts_and_marks_the_rows_behind_the_gates(tmp_path: Path) -> None:
+    split = pd.DataFrame([("a1", "clarity", "train", "g1", "v0", None)], columns=SPLIT_COLUMNS)
+    with connect(tmp_path / "eval.duckdb") as connection:
+        replace_rows(connection, "judge_splits", split)
+        with pytest.raises(dg.Failure):
+            questions_past_the_gates(connection, evaluation(tmp_path))
+        verdicts = read_table(connection, "gate_verdicts")
+        [marked] = read_table(connection, "judge_splits")["stale_because"]
+
+    assert verdicts[["gate", "verdict", "is_closed"]].to_numpy().tolist() == [
+        ["human_a_hh", "not_evaluable", True],
+        ["human_alpha", "not_evaluable", True],
+    ]
+    assert marked.startswith("gate closed: human_a_hh: nothing measured yet")
 
 
 def test_gates_that_only_warn_let_every_question_through(tmp_path: Path) -> None:
