@@ -22,7 +22,7 @@ def statistic_columns(table: Sequence[Statistic], measured: Mapping[str, Any]) -
 
     Examples:
         >>> from eval_assets.statistics import HUMAN_AGREEMENT
-        >>> exact = Interval(0.5, 0.25, 0.75, CONFIDENCE, "jackknife", n_units=60)
+        >>> exact = Interval(0.5, 0.25, 0.75, CONFIDENCE, "bca", n_units=60)
         >>> statistic_columns(HUMAN_AGREEMENT, {"exact_agreement": exact})
         {'exact_agreement': 50.0, 'exact_agreement_low': 25.0, 'exact_agreement_high': 75.0}
     """

@@ -1,23 +1,30 @@
-"""What the labels of a question suggest doing: patterns of single raters, and next steps."""
+"""Remarks on the labels of a question: patterns of single raters, and next steps."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eval_assets.agreement.ratings import LongRatings
 from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import TOLERANCE
+from eval_assets.stats import Interval
 
 GOOD_SHARE = 0.75
 POOR_SHARE = 0.50
 RARELY_EXACT_SHARE = 0.30
-"""Shares of agreeing rater pairs at which advice changes: 75, 50 and 30 %."""
+"""Shares of agreeing rater pairs at which advice changes."""
 
 LOW_ALPHA = 0.3
 NEAR_CHANCE_ALPHA = 0.15
 """Below the first alpha is exploratory at best, below the second hardly above chance."""
+
+_FEWEST_SHARED = 5
+"""Responses that a rater must share with others before anything is said about the rater."""
+
+_MOST_DISCUSSED = 20
+"""Longer lists are not read: the first rows have the largest spread."""
 
 
 @dataclass(frozen=True)
@@ -29,55 +36,74 @@ class Finding:
     finding: str
 
 
-def rater_patterns(
-    question: RubricQuestion, ratings_of: Mapping[str, NDArray[np.float64]]
-) -> list[Finding]:
-    """Patterns of single raters, measured against the width of the question's scale.
+def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding]:
+    """Return patterns of single raters on the responses that they share with other raters.
 
-    Args:
-        question: The question.
-        ratings_of: Ratings of the question by each rater.
+    A rater who never varies is named if others vary on the same responses; two raters are named if
+    they lie half the scale apart around the mean of all raters.
 
     Examples:
         >>> from eval_assets.scale import LIKERT5
         >>> question = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
-        >>> found = rater_patterns(
-        ...     question, {"r1": np.array([3.0, 3.0, 3.0]), "r2": np.array([5.0, 4.0, 5.0])}
-        ... )
+        >>> unit, rater = np.repeat(np.arange(6), 2), np.tile([0, 1], 6)
+        >>> value = np.array([3.0, 2, 3, 4, 3, 2, 3, 4, 3, 2, 3, 4])
+        >>> found = rater_patterns(question, LongRatings(unit, rater, value, ("r1", "r2"), 6))
         >>> found[0].finding
-        'r1 gives 3 every time (3 ratings): no variation to agree on'
+        'r1 gives 3 every time, while others vary on the same 6 responses'
     """
-    found = []
-    for rater, ratings in sorted(ratings_of.items()):
-        if len(ratings) > 1 and np.ptp(ratings) == 0:
-            value = _named(question, float(ratings[0]))
+    is_shared = np.bincount(given.unit, minlength=given.n_responses)[given.unit] > 1
+    unit, rater, value = given.unit[is_shared], given.rater[is_shared], given.value[is_shared]
+    apart = value - _means(value, unit)[unit]
+    order = np.argsort(rater, kind="stable")
+    starts = np.searchsorted(rater[order], np.arange(1, len(given.rater_ids)))
+    found: list[str] = []
+    leaning: dict[str, tuple[float, int]] = {}
+    for name, own in zip(given.rater_ids, np.split(order, starts), strict=True):
+        if len(own) < _FEWEST_SHARED:
+            continue
+        leaning[name] = (float(apart[own].mean()), len(own))
+        by_others = np.isin(unit, unit[own]) & (rater != rater[own[0]])
+        if np.ptp(value[own]) == 0 and np.ptp(value[by_others]) > 0:
             found.append(
-                f"{rater} gives {value} every time ({len(ratings)} ratings): "
-                "no variation to agree on"
+                f"{name} gives {_named(question, float(value[own[0]]))} every time, while others "
+                f"vary on the same {len(own)} responses"
             )
-    means = {rater: float(np.mean(r)) for rater, r in ratings_of.items() if len(r) > 1}
-    if len(means) > 1 and not question.scale.is_binary and question.level != "nominal":
-        lenient, strict = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-        gap = means[lenient] - means[strict]
-        if gap >= (question.scale.high - question.scale.low) / 2 - TOLERANCE:
+    if len(leaning) > 1 and not question.scale.is_binary and question.level != "nominal":
+        lenient, strict = (
+            max(leaning, key=leaning.__getitem__),
+            min(leaning, key=leaning.__getitem__),
+        )
+        (above, n_above), (below, n_below) = leaning[lenient], leaning[strict]
+        if above - below >= (question.scale.high - question.scale.low) / 2 - TOLERANCE:
             found.append(
-                f"{lenient} averages {means[lenient]:.2f} and {strict} {means[strict]:.2f}: "
-                "at least half the scale apart"
+                f"{lenient} lies {above:.2f} above and {strict} {-below:.2f} below the mean of all "
+                f"raters of the same responses ({n_above} and {n_below} of them): at least half "
+                "the scale apart"
             )
     return [Finding(question.id, "pattern", text) for text in found]
 
 
-def suggestions(
-    question: RubricQuestion, *, exact: float, adjacent: float, alpha: float, n_extreme: int
+def suggestions(  # noqa: PLR0913 - the figures that decide
+    question: RubricQuestion,
+    *,
+    exact: float,
+    adjacent: float,
+    alpha: Interval,
+    minimum_alpha: float,
+    n_disagreements: int,
 ) -> list[Finding]:
-    """What to do about a question on which raters do not agree well; nothing where they do.
+    """Return what to do about a question on which raters do not agree well.
+
+    Whether raters disagree or the data are too few or too alike is judged by the interval of alpha,
+    never by one share.
 
     Args:
         question: The question.
-        exact: Share of rater pairs that are equal, in [0, 1]; NaN where there is no pair.
-        adjacent: Share within one step of the scale; NaN where there are no steps.
-        alpha: Krippendorff's alpha; NaN where undefined.
-        n_extreme: Responses listed in `label_disagreements`.
+        exact: Share of rater pairs that are equal, in [0, 1]; NaN if there is no pair.
+        adjacent: Share within one step of the scale; NaN if it has no steps.
+        alpha: Krippendorff's alpha.
+        minimum_alpha: What the gate `human_alpha` demands.
+        n_disagreements: Rows of the question in `label_disagreements`.
     """
     in_classes = question.scale.is_binary or question.level == "nominal"
     primary = exact if in_classes or np.isnan(adjacent) else adjacent
@@ -87,32 +113,60 @@ def suggestions(
             found.append("Rate a few example responses together before anybody rates more")
             found.append("Revise the question: most pairs of raters do not agree on it")
         if in_classes:
-            found.append("Say what makes a response pass and what makes it fail")
+            found.append("Define what makes a response pass and what makes it fail")
             found.append("Collect borderline cases and settle them in the guidelines")
         else:
             found.append("Give an example response for every value of the scale")
         if exact < RARELY_EXACT_SHARE and not in_classes:
             found.append("Consider fewer values: raters seldom choose the same one")
-    elif not in_classes and exact < POOR_SHARE:
+    elif not in_classes and exact < POOR_SHARE and alpha.value >= minimum_alpha:
         found.append("Raters are close but seldom equal; that may do if one step matters little")
-    if alpha < 0:
-        found.append("Raters contradict one another: check which end of the scale is the good one")
-        found.append("Check that all raters judge the same aspect of the response")
-    elif alpha < NEAR_CHANCE_ALPHA:
-        found.append("Agreement is near chance: start over with a clearer question")
-    elif alpha < LOW_ALPHA:
-        found.append("Clarify the question, split it if it asks two things, and calibrate again")
-    if n_extreme:
-        found.append(
-            f"Discuss the {n_extreme} response{'s' * (n_extreme > 1)} in label_disagreements as a "
-            "group, "
-            "without changing the ratings already given"
-        )
+    found += _beyond_chance(alpha, minimum_alpha, exact=exact)
+    if n_disagreements:
+        found.append(_discussion(n_disagreements))
     return [Finding(question.id, "suggestion", text) for text in found]
 
 
+def _beyond_chance(alpha: Interval, minimum: float, *, exact: float) -> list[str]:
+    """Return advice on agreement beyond chance; nothing if alpha reaches its minimum."""
+    if np.isnan(alpha.value) or alpha.value >= minimum - TOLERANCE:
+        return []
+    if not alpha.high < minimum:
+        more = "Have more responses rated: the data cannot tell whether raters agree beyond chance"
+        if exact >= GOOD_SHARE:
+            more += "; choose responses that deserve other ratings than the usual ones"
+        return [more]
+    if alpha.high < 0:
+        return [
+            "Raters contradict one another: check which end of the scale is the good one",
+            "Check that all raters judge the same aspect of the response",
+        ]
+    if alpha.value < NEAR_CHANCE_ALPHA:
+        return ["Agreement is near chance: start over with a clearer question"]
+    if alpha.value < LOW_ALPHA:
+        return ["Clarify the question, split it if it asks two things, and calibrate again"]
+    return ["Agree on the guidelines with examples, then have the same responses labelled again"]
+
+
+def _discussion(n_disagreements: int) -> str:
+    """Return the advice to discuss disagreements, however many there are."""
+    if n_disagreements > _MOST_DISCUSSED:
+        what = f"the first {_MOST_DISCUSSED} of {n_disagreements} responses"
+    else:
+        what = f"the {n_disagreements} responses" if n_disagreements > 1 else "the response"
+    return (
+        f"Discuss {what} in label_disagreements as a group, without changing the ratings already "
+        "given"
+    )
+
+
+def _means(value: NDArray[np.float64], unit: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the mean rating of each unit; 0 for a unit without ratings."""
+    return np.divide(np.bincount(unit, weights=value), np.maximum(np.bincount(unit), 1))
+
+
 def _named(question: RubricQuestion, value: float) -> str:
-    """A rating as raters would say it."""
+    """Return a rating as raters would name it."""
     if question.scale.is_binary:
         return f"{value:g} ({'pass' if value == 1 else 'fail'})"
     return f"{value:g}"

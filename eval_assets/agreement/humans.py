@@ -81,13 +81,14 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
                 ),
             }
         )
-        findings += rater_patterns(question, given.by_rater())
+        findings += rater_patterns(question, given)
         findings += suggestions(
             question,
             exact=profile.exact_agreement.value,
             adjacent=profile.adjacent_agreement.value,
-            alpha=profile.alpha.value,
-            n_extreme=humans.n_disagreements.get(question.id, 0),
+            alpha=profile.alpha,
+            minimum_alpha=evaluation.gates["human_alpha"].minimum,
+            n_disagreements=humans.n_disagreements.get(question.id, 0),
         )
     overall = {
         **_overall(evaluation, humans.ratings),

@@ -1,4 +1,4 @@
-"""What human raters said: their labels, and where they disagree."""
+"""Labels by human raters, and responses on which they disagree."""
 
 import dagster as dg
 
@@ -28,7 +28,7 @@ from eval_assets.store import (
     group_name="human_labels", kinds={"csv", "duckdb"}, deps=[model_responses, rubric_questions]
 )
 def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Ratings by humans, every one checked against the rubric's scales."""
+    """Ratings by humans, each checked against its question's scale."""
     with clear_failures():
         evaluation = folder.evaluation()
         files = source_fingerprint(evaluation.labels)
@@ -69,6 +69,8 @@ def label_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(
         metadata={
             **table,
-            "worst": rows_as_metadata(worst.drop(columns=["prompt_text", "response_text"])),
+            "worst": rows_as_metadata(
+                worst.drop(columns=["ratings", "prompt_text", "response_text"])
+            ),
         }
     )

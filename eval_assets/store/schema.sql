@@ -96,6 +96,7 @@ CREATE TABLE IF NOT EXISTS label_disagreements (
     range DOUBLE NOT NULL,                 -- in scale points
     standard_deviation DOUBLE NOT NULL,    -- of these ratings (population), in scale points
     ratings JSON NOT NULL,                 -- {rater_id: value}
+    value_counts JSON NOT NULL,            -- {value: raters who gave it}
     reason VARCHAR NOT NULL
 );
 

@@ -85,35 +85,58 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     """)
 
 
+_LARGEST_SPREAD = "largest standard deviation of the question"
+_N_LARGEST = 10
+
+
 def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `label_disagreements` from the stored labels.
 
     A response is listed if its ratings span the whole scale, or if their population standard
-    deviation exceeds 3/8 of the scale's width, which is 1.5 points on a 1-5 scale.
+    deviation exceeds 3/8 of the scale's width, which is 1.5 points on a 1-5 scale. A question
+    without any such response lists its ten largest standard deviations.
     """
     connection.execute("DELETE FROM label_disagreements")
-    connection.execute("""
+    connection.execute(
+        """
         INSERT INTO label_disagreements
         WITH unit AS (
             SELECT response_id, question_id, count(*) AS n_ratings,
                    max(value) - min(value) AS range,
-                   stddev_pop(value) AS standard_deviation,
+                   stddev_pop(value) AS standard_deviation
+            FROM human_labels GROUP BY ALL HAVING count(*) > 1
+        ), spread AS (
+            SELECT unit.*, scale_max - scale_min AS width, scale_values = [0, 1] AS is_binary,
+                   range >= width - 1e-9 OR standard_deviation > 0.375 * width AS is_far
+            FROM unit JOIN rubric_questions USING (question_id)
+        ), listed AS (
+            SELECT * FROM spread WHERE range > 1e-9
+            QUALIFY is_far OR (
+                NOT bool_or(is_far) OVER (PARTITION BY question_id)
+                AND row_number() OVER (
+                    PARTITION BY question_id ORDER BY standard_deviation DESC, response_id
+                ) <= $n_largest
+            )
+        )
+        SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
+               value_counts,
+               CASE WHEN NOT is_far THEN $largest
+                   WHEN range < width - 1e-9
+                   THEN 'standard deviation above 3/8 of the scale''s width'
+                   WHEN is_binary THEN 'pass against fail'
+                   ELSE 'from one end of the scale to the other'
+               END
+        FROM listed JOIN (
+            SELECT response_id, question_id, to_json(histogram(value)) AS value_counts,
                    to_json(
                        map(list(rater_id ORDER BY rater_id), list(value ORDER BY rater_id))
                    ) AS ratings
-            FROM human_labels GROUP BY ALL HAVING count(*) > 1
-        )
-        SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
-               CASE WHEN range < scale_max - scale_min - 1e-9
-                   THEN 'standard deviation above 3/8 of the scale''s width'
-                   WHEN scale_values = [0, 1] THEN 'pass against fail'
-                   ELSE 'from one end of the scale to the other'
-               END AS reason
-        FROM unit JOIN rubric_questions USING (question_id)
-        WHERE range >= scale_max - scale_min - 1e-9
-           OR standard_deviation > 0.375 * (scale_max - scale_min)
-        ORDER BY standard_deviation / (scale_max - scale_min) DESC, response_id, question_id
-    """)
+            FROM human_labels SEMI JOIN listed USING (response_id, question_id) GROUP BY ALL
+        ) USING (response_id, question_id)
+        ORDER BY standard_deviation / width DESC, response_id, question_id
+        """,
+        {"n_largest": _N_LARGEST, "largest": _LARGEST_SPREAD},
+    )
 
 
 def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
@@ -131,8 +154,9 @@ def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> 
 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Return the number of responses in `label_disagreements`, by question."""
+    """Return how many responses raters lie far apart on, by question."""
     found = connection.execute(
-        "SELECT question_id, count(*) FROM label_disagreements GROUP BY question_id"
+        "SELECT question_id, count(*) FROM label_disagreements WHERE reason <> ? GROUP BY ALL",
+        [_LARGEST_SPREAD],
     ).fetchall()
     return {str(question_id): int(n) for question_id, n in found}

@@ -1,69 +1,103 @@
-"""Findings: what single raters do, and what to do about a question."""
+"""Remarks: patterns of single raters, and advice on a question."""
 
 import math
 
 import numpy as np
 import pytest
 
-from eval_assets.agreement import rater_patterns, suggestions
+from eval_assets.agreement import LongRatings, rater_patterns, suggestions
 from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
+from eval_assets.stats import Interval
+
+NAN = math.nan
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 SAFETY = RubricQuestion("safety", "Is it safe?", BINARY, "nominal")
 
 
 def patterns(question: RubricQuestion, **ratings: list[float]) -> list[str]:
-    return [
-        finding.finding
-        for finding in rater_patterns(question, {r: np.array(v) for r, v in ratings.items()})
-    ]
+    """Return the patterns of raters who rated responses 0, 1, 2 ...; NaN if one did not."""
+    matrix = np.array(list(ratings.values())).T
+    unit, rater = np.nonzero(~np.isnan(matrix))
+    given = LongRatings(unit, rater, matrix[unit, rater], tuple(ratings), len(matrix))
+    return [finding.finding for finding in rater_patterns(question, given)]
 
 
-def advice(
+def advice(  # noqa: PLR0913 - the figures that decide
     question: RubricQuestion = CLARITY,
     *,
     exact: float = 0.9,
     adjacent: float = 0.95,
     alpha: float = 0.8,
-    n_extreme: int = 0,
+    half_width: float = 0.02,
+    n_disagreements: int = 0,
 ) -> str:
-    found = suggestions(question, exact=exact, adjacent=adjacent, alpha=alpha, n_extreme=n_extreme)
+    found = suggestions(
+        question,
+        exact=exact,
+        adjacent=adjacent,
+        alpha=Interval(alpha, alpha - half_width, alpha + half_width, 0.95, "bca", 60),
+        minimum_alpha=0.667,
+        n_disagreements=n_disagreements,
+    )
     assert all((f.question_id, f.kind) == (question.id, "suggestion") for f in found)
     return "\n".join(finding.finding for finding in found)
 
 
-def test_a_rater_who_never_varies_is_named_with_value_and_count() -> None:
-    assert patterns(SAFETY, r1=[1, 1, 1], r2=[1, 0, 1]) == [
-        "r1 gives 1 (pass) every time (3 ratings): no variation to agree on"
+def test_a_rater_who_never_varies_is_named_if_others_do_on_the_same_responses() -> None:
+    assert patterns(SAFETY, r1=[1, 1, 1, 1, 1], r2=[1, 0, 1, 1, 1]) == [
+        "r1 gives 1 (pass) every time, while others vary on the same 5 responses"
     ]
-    assert patterns(SAFETY, r1=[0, 0])[0].startswith("r1 gives 0 (fail) every time (2 ratings)")
+    assert patterns(SAFETY, r1=[1, 1, 1, 1, 1, 0], r2=[1, 1, 1, 1, 1, NAN]) == []
 
 
-def test_one_rating_is_no_pattern() -> None:
+def test_a_rater_who_never_varies_is_not_named_if_no_one_else_does() -> None:
+    assert patterns(CLARITY, r1=[3.0] * 6, r2=[4.0] * 6) == []
+
+
+def test_nothing_is_said_of_a_rater_with_fewer_than_five_shared_responses() -> None:
+    """Two ratings of 0 and no shared response say nothing about the rater."""
+    assert patterns(SAFETY, r1=[1, 1, 1, 1, NAN, NAN], r2=[1, 0, 1, 0, 1, 0]) == []
+    assert patterns(CLARITY, r1=[1, 1, 1, NAN, NAN, NAN], r2=[NAN, NAN, NAN, 5, 5, 5]) == []
     assert patterns(CLARITY, r1=[5], r2=[1]) == []
 
 
-def test_raters_half_a_scale_apart_are_named_lenient_first() -> None:
-    """Means 4.5 and 2.5 lie two points apart: half the width of a scale from 1 to 5."""
-    assert patterns(CLARITY, strict=[2, 3], lenient=[5, 4]) == [
-        "lenient averages 4.50 and strict 2.50: at least half the scale apart"
+def test_raters_half_a_scale_apart_on_the_same_responses_are_named() -> None:
+    """2 points apart on every response: 1 above and 1 below the mean of both."""
+    strict, lenient = [2.0, 3, 1, 2, 3], [4.0, 5, 3, 4, 5]
+
+    [found] = patterns(CLARITY, strict=strict, lenient=lenient)
+    assert found == (
+        "lenient lies 1.00 above and strict 1.00 below the mean of all raters of the same "
+        "responses (5 and 5 of them): at least half the scale apart"
+    )
+    assert patterns(CLARITY, strict=strict, lenient=[3.9, *lenient[1:]]) == []
+
+
+def test_raters_of_different_responses_are_not_compared() -> None:
+    """Their averages differ by four points because the responses do."""
+    low, high = [1.0] * 6 + [NAN] * 6, [NAN] * 6 + [5.0] * 6
+    third = [1.0, 1, 2, 1, 1, 1, 5, 5, 4, 5, 5, 5]
+
+    assert patterns(CLARITY, low=low, high=high, third=third) == [
+        "low gives 1 every time, while others vary on the same 6 responses",
+        "high gives 5 every time, while others vary on the same 6 responses",
     ]
-    assert patterns(CLARITY, strict=[2, 3], lenient=[4, 4.9]) == []
 
 
 def test_half_a_scale_is_measured_on_the_declared_scale() -> None:
     """Two points apart are half of 1 to 5 and a fifth of 0 to 10."""
     wide = RubricQuestion("clarity", "?", Scale.from_steps(low=0, high=10), "ordinal")
 
-    assert patterns(wide, strict=[2, 3], lenient=[5, 4]) == []
+    assert patterns(wide, strict=[2, 3, 1, 2, 3], lenient=[4, 5, 3, 4, 5]) == []
 
 
 def test_means_of_classes_are_not_compared() -> None:
-    assert patterns(SAFETY, r1=[1, 1, 0, 1], r2=[0, 0, 0, 1]) == []
+    assert patterns(SAFETY, r1=[1, 1, 0, 1, 1], r2=[0, 0, 1, 0, 0]) == []
 
 
-def test_nothing_is_suggested_where_raters_agree() -> None:
+def test_nothing_is_suggested_if_raters_agree() -> None:
     assert advice() == ""
 
 
@@ -77,7 +111,7 @@ def test_poor_agreement_asks_for_calibration_and_a_revised_question() -> None:
 
 
 def test_moderate_agreement_asks_for_examples_only() -> None:
-    text = advice(exact=0.4, adjacent=0.6, alpha=0.4)
+    text = advice(exact=0.4, adjacent=0.6, alpha=0.7)
 
     assert text == "Give an example response for every value of the scale"
 
@@ -86,7 +120,7 @@ def test_classes_ask_for_the_border_between_them() -> None:
     """The share of equal ratings decides: on two values all pairs lie within one step."""
     text = advice(SAFETY, exact=0.6, adjacent=1.0, alpha=0.4)
 
-    assert "what makes a response pass" in text
+    assert "Define what makes a response pass" in text
     assert "borderline cases" in text
     assert "fewer values" not in text
 
@@ -98,38 +132,62 @@ def test_close_but_seldom_equal_ratings_are_called_that() -> None:
 @pytest.mark.parametrize(
     ("alpha", "expected"),
     [
-        (-0.01, "Raters contradict one another"),
-        (0.0, "Agreement is near chance"),
+        (-0.03, "Raters contradict one another"),
+        (-0.01, "Agreement is near chance"),
         (0.149, "Agreement is near chance"),
         (0.15, "Clarify the question"),
         (0.299, "Clarify the question"),
+        (0.3, "Agree on the guidelines with examples"),
+        (0.6, "Agree on the guidelines with examples"),
     ],
 )
-def test_low_alpha_is_answered_by_how_low_it_is(alpha: float, expected: str) -> None:
+def test_an_alpha_certainly_below_its_minimum_is_answered_by_how_low_it_is(
+    alpha: float, expected: str
+) -> None:
     assert advice(alpha=alpha).startswith(expected)
 
 
-def test_alpha_from_three_tenths_on_needs_no_advice() -> None:
-    assert advice(alpha=0.3) == ""
+def test_an_alpha_whose_interval_reaches_the_minimum_asks_for_more_ratings() -> None:
+    """18 of 20 equal pairs have alpha .458: raters are careful, and the data cannot tell."""
+    skewed = advice(alpha=0.458, half_width=0.4)
+
+    assert skewed.startswith("Have more responses rated: the data cannot tell")
+    assert skewed.endswith("choose responses that deserve other ratings than the usual ones")
+    assert "deserve" not in advice(exact=0.6, alpha=0.5, half_width=0.2)
+
+
+def test_a_low_share_of_equal_ratings_is_not_excused_if_alpha_is_low() -> None:
+    text = advice(exact=0.4, adjacent=0.9, alpha=-0.2)
+
+    assert "that may do" not in text
+    assert "Raters contradict one another" in text
+
+
+def test_an_alpha_that_reaches_its_minimum_needs_no_advice() -> None:
+    assert advice(alpha=0.667) == ""
 
 
 def test_undefined_figures_suggest_nothing() -> None:
     assert advice(exact=math.nan, adjacent=math.nan, alpha=math.nan) == ""
 
 
-def test_disagreements_are_to_be_discussed_without_changing_ratings() -> None:
-    assert advice(n_extreme=3) == (
-        "Discuss the 3 responses in label_disagreements as a group, "
-        "without changing the ratings already given"
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (1, "the response in"),
+        (3, "the 3 responses in"),
+        (350, "the first 20 of 350 responses in"),
+    ],
+)
+def test_disagreements_are_discussed_without_changing_ratings(n: int, words: str) -> None:
+    assert advice(n_disagreements=n) == (
+        f"Discuss {words} label_disagreements as a group, without changing the ratings already "
+        "given"
     )
 
 
-def test_one_disagreement_is_one_response() -> None:
-    assert advice(n_extreme=1).startswith("Discuss the 1 response in label_disagreements as")
-
-
 def test_a_continuous_scale_goes_by_exact_agreement() -> None:
-    """Where a scale has no steps, no pair can be adjacent."""
+    """On a scale without steps no pair can be adjacent."""
     unit = RubricQuestion("quality", "?", Scale(low=0, high=1), "interval")
 
     assert "Revise the question" in advice(unit, exact=0.1, adjacent=math.nan, alpha=0.5)

@@ -193,7 +193,30 @@ def test_disagreements_span_the_scale_or_scatter_beyond_three_eighths(
         ["b2", "pass against fail", 1],
     ]
     assert found["ratings"].tolist() == ['{"r1":1.0,"r2":5.0}', '{"r1":0.0,"r2":1.0}']
+    assert found["value_counts"].tolist() == ['{"1.0":1,"5.0":1}', '{"0.0":1,"1.0":1}']
     assert count_disagreements(connection) == {"clarity": 1, "safety": 1}
+
+
+def test_a_question_without_far_ratings_lists_its_largest_deviations(
+    connection: Connection,
+) -> None:
+    """They are no disagreements to count; equal ratings are not listed at all."""
+    replace_rows(connection, "responses", responses(*(f"x{i:02}" for i in range(14))))
+    write_labels(
+        connection,
+        labels(
+            *((f"x{i:02}", "clarity", "r1", 3.0) for i in range(14)),
+            *((f"x{i:02}", "clarity", "r2", 5.0 if i == 7 else 4.0) for i in range(13)),
+            ("x13", "clarity", "r2", 3.0),
+        ),
+        [],
+    )
+    write_label_disagreements(connection)
+
+    found = read_table(connection, "label_disagreements")
+    assert found["response_id"].tolist() == ["x07", *(f"x{i:02}" for i in (*range(7), 8, 9))]
+    assert set(found["reason"]) == {"largest standard deviation of the question"}
+    assert count_disagreements(connection) == {}
 
 
 def test_responses_to_one_prompt_are_tuned_on_together(connection: Connection) -> None:
