@@ -151,7 +151,7 @@ def test_keys_that_are_refused_end_in_an_error_without_the_key(
     assert stored == (None, None)
 
 
-def test_groups_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
+def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
     result = live.materialize(*JUDGING, "judge_disagreements")
 
     found = checks(result)
@@ -168,7 +168,7 @@ def test_groups_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
            FROM ground_truth"""
     )
     assert truth == [(2, 2, 2, "gpt-6-luna")] * 12
-    assert live.rows("SELECT n_units, n_groups FROM dual_judge_validation") == [(24, 12)]
+    assert live.rows("SELECT n_units, n_prompts FROM dual_judge_validation") == [(24, 12)]
     [far] = live.rows(
         """SELECT count(*) FROM ground_truth, range(1, 3) AS i(k)
            WHERE abs(judge1_score[k] - judge2_score[k]) / 4 > 0.3 + 1e-9"""
