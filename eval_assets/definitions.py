@@ -13,7 +13,13 @@ from eval_assets.assets import (
     reports,
     tuning,
 )
-from eval_assets.assets.automation import alert, check_alerts, ended_batches, new_files
+from eval_assets.assets.automation import (
+    alert,
+    check_alerts,
+    ended_batches,
+    new_files,
+    scheduled_rerun,
+)
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.terminal import terminal
 
@@ -27,14 +33,6 @@ score = dg.define_asset_job(
     selection=dg.AssetSelection.all() - dg.AssetSelection.groups("judge_tuning"),
     description="Everything through agreement and its gates; no tuning.",
 )
-scheduled_rerun = dg.ScheduleDefinition(
-    name="scheduled_rerun",
-    job=evaluate,
-    cron_schedule="0 6 * * *",
-    execution_timezone="UTC",
-    description="Every morning: files that did not change are not read again.",
-)
-
 defs = dg.Definitions(
     assets=dg.load_assets_from_modules(
         [generation, inputs, labels, judging, agreement, tuning, reports]

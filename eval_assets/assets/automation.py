@@ -6,12 +6,14 @@ Alerts go by checks, not by failed runs: a run whose check warns succeeds.
 import json
 import os
 import urllib.request
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecord
 
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
@@ -20,6 +22,8 @@ WEBHOOK = "EVAL_ALERT_URL"
 """Environment variable with the address that alerts are posted to, as Slack's `{"text": ...}`."""
 
 _WEBHOOK_TIMEOUT_SECONDS = 10
+
+_PAGE = 20
 
 State = Literal["passed", "warned", "failed", "crashed"]
 
@@ -42,7 +46,7 @@ def new_files(
     if state == context.cursor:
         return dg.SkipReason(f"no file of {folder.path} changed")
     context.update_cursor(state)
-    return dg.RunRequest(run_key=state)
+    return dg.RunRequest(run_key=state, tags=folder.run_tags)
 
 
 @dg.sensor(
@@ -58,7 +62,18 @@ def ended_batches(
     if not n_ended:
         return dg.SkipReason("no batch is waiting to be collected")
     context.log.info("%d batches are waiting to be collected", n_ended)
-    return dg.RunRequest()
+    return dg.RunRequest(tags=folder.run_tags)
+
+
+@dg.schedule(
+    job_name="evaluate",
+    cron_schedule="0 6 * * *",
+    execution_timezone="UTC",
+    description="Every morning: files that did not change are not read again.",
+)
+def scheduled_rerun(folder: EvaluationFolder) -> dg.RunRequest:
+    """Request a run of everything."""
+    return dg.RunRequest(tags=folder.run_tags)
 
 
 class Alert(dg.Config):
@@ -114,16 +129,22 @@ def alert() -> None:
     minimum_interval_seconds=30,
     description="Sends one alert when a check fails, crashes, or passes again.",
 )
-def check_alerts(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-    """Compare every check's latest state with the one last reported, which is the cursor."""
-    before: dict[str, State] = json.loads(context.cursor or "{}")
+def check_alerts(context: dg.SensorEvaluationContext, folder: EvaluationFolder) -> dg.SensorResult:
+    """Compare every check's latest state with the one last reported, which the cursor holds.
+
+    Dagster's history may serve several evaluations: only runs of this one count, and the cursor
+    keeps the states of each.
+    """
+    evaluation = str(folder.path.resolve())
+    reported: dict[str, dict[str, State]] = json.loads(context.cursor or "{}")
+    before = reported.get(evaluation, {})
     now = dict(before)
     requests = []
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("check_alerts needs its code location")
     for key in sorted(context.repository_def.asset_graph.asset_check_keys):
         name = f"{key.asset_key.to_user_string()}/{key.name}"
-        found = _latest(context.instance, key)
+        found = _latest(context.instance, key, folder)
         if found is None:
             continue
         state, description, run_id = found
@@ -141,9 +162,10 @@ def check_alerts(context: dg.SensorEvaluationContext) -> dg.SensorResult:
             dg.RunRequest(
                 run_key=f"{name}:{run_id}:{state}",
                 run_config=dg.RunConfig(ops={"send_alert": alert_config}),
+                tags=folder.run_tags,
             )
         )
-    return dg.SensorResult(run_requests=requests, cursor=json.dumps(now))
+    return dg.SensorResult(run_requests=requests, cursor=json.dumps({**reported, evaluation: now}))
 
 
 def _given_files(folder: Path) -> list[Path]:
@@ -153,9 +175,14 @@ def _given_files(folder: Path) -> list[Path]:
     ]
 
 
-def _latest(instance: DagsterInstance, key: AssetCheckKey) -> tuple[State, str, str] | None:
+def _latest(
+    instance: DagsterInstance, key: AssetCheckKey, folder: EvaluationFolder
+) -> tuple[State, str, str] | None:
     """Return state, description and run of a check's latest execution; None if none has ended."""
-    for record in instance.event_log_storage.get_asset_check_execution_history(key, limit=5):
+    for record in _history(instance, key):
+        run = instance.get_run_by_id(record.run_id)
+        if run is None or not folder.owns(run):
+            continue
         event = record.event.dagster_event if record.event else None
         if event and event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             evaluation = event.asset_check_evaluation_data
@@ -164,7 +191,16 @@ def _latest(instance: DagsterInstance, key: AssetCheckKey) -> tuple[State, str, 
                 return "passed", description, record.run_id
             is_error = evaluation.severity is dg.AssetCheckSeverity.ERROR
             return "failed" if is_error else "warned", description, record.run_id
-        run = instance.get_run_by_id(record.run_id)
-        if run is not None and run.is_finished:
+        if run.is_finished:
             return "crashed", "the check ended without a verdict", record.run_id
     return None
+
+
+def _history(instance: DagsterInstance, key: AssetCheckKey) -> Iterator[AssetCheckExecutionRecord]:
+    """Yield a check's executions, latest first, as far back as there are any."""
+    cursor: int | None = None
+    while records := instance.event_log_storage.get_asset_check_execution_history(
+        key, limit=_PAGE, cursor=cursor
+    ):
+        yield from records
+        cursor = records[-1].id

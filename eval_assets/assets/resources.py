@@ -19,6 +19,9 @@ from eval_assets.store import StoreError, columns_of, connect, count_rows
 
 DEFAULT_FOLDER = "data/sample"
 
+EVALUATION_TAG = "eval_assets/evaluation"
+"""Run tag with the path of the evaluation folder, by which sensors and alerts go."""
+
 _COLUMN_TYPES = {"f": "float", "i": "int", "b": "bool"}
 
 
@@ -56,7 +59,17 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         """Open the database; wait for another process to release it. Close it soon."""
-        return connect(self.database_path)
+        return connect(self.database_path, folder=self.path)
+
+    @property
+    def run_tags(self) -> dict[str, str]:
+        """Tags of this evaluation's runs, which share Dagster's history with others'."""
+        return {EVALUATION_TAG: str(self.path.resolve())}
+
+    def owns(self, run: dg.DagsterRun) -> bool:
+        """Return whether a run is of this evaluation; a run without its tag is."""
+        tag = run.tags.get(EVALUATION_TAG)
+        return tag is None or tag == self.run_tags[EVALUATION_TAG]
 
 
 def version_of(*parts: object) -> str:

@@ -26,7 +26,7 @@ def gates(data: Path, database: Path | None, as_json: bool) -> int:  # noqa: FBT
     3 where a gate is closed, stale or was never measured.
     """
     evaluation = read_evaluation(data)
-    with connect(database_of(data, database)) as connection:
+    with connect(database_of(data, database), folder=data) as connection:
         outcomes = judge_gates(connection, evaluation)
     if as_json:
         click.echo(json.dumps([_as_json(outcome) for outcome in outcomes], indent=2))

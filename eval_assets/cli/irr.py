@@ -24,7 +24,7 @@ def irr(data: Path, database: Path | None, as_json: bool) -> int:  # noqa: FBT00
     path = database_of(data, database)
     if not path.exists():
         return _nothing_yet(data)
-    with connect(path) as connection:
+    with connect(path, folder=data) as connection:
         agreement = read_table(connection, "human_agreement")
         findings = read_table(connection, "label_findings")
     if agreement.empty:

@@ -45,6 +45,7 @@ def materialize(data: Path, *, database: Path | None, select: str | None, verbos
             instance=instance,
             asset_selection=sorted(selected),
             raise_on_error=False,
+            tags=folder.run_tags,
             run_config={
                 "resources": {
                     "folder": {"config": {"data": folder.data, "database": folder.database}}

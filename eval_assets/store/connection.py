@@ -43,11 +43,14 @@ class StoreError(RuntimeError):
 
 
 @contextmanager
-def connect(path: Path, *, wait_seconds: float = 600.0) -> Iterator[duckdb.DuckDBPyConnection]:
+def connect(
+    path: Path, *, folder: Path | None = None, wait_seconds: float = 600.0
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the database, wait while another process holds it, and close it whatever happens.
 
     Args:
         path: The DuckDB file; made, with its folder and tables, where it does not exist.
+        folder: Evaluation folder that the database must belong to; None to open any.
         wait_seconds: How long to wait for another process, which is said in the log meanwhile.
 
     Raises:
@@ -61,6 +64,8 @@ def connect(path: Path, *, wait_seconds: float = 600.0) -> Iterator[duckdb.DuckD
         raise StoreError(_one_line(path, error)) from error
     try:
         _prepare(connection, path)
+        if folder is not None:
+            _belong_to(connection, path, folder.resolve())
         yield connection
     except _FAULTS as error:
         raise StoreError(_one_line(path, error)) from error
@@ -124,6 +129,24 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
         )
         connection.execute("INSERT INTO schema_version VALUES (?, ?)", [SCHEMA_VERSION, now])
+
+
+def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> None:
+    """Record whose database it is; raise StoreError if it is another folder's.
+
+    One that lies in the folder is the folder's own, also after the folder was moved or copied.
+    """
+    owners = connection.execute("SELECT path FROM evaluation_folder").fetchall()
+    if owners == [(str(folder),)]:
+        return
+    if owners and not path.resolve().is_relative_to(folder):
+        raise StoreError(
+            f"{path}: holds the evaluation in {owners[0][0]}, not the one in {folder}. "
+            "Set EVAL_DATABASE to another file."
+        )
+    with transaction(connection):
+        connection.execute("DELETE FROM evaluation_folder")
+        connection.execute("INSERT INTO evaluation_folder VALUES (?)", [str(folder)])
 
 
 def _stored_schema(connection: duckdb.DuckDBPyConnection) -> tuple[int | None, str | None]:

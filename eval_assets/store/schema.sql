@@ -3,6 +3,11 @@
 -- No primary keys: readers refuse duplicates with the line they stand on, and an index on
 -- millions of ratings would cost more than everything else done to them.
 
+-- The folder whose evaluation this is: one row.
+CREATE TABLE IF NOT EXISTS evaluation_folder (
+    path VARCHAR NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS imports (
     table_name VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,          -- of the files and the settings that the rows came from

@@ -16,6 +16,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import defs
 from tests.e2e.conftest import OPPOSING, Evaluated, clean_environment, failures
 
@@ -185,6 +186,7 @@ def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
         context = dg.build_schedule_context(
             instance,
             repository_def=defs.get_repository_def(),
+            resources={"folder": EvaluationFolder()},
             scheduled_execution_time=datetime(2026, 11, 2, 6, tzinfo=UTC),
         )
         [request] = schedule.evaluate_tick(context).run_requests or []
@@ -245,6 +247,16 @@ def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) ->
     assert {gate["severity"] for gate in json.loads(done.stdout)} == {"error"}
     closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")
     assert closed_folder.run("gates").returncode == 0
+
+
+def test_the_database_of_an_open_folder_does_not_open_another(
+    closed_folder: Evaluated, open_once: Evaluated
+) -> None:
+    done = closed_folder.run("gates", environment={"EVAL_DATABASE": str(open_once.database)})
+
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert f"holds the evaluation in {open_once.path}, not the one in" in line
 
 
 def test_a_gate_that_only_warns_says_so_where_it_is_not_reached(closed_folder: Evaluated) -> None:

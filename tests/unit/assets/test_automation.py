@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.automation import WEBHOOK, alert, check_alerts, new_files
+from eval_assets.assets.automation import WEBHOOK, alert, check_alerts, new_files, scheduled_rerun
 from eval_assets.assets.resources import EvaluationFolder
 
 
@@ -46,26 +46,33 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterIns
         yield made
 
 
+def check_comes_to(state: str, instance: dg.DagsterInstance, folder: EvaluationFolder) -> None:
+    """Run the check to this state in a run of this evaluation."""
+    dg.materialize(
+        [measured, good],
+        instance=instance,
+        resources={"outcome": Outcome(state=state)},
+        tags=folder.run_tags,
+        raise_on_error=False,
+    )
+
+
 def tick(
-    instance: dg.DagsterInstance, cursor: str | None, *states: str
+    instance: dg.DagsterInstance, cursor: str | None, folder: EvaluationFolder
 ) -> tuple[list[dg.RunRequest], str]:
-    """Run the check to each state, then evaluate the sensor once."""
+    """Evaluate the sensor once; return what it requests and the cursor it leaves."""
     definitions = dg.Definitions(
         assets=[measured],
         asset_checks=[good],
         jobs=[alert],
         sensors=[check_alerts],
-        resources={"outcome": Outcome(), "folder": EvaluationFolder()},
+        resources={"outcome": Outcome(), "folder": folder},
     )
-    for state in states:
-        dg.materialize(
-            [measured, good],
-            instance=instance,
-            resources={"outcome": Outcome(state=state)},
-            raise_on_error=False,
-        )
     context = dg.build_sensor_context(
-        instance=instance, cursor=cursor, repository_def=definitions.get_repository_def()
+        instance=instance,
+        cursor=cursor,
+        repository_def=definitions.get_repository_def(),
+        resources={"folder": folder},
     )
     result = check_alerts(context)
     assert isinstance(result, dg.SensorResult)
@@ -78,20 +85,57 @@ def states_of(requests: list[dg.RunRequest]) -> list[str]:
     return [request.run_config["ops"]["send_alert"]["config"]["state"] for request in requests]
 
 
-def test_each_change_of_state_is_reported_once(instance: dg.DagsterInstance) -> None:
-    requests, cursor = tick(instance, None, "passed")
-    assert states_of(requests) == []
-    requests, cursor = tick(instance, cursor, "warned")
-    assert states_of(requests) == ["warned"]
-    requests, cursor = tick(instance, cursor)
-    assert states_of(requests) == []
-    requests, cursor = tick(instance, cursor, "failed", "failed")
-    assert states_of(requests) == ["failed"]
-    requests, cursor = tick(instance, cursor, "crashed")
-    assert states_of(requests) == ["crashed"]
-    requests, cursor = tick(instance, cursor, "passed")
-    assert states_of(requests) == ["passed"]
-    assert json.loads(cursor) == {"measured/good": "passed"}
+def test_each_change_of_state_is_reported_once(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    folder, cursor, reported = EvaluationFolder(data=str(tmp_path)), None, []
+    for states in (["passed"], ["warned"], [], ["failed", "failed"], ["crashed"], ["passed"]):
+        for state in states:
+            check_comes_to(state, instance, folder)
+        requests, cursor = tick(instance, cursor, folder)
+        reported.append(states_of(requests))
+
+    assert reported == [[], ["warned"], [], ["failed"], ["crashed"], ["passed"]]
+
+
+def test_alerts_go_by_the_runs_of_their_own_evaluation(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    """One history, two folders: neither a failure nor an all-clear of one reaches the other."""
+    mine = EvaluationFolder(data=str(tmp_path / "mine"))
+    others = EvaluationFolder(data=str(tmp_path / "others"))
+    check_comes_to("failed", instance, others)
+    none_of_mine, cursor = tick(instance, None, mine)
+    check_comes_to("warned", instance, mine)
+    check_comes_to("passed", instance, others)
+    warned, cursor = tick(instance, cursor, mine)
+    theirs, cursor = tick(instance, cursor, others)
+    still, _ = tick(instance, cursor, mine)
+
+    assert (none_of_mine, theirs, still) == ([], [], [])
+    assert states_of(warned) == ["warned"]
+    assert warned[0].tags == mine.run_tags
+
+
+def test_a_failure_before_many_runs_of_another_evaluation_is_still_found(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval_assets.assets.automation._PAGE", 2)
+    mine = EvaluationFolder(data=str(tmp_path / "mine"))
+    check_comes_to("failed", instance, mine)
+    for _ in range(4):
+        check_comes_to("passed", instance, EvaluationFolder(data=str(tmp_path / "others")))
+
+    assert states_of(tick(instance, None, mine)[0]) == ["failed"]
+
+
+def test_the_schedule_requests_a_tagged_run(tmp_path: Path) -> None:
+    folder = EvaluationFolder(data=str(tmp_path))
+    context = dg.build_schedule_context(resources={"folder": folder})
+    request = scheduled_rerun(context)
+
+    assert isinstance(request, dg.RunRequest)
+    assert request.tags == {"eval_assets/evaluation": str(tmp_path)}
 
 
 @contextmanager

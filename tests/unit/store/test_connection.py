@@ -2,6 +2,7 @@
 
 import logging
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -148,6 +149,35 @@ def test_tables_of_an_older_schema_are_made_again_and_paid_replies_are_kept(path
 
     assert "outdated" not in tables
     assert "prompt_text" in columns
+
+
+def test_a_database_of_one_folder_does_not_open_for_another(tmp_path: Path) -> None:
+    shared, mine, others = tmp_path / "eval.duckdb", tmp_path / "mine", tmp_path / "others"
+    for same in (mine, mine / ".." / "mine"):
+        with connect(shared, folder=same):
+            pass
+    with pytest.raises(StoreError) as raised, connect(shared, folder=others):
+        pass
+
+    assert str(raised.value) == (
+        f"{shared}: holds the evaluation in {mine}, not the one in {others}. "
+        "Set EVAL_DATABASE to another file."
+    )
+
+
+def test_a_folder_that_was_copied_with_its_database_opens_its_own(tmp_path: Path) -> None:
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    with connect(original / "out" / "eval.duckdb", folder=original):
+        pass
+    shutil.copytree(original, copy)
+    with connect(copy / "out" / "eval.duckdb", folder=copy):
+        pass
+
+    with (
+        pytest.raises(StoreError, match="holds the evaluation in"),
+        connect(copy / "out" / "eval.duckdb", folder=original),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("content", [b"response_id,rating\na1,3\n" * 500, b""])
