@@ -9,13 +9,11 @@ from eval_assets.agreement.judges import (
     measure_judges_against_humans,
 )
 from eval_assets.agreement.pairs import (
-    MIDDLE,
     PROMPT_DIFFERENCE,
     RESPONSE_DIFFERENCE,
     PairMeasures,
     Validation,
     measure_pairs,
-    pair_kappa,
 )
 from eval_assets.agreement.ratings import (
     HumanRatings,
@@ -24,6 +22,7 @@ from eval_assets.agreement.ratings import (
     LongRatings,
     RaterKind,
 )
+from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statistic_columns
 from eval_assets.agreement.evidence import alpha_levels
-from eval_assets.agreement.pairs import MIDDLE
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
+from eval_assets.agreement.split_kappa import kappa_by_group, pair_kappa
 from eval_assets.evaluation import Evaluation, RubricQuestion
 from eval_assets.interpretation import alpha_label
 from eval_assets.statistics import JUDGE_AGREEMENT, JUDGE_HUMAN_AGREEMENT
@@ -22,7 +22,6 @@ from eval_assets.stats import (
     RatingPatterns,
     alpha_by_cluster,
     coefficient_interval,
-    grouped_kappa,
     judge_human_profile,
     overall_profile,
 )
@@ -72,8 +71,9 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
             }
         )
     pooled = [(question, judges.scores[question.id]) for question in evaluation.rubric]
+    by_question = pd.DataFrame([_overall(pooled, judges.prompts), *rows])
     by_response = _by_response(pooled, judges.response_ids)
-    return pd.DataFrame([_overall(pooled, judges.prompts), *rows, *by_response]).assign(
+    return pd.concat([by_question, by_response], ignore_index=True).assign(
         judge_set_fingerprint=judges.judge_set_fingerprint, data_version=judges.data_version
     )
 
@@ -163,37 +163,38 @@ def _overall(
 
 def _by_response(
     pooled: list[tuple[RubricQuestion, LongRatings]], response_ids: NDArray[np.object_]
-) -> list[dict[str, object]]:
+) -> pd.DataFrame:
     """Return rows of single responses; one question alone cannot show agreement beyond chance."""
     if len(pooled) < 2:  # noqa: PLR2004 - two units at least
-        return []
+        return pd.DataFrame()
     response = np.concatenate([given.unit for _, given in pooled])
     question = np.repeat(np.arange(len(pooled)), [len(given.unit) for _, given in pooled])
     value = np.concatenate([_on_unit_scale(q, given.value) for q, given in pooled])
+    clusters, alphas = alpha_by_cluster(response, response * len(pooled) + question, value)
     units, n_scores = np.unique(response * len(pooled) + question, return_counts=True)
-    compared = pd.Series(n_scores[n_scores > 1]).groupby(units[n_scores > 1] // len(pooled))
-    shape = pd.DataFrame(
+    n_compared = np.where(n_scores > 1, n_scores, 0)
+    rows = pd.DataFrame(
         {
-            "n_units": compared.size(),
-            "n_judges": compared.max(),
-            "n_comparisons": compared.apply(lambda n: int((n * (n - 1) // 2).sum())),
+            "response": units // len(pooled),
+            "n_units": n_compared > 1,
+            "n_judges": n_compared,
+            "n_comparisons": n_compared * (n_compared - 1) // 2,
         }
     )
-    clusters, alphas = alpha_by_cluster(response, response * len(pooled) + question, value)
-    return [
-        {
-            "scope": "response",
-            "response_id": response_ids[cluster],
-            "alpha": alpha,
-            "alpha_level": "interval",
-            "n_units": shape.n_units[cluster],
-            "n_judges": shape.n_judges[cluster],
-            "n_comparisons": shape.n_comparisons[cluster],
-            "interpretation": alpha_label(alpha),
-        }
-        for cluster, alpha in zip(clusters, alphas, strict=True)
-        if not math.isnan(alpha)
-    ]
+    shape = rows.groupby("response").agg(
+        {"n_units": "sum", "n_judges": "max", "n_comparisons": "sum"}
+    )
+    return (
+        shape.loc[clusters]
+        .reset_index(drop=True)
+        .assign(
+            scope="response",
+            response_id=response_ids[clusters],
+            alpha=alphas,
+            alpha_level="interval",
+            interpretation=[alpha_label(alpha) for alpha in alphas],
+        )[~np.isnan(alphas)]
+    )
 
 
 def _kappas(
@@ -204,23 +205,21 @@ def _kappas(
     Micro pools all units; macro is the mean over prompts, each question by itself. With more than
     two judges, both are means over the pairs of judges.
     """
-    by_question = [_on_unit_scale(question, given.matrix()) for question, given in pooled]
-    scores = np.concatenate(by_question)
-    classes = np.where(np.isnan(scores), math.nan, scores > MIDDLE)
-    questions = np.repeat([question.id for question, _ in pooled], len(prompts))
-    prompt_of = [questions, np.tile(prompts, len(pooled))]
+    scores = np.concatenate(
+        [_on_unit_scale(question, given.matrix()) for question, given in pooled]
+    )
+    codes, of_response = np.unique(prompts.astype(str), return_inverse=True)
+    n_prompts = len(codes)
+    prompt = np.concatenate([of_response + n_prompts * place for place in range(len(pooled))])
     macro, micro = [], []
-    for one, other in itertools.combinations(range(classes.shape[1]), 2):
-        by_prompt = pd.DataFrame(classes[:, [one, other]]).groupby(prompt_of)
-        found = grouped_kappa(
-            [(part[0].to_numpy(), part[1].to_numpy()) for _, part in by_prompt], weights=None
-        )
-        macro.append(found.macro)
-        micro.append(found.micro)
+    for one, other in itertools.combinations(scores.T, 2):
+        by_prompt, _ = kappa_by_group(one, other, prompt, n_groups=n_prompts * len(pooled))
+        macro.append(_mean(by_prompt))
+        micro.append(pair_kappa(one, other).value)
     return {"kappa_macro": _mean(macro), "kappa_micro": _mean(micro)}
 
 
-def _mean(values: list[float]) -> float:
+def _mean(values: Iterable[float]) -> float:
     """Return the mean of the defined values; NaN if there are none."""
     defined = [value for value in values if not math.isnan(value)]
     return math.fsum(defined) / len(defined) if defined else math.nan

@@ -10,14 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.agreement.ratings import JudgedUnits
+from eval_assets.agreement.split_kappa import MIDDLE, kappa_by_group, pair_kappa
 from eval_assets.evaluation import judge_set_fingerprint
 from eval_assets.scale import TOLERANCE
-from eval_assets.stats import cohen_kappa, wilcoxon_signed_rank
+from eval_assets.stats import wilcoxon_signed_rank
 
 Floats = npt.NDArray[np.float64]
-
-MIDDLE = 0.5
-"""Scores are split here, on the scale taken to [0, 1]: those above form one class."""
 
 GOOD_KAPPA = 0.70
 """A pair passes from this kappa on; a prompt below it is listed as a disagreement."""
@@ -55,22 +53,6 @@ class Validation:
     notes: str
 
 
-@dataclass(frozen=True)
-class PairKappa:
-    """Cohen's kappa of scores above the middle of the scale against the rest.
-
-    Args:
-        value: 1 for perfect agreement, 0 for chance; NaN if undefined.
-        reason: Why it is undefined: `no_pairs`, or `single_class` if both judges put everything
-            on the same side; empty if it is defined.
-        n_units: Units that both judges scored.
-    """
-
-    value: float
-    reason: str
-    n_units: int
-
-
 @dataclass(frozen=True, eq=False)
 class PairMeasures:
     """Agreement of judges pair by pair.
@@ -84,32 +66,6 @@ class PairMeasures:
     prompts: pd.DataFrame
     disagreements: pd.DataFrame
     validation: Validation | None
-
-
-def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
-    """Return kappa of two judges' scores, split at the middle of the scale.
-
-    The split hides how near the scores are: read it beside their differences. On five units no
-    value lies between .615 and 1.
-
-    Args:
-        one: Scores on the scale taken to [0, 1], NaN if missing.
-        other: The other judge's scores of the same units.
-
-    Examples:
-        >>> found = pair_kappa([0.9, 0.5, 0.49], [0.51, 0.1, np.nan])
-        >>> found.value, found.n_units
-        (1.0, 2)
-        >>> pair_kappa([0.9, 0.8], [0.7, 0.8]).reason
-        'single_class'
-    """
-    a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    both = ~(np.isnan(a) | np.isnan(b))
-    n_units = int(both.sum())
-    if not n_units:
-        return PairKappa(math.nan, "no_pairs", 0)
-    kappa = cohen_kappa(a[both] > MIDDLE, b[both] > MIDDLE, weights=None)
-    return PairKappa(kappa, "single_class" if math.isnan(kappa) else "", n_units)
 
 
 def measure_pairs(judged: JudgedUnits, *, at: datetime) -> PairMeasures:
@@ -153,28 +109,33 @@ def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
     a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
     keys = judged.units[["question_id", "prompt_id"]]
     begins = np.flatnonzero((keys != keys.shift()).any(axis=1).to_numpy())
-    rows = []
-    for start, end in zip(begins, [*begins[1:], len(keys)], strict=True):
-        kappa = pair_kappa(a[start:end], b[start:end])
-        far = np.abs(a[start:end] - b[start:end])
-        is_both = ~np.isnan(far)
-        seen = is_both.any()
-        rows.append(
-            {
-                "start": start,
-                "end": end,
-                "n_units": kappa.n_units,
-                "kappa": kappa.value,
-                "kappa_reason": kappa.reason or None,
-                "judge1_score": a[start:end][is_both].mean() if seen else math.nan,
-                "judge2_score": b[start:end][is_both].mean() if seen else math.nan,
-                # of the differences, not the difference of the means, which opposite ones cancel
-                "difference": far[is_both].mean() if seen else math.nan,
-                "largest_difference": far[is_both].max() if seen else math.nan,
-            }
-        )
+    ends = np.append(begins[1:], len(keys))
+    prompt_of = np.repeat(np.arange(len(begins)), ends - begins)
+    kappa, n_units = kappa_by_group(a, b, prompt_of, n_groups=len(begins))
+    # of the differences, not the difference of the means, which opposite ones cancel
+    far = np.abs(a - b)
+    is_both = ~np.isnan(far)
+
+    def mean(values: Floats) -> Floats:
+        means = np.full(len(begins), np.nan)
+        sums = np.bincount(prompt_of[is_both], weights=values[is_both], minlength=len(begins))
+        np.divide(sums, n_units, out=means, where=n_units > 0)
+        return means
+
     named = judged.units.iloc[begins][["prompt_id", "question_id", "query"]]
-    return pd.concat([named.reset_index(drop=True), pd.DataFrame(rows)], axis=1)
+    return named.reset_index(drop=True).assign(
+        start=begins,
+        end=ends,
+        n_units=n_units,
+        kappa=kappa,
+        kappa_reason=pd.Series(np.where(n_units > 0, "single_class", "no_pairs")).where(
+            np.isnan(kappa), None
+        ),
+        judge1_score=mean(a),
+        judge2_score=mean(b),
+        difference=mean(far),
+        largest_difference=pd.Series(far).groupby(prompt_of).max().to_numpy(),
+    )
 
 
 def _judgements(

@@ -371,13 +371,14 @@ CREATE TABLE IF NOT EXISTS dual_judgements (
     created_at TIMESTAMPTZ NOT NULL
 );
 
+-- Both: queries by the numbers of their documents, prompts of the evaluation by their responses.
 CREATE OR REPLACE VIEW ground_truth AS
-SELECT query_id AS id, query, expected_docs::VARCHAR[] AS expected_docs,
+SELECT query_id AS id, query, expected_docs, NULL::VARCHAR[] AS response_ids,
        judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
        'relevance' AS question_id
 FROM dual_judgements
 UNION ALL
-SELECT (md5_number_lower(prompt_id || ' ' || question_id) >> 1)::BIGINT, query, response_ids,
+SELECT (md5_number_lower(prompt_id || ' ' || question_id) >> 1)::BIGINT, query, NULL, response_ids,
        judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
        question_id
 FROM prompt_judgements;

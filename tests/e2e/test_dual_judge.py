@@ -164,7 +164,7 @@ def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
     }
     assert "OPENAI_API_KEY" in str(found["prompts_not_leaked"].description)
     truth = live.rows(
-        """SELECT len(expected_docs), len(judge1_score), len(judge2_score), judge1_model
+        """SELECT len(response_ids), len(judge1_score), len(judge2_score), judge1_model
            FROM ground_truth"""
     )
     assert truth == [(2, 2, 2, "gpt-6-luna")] * 12

@@ -101,14 +101,16 @@ def test_ground_truth_holds_queries_and_prompts_under_whole_numbers(
     write_dual_judgement(connection, judgement(1))
     write_pair_measures(connection, prompts=prompt(), disagreements=pd.DataFrame(), validation=None)
 
-    columns = "expected_docs, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
+    columns = (
+        "expected_docs, response_ids, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
+    )
     [query, asset] = connection.execute(
         f"SELECT {columns} FROM ground_truth ORDER BY id"  # noqa: S608
     ).fetchall()
     ids = connection.execute("SELECT id + 1, typeof(id) FROM ground_truth ORDER BY id").fetchall()
 
-    assert query == (["7", "3"], [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
-    assert asset == (["a1", "a2"], [4.0, None], [None, None], "mj", None, None)
+    assert query == ([7, 3], None, [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
+    assert asset == (None, ["a1", "a2"], [4.0, None], [None, None], "mj", None, None)
     assert ids[0] == (2, "BIGINT")
     assert ids[1][0] > 2
 
