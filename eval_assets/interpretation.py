@@ -1,4 +1,4 @@
-"""What an agreement figure is called and how it is written; both go by the unrounded value."""
+"""Names of agreement figures and how they are written; both go by the unrounded value."""
 
 import math
 from collections.abc import Iterable
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from eval_assets.scale import TOLERANCE
 
 UNDEFINED = "undefined"
-"""What every figure is called that does not exist: no number stands in for it."""
+"""Text of a figure that does not exist: no number stands in for it."""
 
 GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
-"""Where agreement is good, moderate and fair: the ends of the bands that colours go by too."""
+"""Lower ends of the bands, which colours go by too."""
 
 _A_HH_BANDS = (
     (0.90, "Excellent agreement"),
@@ -28,10 +28,13 @@ _KAPPA_BANDS = (
 A_HH_LIMITS = tuple(limit for limit, _ in _A_HH_BANDS)
 ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
 KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
-"""Where one band ends and the next begins: what a written figure must not blur."""
+"""Limits between bands, which a written figure must not blur."""
 
 LOWEST_COVERAGE = 0.9
-"""Lowest share of a judge's units with a score: what is missing is seldom missing by chance."""
+"""Lowest share of a judge's units with a score: scores are seldom missing by chance."""
+
+_UNSTABLE_ALPHA, _UNSTABLE_VARIANCE = 0.1, 0.02
+"""An alpha near 0 on scores that hardly vary says little about the raters."""
 
 _DECIMALS = 3
 _MOST_DECIMALS = 9
@@ -39,10 +42,10 @@ _NEAR = 0.001
 
 
 def a_hh_label(value: float) -> str:
-    """Name of an A^HH, by the bands of the GDPval agreement workshop.
+    """Return the name of an A^HH, by the bands of the GDPval agreement workshop.
 
     Args:
-        value: A^HH in [0, 1]; NaN where it is undefined.
+        value: A^HH in [0, 1]; NaN if undefined.
 
     Returns:
         `Excellent agreement` from .90, `Good` from .75, `Moderate` from .60, `Fair` from .50,
@@ -56,10 +59,10 @@ def a_hh_label(value: float) -> str:
 
 
 def alpha_label(value: float) -> str:
-    """Name of a Krippendorff's alpha: what conclusions it allows.
+    """Return the name of a Krippendorff's alpha: the conclusions that it allows.
 
     Args:
-        value: Alpha, at most 1; NaN where it is undefined.
+        value: Alpha, at most 1; NaN if undefined.
 
     Returns:
         `reliable` from .800, `tentative` from .667, `unreliable` below (Krippendorff 2004,
@@ -72,13 +75,33 @@ def alpha_label(value: float) -> str:
     return _from_below(value, _ALPHA_BANDS, otherwise="unreliable")
 
 
+def pooled_alpha_label(value: float, variance: float) -> str:
+    """Return the name of an alpha, unless it is low only because the scores hardly vary.
+
+    Args:
+        value: Alpha, at most 1; NaN if undefined.
+        variance: Population variance of all scores behind it, on the scale taken to [0, 1].
+
+    Returns:
+        `unstable` for an alpha within .1 of 0 on scores with a variance below .02; else as
+        `alpha_label`.
+
+    Examples:
+        >>> pooled_alpha_label(-0.05, 0.01), pooled_alpha_label(-0.05, 0.05)
+        ('unstable', 'unreliable')
+    """
+    if abs(value) < _UNSTABLE_ALPHA and variance < _UNSTABLE_VARIANCE:
+        return "unstable"
+    return alpha_label(value)
+
+
 def kappa_label(value: float) -> str:
-    """Name of a kappa, by Landis and Koch (1977), doi:10.2307/2529310.
+    """Return the name of a kappa, by Landis and Koch (1977), doi:10.2307/2529310.
 
     The printed bands leave gaps (.20 to .21); here each reaches up to and including its upper end.
 
     Args:
-        value: Kappa in [-1, 1]; NaN where it is undefined.
+        value: Kappa in [-1, 1]; NaN if undefined.
 
     Returns:
         `poor` below 0, then `slight` to .20, `fair` to .40, `moderate` to .60, `substantial` to
@@ -96,11 +119,11 @@ def kappa_label(value: float) -> str:
 
 
 def figure_text(value: float, *, limits: Iterable[float]) -> str:
-    """A figure as it is read: three decimals, more where fewer would put it on a limit.
+    """Return a figure as text: three decimals, more if fewer would put it on a limit.
 
     Args:
-        value: The figure; NaN where it is undefined.
-        limits: Minimum and ends of bands that the figure is held against.
+        value: The figure; NaN if undefined.
+        limits: Minimum and ends of bands that the figure is compared with.
 
     Returns:
         Three decimals; at least four within .001 of a limit, and as many as it takes to tell the
@@ -126,7 +149,7 @@ def figure_text(value: float, *, limits: Iterable[float]) -> str:
 
 
 def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, otherwise: str) -> str:
-    """Name of the highest band that `value` reaches; `bands` descend."""
+    """Return the name of the highest band that `value` reaches; `bands` descend."""
     if math.isnan(value):
         return UNDEFINED
     return next((name for lower, name in bands if value >= lower), otherwise)

@@ -22,6 +22,7 @@ from eval_assets.agreement.ratings import (
     LongRatings,
     RaterKind,
 )
+from eval_assets.agreement.slices import measure_slices
 from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 
@@ -47,6 +48,7 @@ __all__ = [
     "measure_judges",
     "measure_judges_against_humans",
     "measure_pairs",
+    "measure_slices",
     "measures_version",
     "next_stage",
     "pair_kappa",

@@ -10,6 +10,7 @@ from eval_assets.agreement import (
     measure_judges,
     measure_judges_against_humans,
     measure_pairs,
+    measure_slices,
 )
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels, label_disagreements
@@ -29,6 +30,8 @@ from eval_assets.store import (
     read_table,
     replace_records,
     replace_rows,
+    responses_in_order,
+    slices_in_order,
     transaction,
     validation_history,
     write_combined_scores,
@@ -166,6 +169,32 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "worst": rows_as_metadata(measures.disagreements.head(_MOST_SHOWN)),
             "history": rows_as_metadata(history),
         }
+    )
+
+
+@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
+def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Agreement of humans and of judges by prompt and model, by difficulty and by attribute."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            humans = human_ratings(connection, evaluation).ratings
+            judges = judge_ratings(connection, evaluation).scores
+            models = responses_in_order(connection)["model_name"].to_numpy(dtype=object)
+            slices = slices_in_order(connection)
+            questions = evaluation.rubric
+            rows = pd.concat(
+                [
+                    measure_slices("human", [(q, humans[q.id]) for q in questions], models, slices),
+                    measure_slices("judge", [(q, judges[q.id]) for q in questions], models, slices),
+                ]
+            )
+            with transaction(connection):
+                replace_rows(connection, "agreement_by_slice", rows)
+            by_prompt = read_table(connection, "results_by_prompt", order_by="mean_alpha")
+            table = table_metadata(connection, "agreement_by_slice")
+    return dg.MaterializeResult(
+        metadata={**table, "lowest_prompts": rows_as_metadata(by_prompt.head(_MOST_SHOWN))}
     )
 
 

@@ -20,7 +20,13 @@ from eval_assets.store.pairs import (
     write_pair_measures,
     write_staged_mode,
 )
-from eval_assets.store.ratings import data_version, human_ratings, judge_ratings
+from eval_assets.store.ratings import (
+    data_version,
+    human_ratings,
+    judge_ratings,
+    responses_in_order,
+    slices_in_order,
+)
 from eval_assets.store.scores import (
     JudgeRow,
     judged_models,
@@ -70,7 +76,9 @@ __all__ = [
     "replace_records",
     "replace_rows",
     "response_keys",
+    "responses_in_order",
     "score_coverage",
+    "slices_in_order",
     "spent_in_run",
     "status_counts",
     "tables_that_hold",

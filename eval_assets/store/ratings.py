@@ -3,6 +3,7 @@
 import duckdb
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from eval_assets.agreement import (
     HumanRatings,
@@ -132,10 +133,33 @@ def long_ratings(
 
 
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return response_id, prompt_id and group_id of all responses, in the order of units."""
+    """Return id, model, prompt and group of all responses, in the order of unit indices."""
     return connection.execute(
-        "SELECT response_id, prompt_id, group_id FROM response_groups ORDER BY response_id"
+        """SELECT response_id, model_name, prompt_id, response_groups.group_id
+           FROM response_groups JOIN responses USING (response_id) ORDER BY response_id"""
     ).df()
+
+
+def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, NDArray[np.object_]]:
+    """Return the value of every response by slice, in the order of unit indices; None for none."""
+    found = connection.execute(
+        """
+        WITH unit AS (
+            SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
+        ), sliced AS (
+            FROM response_slices
+            UNION ALL SELECT response_id, 'prompt_id', prompt_id FROM response_groups
+        )
+        SELECT slice, list(i) AS i, list(slice_value) AS slice_value
+        FROM sliced JOIN unit USING (response_id) GROUP BY slice ORDER BY slice
+        """
+    ).fetchall()
+    [[n_responses]] = connection.execute("SELECT count(*) FROM responses").fetchall()
+    slices = {}
+    for name, units, values in found:
+        slices[name] = np.full(n_responses, None, dtype=object)
+        slices[name][units] = values
+    return slices
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -176,6 +176,21 @@ CREATE TABLE IF NOT EXISTS judge_agreement (
     data_version VARCHAR NOT NULL
 );
 
+-- Agreement on parts of the responses. Alpha pools units on [0, 1] at the interval level.
+CREATE TABLE IF NOT EXISTS agreement_by_slice (
+    rater_kind VARCHAR NOT NULL,           -- 'human' or 'judge'
+    slice VARCHAR NOT NULL,                -- 'all', 'prompt_id', 'difficulty', 'indicator_id' or an attribute
+    slice_value VARCHAR,
+    model_name VARCHAR,                    -- NULL: over all models
+    question_id VARCHAR,                   -- NULL: over all questions
+    n_responses BIGINT NOT NULL,
+    n_units BIGINT NOT NULL,               -- with ratings by two raters
+    alpha DOUBLE,
+    mean DOUBLE,                           -- of the units' mean ratings, on [0, 1]
+    spread DOUBLE,                         -- their population standard deviation
+    interpretation VARCHAR NOT NULL        -- as of alpha; 'unstable' if low on scores that hardly vary
+);
+
 CREATE TABLE IF NOT EXISTS judge_human_agreement (
     judge_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
@@ -286,6 +301,40 @@ FROM (
            coalesce(attributes ->> 'prompt_id', md5(prompt_text), response_id) AS prompt_id
     FROM responses
 );
+
+-- Parts of the responses: every column that sorts them into at most 20 values.
+CREATE OR REPLACE VIEW response_slices AS
+WITH sliced AS (
+    SELECT response_id, 'all' AS slice, NULL AS slice_value FROM responses
+    UNION ALL SELECT response_id, 'difficulty', difficulty FROM responses
+    UNION ALL SELECT response_id, 'indicator_id', indicator_id FROM responses
+    UNION ALL
+    SELECT response_id, key, value ->> '$' FROM responses, json_each(attributes)
+    WHERE key <> 'prompt_id'
+)
+SELECT * FROM sliced
+WHERE (slice = 'all' OR slice_value IS NOT NULL)
+  AND slice IN (
+      SELECT slice FROM sliced GROUP BY slice
+      HAVING slice = 'all' OR count(DISTINCT slice_value) BETWEEN 1 AND 20
+  );
+
+-- Judges' agreement on each prompt and each model, over its results by prompt and model.
+CREATE OR REPLACE VIEW results_by_prompt AS
+SELECT slice_value AS prompt_id, count(*) AS n_results, avg(alpha) AS mean_alpha,
+       min(alpha) AS lowest_alpha, count(*) FILTER (alpha < 0.667) AS n_not_reliable,
+       avg(mean) AS mean
+FROM agreement_by_slice
+WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL AND alpha IS NOT NULL
+GROUP BY ALL;
+
+CREATE OR REPLACE VIEW results_by_model AS
+SELECT model_name, count(*) AS n_results, avg(alpha) AS mean_alpha,
+       min(alpha) AS lowest_alpha, count(*) FILTER (alpha < 0.667) AS n_not_reliable,
+       avg(mean) AS mean
+FROM agreement_by_slice
+WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL AND alpha IS NOT NULL
+GROUP BY ALL;
 
 -- What is rated: a response whose indicator names a question is rated on that one only.
 CREATE OR REPLACE VIEW asked_units AS

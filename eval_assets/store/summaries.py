@@ -55,17 +55,6 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
             SELECT s.response_id, s.question_id, 'judge', s.judge_id, s.score, rated.human
             FROM judge_scores AS s LEFT JOIN rated USING (response_id, question_id)
             WHERE s.status = 'ok'
-        ), attribute AS (
-            SELECT response_id, key AS slice, value ->> '$' AS slice_value
-            FROM responses, json_each(attributes)
-        ), sliced AS (
-            SELECT response_id, 'all' AS slice, NULL AS slice_value FROM responses
-            UNION ALL SELECT response_id, 'difficulty', difficulty FROM responses
-            UNION ALL SELECT response_id, 'indicator_id', indicator_id FROM responses
-            UNION ALL SELECT response_id, slice, slice_value FROM attribute
-        ), useful AS (
-            SELECT slice FROM sliced GROUP BY slice
-            HAVING slice = 'all' OR count(DISTINCT slice_value) BETWEEN 1 AND 20
         )
         SELECT slice, slice_value, question_id, model_name, rater_kind, rater_id,
                count(*) AS n, avg(score) AS mean,
@@ -74,9 +63,7 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
                avg(score - human) AS bias
         FROM scored
         JOIN responses USING (response_id)
-        JOIN sliced USING (response_id)
-        JOIN useful USING (slice)
-        WHERE slice = 'all' OR slice_value IS NOT NULL
+        JOIN response_slices USING (response_id)
         GROUP BY GROUPING SETS (
             (slice, slice_value, question_id, rater_kind, rater_id, model_name),
             (slice, slice_value, question_id, rater_kind, rater_id)

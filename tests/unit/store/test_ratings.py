@@ -14,6 +14,7 @@ from eval_assets.store.ratings import (
     long_ratings,
     rating_patterns,
     responses_in_order,
+    slices_in_order,
 )
 from eval_assets.store.scores import JudgeRow, write_judge_scores
 from eval_assets.store.tables import replace_rows
@@ -175,6 +176,22 @@ def test_a_response_without_prompt_stands_for_itself(connection: Connection) -> 
         ("a1", "a1"),
         ("a2", "a2"),
     ]
+
+
+def test_slices_sort_responses_by_prompt_difficulty_and_attribute(connection: Connection) -> None:
+    """A column with a value for each of 21 responses is none; a missing value is None."""
+    many = [f"x{i:02}" for i in range(21)]
+    rows = responses(*many, prompt_text="One").assign(
+        difficulty=np.array(["easy"] * 20 + [None], dtype=object),
+        attributes=[f'{{"topic": "tax", "serial": "{i}", "prompt_id": "p{i}"}}' for i in range(21)],
+    )
+    replace_rows(connection, "responses", rows)
+    found = slices_in_order(connection)
+
+    assert list(found) == ["all", "difficulty", "prompt_id", "topic"]
+    assert found["difficulty"].tolist() == ["easy"] * 20 + [None]
+    assert found["prompt_id"].tolist() == [f"p{i}" for i in range(21)]
+    assert set(found["topic"]) == {"tax"}
 
 
 def rate_anew(connection: Connection) -> None:
