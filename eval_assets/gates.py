@@ -28,9 +28,6 @@ ASSET_OF_GATE: dict[GateName, str] = {
 _FEWEST_UNITS = 2
 """One unit cannot show agreement beyond chance."""
 
-_MOSTLY_EQUAL = 75.0
-"""Percentage of equal pairs from which on a low alpha comes from ratings that hardly vary."""
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -43,7 +40,7 @@ class Figure:
         high: Upper end of its 95 % interval; NaN if undefined.
         n_units: Units with at least two ratings.
         undefined_because: Why `value` is NaN; empty if it is defined.
-        exact_agreement: Percentage of pairs of ratings that are equal; NaN if not measured.
+        hardly_varies: How alike the ratings are, if that explains a low alpha; else empty.
         n_disagreements: Rows of `label_disagreements`.
     """
 
@@ -53,7 +50,7 @@ class Figure:
     high: float
     n_units: int
     undefined_because: str = ""
-    exact_agreement: float = math.nan
+    hardly_varies: str = ""
     n_disagreements: int = 0
 
 
@@ -297,16 +294,15 @@ _VARY = "Add responses that differ more: agreement beyond chance shows only if r
 
 def _more_ratings(gate: GateName, figure: Figure) -> str:
     """Return the remedy for a figure that the data leave open."""
-    if gate == "judge_alpha":
-        return "Have more responses scored by two judges or more"
-    if figure.exact_agreement >= _MOSTLY_EQUAL:
-        return f"{_MORE[gate]}, above all responses that deserve other ratings"
-    return _MORE[gate]
+    more = _MORE[gate] if gate != "judge_alpha" else "Have the judges score more responses"
+    if figure.hardly_varies:
+        return f"{more}, above all responses that deserve other ratings"
+    return more
 
 
 def _remedy(gate: GateName, figure: Figure) -> str:
     """Return the remedy for a figure that is certainly below its minimum."""
-    if gate == "judge_alpha":
+    if gate == "judge_alpha" and not figure.hardly_varies:
         return "Compare the judges' replies in judge_scores and revise the judge prompt"
     if figure.n_disagreements:
         n = figure.n_disagreements
@@ -315,10 +311,10 @@ def _remedy(gate: GateName, figure: Figure) -> str:
             f"Discuss {listed} in label_disagreements with the raters, revise the rubric, "
             "then label again"
         )
-    if figure.exact_agreement >= _MOSTLY_EQUAL:
+    if figure.hardly_varies:
         return (
-            f"There is no disagreement to discuss: {figure.exact_agreement:.0f} % of pairs are "
-            "equal, and the ratings hardly vary. Have responses rated that deserve other ratings"
+            f"There is no disagreement to discuss: {figure.hardly_varies}. Add responses that "
+            "deserve other ratings"
         )
     return (
         "Raters differ by small steps throughout: give an example response for every value of the "

@@ -33,6 +33,7 @@ KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
 LOWEST_COVERAGE = 0.9
 """Lowest share of a judge's units with a score: scores are seldom missing by chance."""
 
+UNSTABLE = "unstable"
 _UNSTABLE_ALPHA, _UNSTABLE_VARIANCE = 0.1, 0.02
 """An alpha near 0 on scores that hardly vary says little about the raters."""
 
@@ -91,7 +92,7 @@ def pooled_alpha_label(value: float, variance: float) -> str:
         ('unstable', 'unreliable')
     """
     if abs(value) < _UNSTABLE_ALPHA and variance < _UNSTABLE_VARIANCE:
-        return "unstable"
+        return UNSTABLE
     return alpha_label(value)
 
 

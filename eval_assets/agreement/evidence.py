@@ -2,7 +2,8 @@
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +17,11 @@ from eval_assets.gates import (
     applicable_gates,
     evaluate_gates,
 )
+from eval_assets.interpretation import UNSTABLE
 from eval_assets.scale import Level
+
+_MOSTLY_EQUAL = 75.0
+"""Percentage of equal pairs from which on a low alpha comes from ratings that hardly vary."""
 
 _KIND_OF_GATE: dict[GateName, RaterKind] = {
     "human_a_hh": "human",
@@ -102,11 +107,21 @@ def _figures(rows: pd.DataFrame, column: str) -> tuple[Figure, ...]:
             high=_number(row[f"{column}_high"]),
             n_units=int(row["n_responses" if "n_responses" in row else "n_units"]),
             undefined_because=str(row["interpretation"]),
-            exact_agreement=_number(row.get("exact_agreement")),
+            hardly_varies=_how_alike(row),
             n_disagreements=int(row.get("n_disagreements", 0)),
         )
         for row in rows[rows["scope"] != "response"].to_dict("records")
     )
+
+
+def _how_alike(row: Mapping[Hashable, Any]) -> str:
+    """Return how alike the ratings are if they hardly vary; else nothing."""
+    exact = _number(row.get("exact_agreement"))
+    if exact >= _MOSTLY_EQUAL:
+        return f"{exact:.0f} % of pairs are equal"
+    if row["interpretation"] == UNSTABLE:
+        return "all scores lie close together"
+    return ""
 
 
 def _number(value: float | None) -> float:

@@ -15,7 +15,9 @@ from eval_assets.evaluation import Evaluation, RubricQuestion
 from eval_assets.interpretation import a_hh_label, alpha_label
 from eval_assets.statistics import HUMAN_AGREEMENT
 from eval_assets.stats import (
+    AgreementProfile,
     Interval,
+    OverallProfile,
     QuestionRatings,
     RatingPatterns,
     agreement_profile,
@@ -76,9 +78,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
                 "kappa_kind": kappa_kind,
                 "gwet_ac_kind": "ac1" if is_nominal else "ac2_quadratic",
                 "interval_method": profile.alpha.method,
-                "interpretation": interpretation(
-                    profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
-                ),
+                "interpretation": _interpretation(profile),
             }
         )
         findings += rater_patterns(question, given)
@@ -99,13 +99,16 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
     return HumanMeasures(agreement=agreement, findings=tuple(findings))
 
 
-def interpretation(a_hh: float, alpha: float, *, n_pairs: int) -> str:
+def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
     """Return the bands that the figures lie in, or why they are undefined."""
-    if not n_pairs:
+    if not profile.n_pairs:
         return "no response has two ratings"
-    if math.isnan(alpha):
-        return f"{a_hh_label(a_hh)}; alpha undefined: no variation, all ratings are equal"
-    return f"{a_hh_label(a_hh)}; alpha {alpha_label(alpha)}"
+    a_hh = a_hh_label(profile.a_hh.value)
+    if profile.a_hh.low <= profile.a_hh_by_chance:
+        a_hh += ", no better than chance"
+    if math.isnan(profile.alpha.value):
+        return f"{a_hh}; alpha undefined: no variation, all ratings are equal"
+    return f"{a_hh}; alpha {alpha_label(profile.alpha.value)}"
 
 
 def _overall(evaluation: Evaluation, ratings: Mapping[str, LongRatings]) -> dict[str, object]:
@@ -126,9 +129,7 @@ def _overall(evaluation: Evaluation, ratings: Mapping[str, LongRatings]) -> dict
         **statistic_columns(HUMAN_AGREEMENT, vars(profile)),
         "alpha_level": "interval",
         "interval_method": profile.alpha.method,
-        "interpretation": interpretation(
-            profile.a_hh.value, profile.alpha.value, n_pairs=profile.n_pairs
-        ),
+        "interpretation": _interpretation(profile),
     }
 
 

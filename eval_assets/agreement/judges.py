@@ -14,7 +14,7 @@ from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.agreement.split_kappa import kappa_by_group, pair_kappa
 from eval_assets.evaluation import Evaluation, RubricQuestion
-from eval_assets.interpretation import alpha_label
+from eval_assets.interpretation import alpha_label, pooled_alpha_label
 from eval_assets.statistics import JUDGE_AGREEMENT, JUDGE_HUMAN_AGREEMENT
 from eval_assets.stats import (
     Alpha,
@@ -67,7 +67,7 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
                 "n_judges": len(given.by_rater()),
                 "n_comparisons": int(patterns.n_units @ patterns.n_pairs),
                 "interval_method": alpha.method,
-                "interpretation": _interpretation(alpha.value, n_pairs=int(patterns.n_pairs.sum())),
+                "interpretation": _interpretation(alpha.value, [(question, given)]),
             }
         )
     pooled = [(question, judges.scores[question.id]) for question in evaluation.rubric]
@@ -157,7 +157,7 @@ def _overall(
         "n_judges": len({judge for _, given in pooled for judge in given.by_rater()}),
         "n_comparisons": profile.n_pairs,
         "interval_method": profile.alpha.method,
-        "interpretation": _interpretation(profile.alpha.value, n_pairs=profile.n_pairs),
+        "interpretation": _interpretation(profile.alpha.value, pooled),
     }
 
 
@@ -229,10 +229,12 @@ def _on_unit_scale(question: RubricQuestion, values: Floats) -> Floats:
     return (values - question.scale.low) / (question.scale.high - question.scale.low)
 
 
-def _interpretation(alpha: float, *, n_pairs: int) -> str:
+def _interpretation(alpha: float, pooled: list[tuple[RubricQuestion, LongRatings]]) -> str:
     """Return the name of alpha's band, or why alpha is undefined."""
-    if not n_pairs:
-        return "no unit has scores of two judges"
+    scores = np.concatenate([_on_unit_scale(question, given.value) for question, given in pooled])
     if math.isnan(alpha):
+        is_compared = any((np.bincount(given.unit) > 1).any() for _, given in pooled)
+        if not is_compared:
+            return "no unit has scores of two judges"
         return "undefined: no variation, all scores are equal"
-    return alpha_label(alpha)
+    return pooled_alpha_label(alpha, float(np.var(scores)))

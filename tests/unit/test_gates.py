@@ -26,11 +26,11 @@ def figure(  # noqa: PLR0913 - the fields of a Figure
     n_units: int = 50,
     why: str = "",
     half_width: float = 0.001,
-    exact: float = NAN,
+    alike: str = "",
     n_disagreements: int = 0,
 ) -> Figure:
     low, high = value - half_width, value + half_width
-    return Figure(question_id, value, low, high, n_units, why, exact, n_disagreements)
+    return Figure(question_id, value, low, high, n_units, why, alike, n_disagreements)
 
 
 def shown(*figures: Figure) -> Evidence:
@@ -290,14 +290,17 @@ def test_a_stale_gate_does_not_close_the_others_for_want_of_questions() -> None:
     [
         ({"n_disagreements": 13}, "Discuss the 13 disagreements in label_disagreements"),
         ({"n_disagreements": 1}, "Discuss the disagreement in label_disagreements"),
-        ({"exact": 90.0}, "There is no disagreement to discuss: 90 % of pairs are equal"),
-        ({"exact": 40.0}, "Raters differ by small steps throughout"),
-        ({"half_width": 0.3, "exact": 90.0}, "above all responses that deserve other ratings"),
-        ({"half_width": 0.3, "exact": 40.0}, "Have more responses rated by two raters or more"),
+        ({"alike": "90 % of pairs are equal"}, "no disagreement to discuss: 90 % of pairs are"),
+        ({}, "Raters differ by small steps throughout"),
+        (
+            {"half_width": 0.3, "alike": "so alike"},
+            "above all responses that deserve other ratings",
+        ),
+        ({"half_width": 0.3}, "Have more responses rated by two raters or more"),
     ],
 )
 def test_the_remedy_follows_from_disagreements_and_prevalence(
-    shape: dict[str, float], words: str
+    shape: dict[str, float | str], words: str
 ) -> None:
     evidence = shown(figure(0.458, **shape))  # type: ignore[arg-type]
     outcome = outcome_of(evidence, gate="human_alpha", minimum=0.667)
@@ -307,10 +310,16 @@ def test_the_remedy_follows_from_disagreements_and_prevalence(
 
 
 def test_the_remedy_of_a_gate_on_judges_never_sends_people_to_rate() -> None:
-    for each in (figure(0.3), figure(0.6, half_width=0.1), figure(NAN, n_units=0)):
+    figures = (
+        figure(0.3),
+        figure(0.05, alike="all scores lie close together"),
+        figure(0.6, half_width=0.1),
+        figure(NAN, n_units=0),
+    )
+    for each in figures:
         reason = outcome_of(shown(each), gate="judge_alpha", minimum=0.667).reason
-        assert "judge" in reason
-        assert "rate" not in reason
+        assert "rated" not in reason
+        assert "rater" not in reason
 
 
 def test_an_open_gate_that_leaves_questions_out_gives_the_remedy_of_the_worst() -> None:
@@ -318,7 +327,7 @@ def test_an_open_gate_that_leaves_questions_out_gives_the_remedy_of_the_worst() 
         shown(
             figure(0.8),
             figure(0.9, "depth"),
-            figure(0.74, "clarity", exact=80.0),
+            figure(0.74, "clarity", alike="so alike"),
             figure(0.5, "safety", n_disagreements=4),
         )
     )
