@@ -8,6 +8,7 @@ from eval_assets.agreement.judges import (
     measure_judges,
     measure_judges_against_humans,
 )
+from eval_assets.agreement.left_out import measure_left_out
 from eval_assets.agreement.pairs import (
     PROMPT_DIFFERENCE,
     RESPONSE_DIFFERENCE,
@@ -47,6 +48,7 @@ __all__ = [
     "measure_humans",
     "measure_judges",
     "measure_judges_against_humans",
+    "measure_left_out",
     "measure_pairs",
     "measure_slices",
     "measures_version",

@@ -9,6 +9,7 @@ from eval_assets.agreement import (
     measure_humans,
     measure_judges,
     measure_judges_against_humans,
+    measure_left_out,
     measure_pairs,
     measure_slices,
 )
@@ -35,6 +36,7 @@ from eval_assets.store import (
     transaction,
     validation_history,
     write_combined_scores,
+    write_judge_human_disagreements,
     write_pair_measures,
     write_score_summary,
 )
@@ -44,7 +46,7 @@ _MOST_SHOWN = 50
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, label_disagreements])
 def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """How far human raters agree: A^HH, alpha, kappa and pairwise agreement, with intervals."""
+    """Agreement of human raters: A^HH, alpha, kappa and pairwise agreement, with intervals."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
@@ -69,14 +71,21 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[judge_scores])
 def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """How far judges agree with one another: Krippendorff's alpha and kappa, with intervals."""
+    """Agreement of judges with one another: Krippendorff's alpha and kappa, with intervals."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            measures = measure_judges(judge_ratings(connection, evaluation), evaluation)
+            ratings = judge_ratings(connection, evaluation)
+            measures = measure_judges(ratings, evaluation)
+            left_out = measure_left_out(ratings.scores, evaluation)
             judges = read_table(connection, "judges", order_by="judge_id")
             with transaction(connection):
                 replace_rows(connection, "judge_agreement", measures)
+                replace_rows(
+                    connection,
+                    "judge_agreement_without",
+                    left_out.assign(data_version=ratings.data_version),
+                )
             table = table_metadata(connection, "judge_agreement")
     by_question = measures[measures["scope"] != "response"]
     return dg.MaterializeResult(
@@ -86,13 +95,14 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "judge_set_fingerprint": str(measures["judge_set_fingerprint"].iloc[0]),
             "agreement": rows_as_metadata(by_question),
             "judges": rows_as_metadata(judges),
+            "each_left_out": rows_as_metadata(left_out),
         }
     )
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
 def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """How near each judge is to the humans, beside a constant and a shuffled control."""
+    """Agreement of each judge with the humans, beside a constant and a shuffled control."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
@@ -106,18 +116,21 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             with transaction(connection):
                 replace_rows(connection, "judge_human_agreement", measures.agreement)
                 replace_rows(connection, "judge_confusion", measures.confusion)
+                write_judge_human_disagreements(connection)
+            n_far = count_rows(connection, "judge_human_disagreements")
             table = table_metadata(connection, "judge_human_agreement")
     return dg.MaterializeResult(
         metadata={
             **table,
             "agreement": rows_as_metadata(measures.agreement),
+            "n_disagreements": n_far,
         }
     )
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
 def combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Human and judge scores side by side: one row a response, question and rater."""
+    """Human and judge scores side by side: one row per response, question and rater."""
     with clear_failures(), folder.connect() as connection, transaction(connection):
         write_combined_scores(connection)
         table = table_metadata(connection, "combined_scores")
@@ -127,7 +140,7 @@ def combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
 def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Mean human and judge scores by question, model and slice: where judges are stricter."""
+    """Mean human and judge scores by question, model and slice, and who is stricter."""
     with clear_failures(), folder.connect() as connection:
         with transaction(connection):
             write_score_summary(connection)
@@ -199,6 +212,6 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def _overall_figures(rows: pd.DataFrame, names: list[str]) -> dict[str, float | None]:
-    """Overall figures as metadata, which Dagster plots over time; undefined is None."""
+    """Return overall figures as metadata, which Dagster plots over time; undefined is None."""
     overall = rows[rows["scope"] == "overall"].iloc[0]
     return {name: or_none(overall[name]) for name in names}

@@ -39,6 +39,7 @@ from eval_assets.store.splits import rated_units
 from eval_assets.store.summaries import (
     worst_disagreements,
     write_combined_scores,
+    write_judge_human_disagreements,
     write_label_disagreements,
     write_score_summary,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "write_combined_scores",
     "write_dual_judgement",
     "write_gate_verdicts",
+    "write_judge_human_disagreements",
     "write_judge_scores",
     "write_label_disagreements",
     "write_labels",

@@ -176,6 +176,18 @@ CREATE TABLE IF NOT EXISTS judge_agreement (
     data_version VARCHAR NOT NULL
 );
 
+-- Each judge beside the others.
+CREATE TABLE IF NOT EXISTS judge_agreement_without (
+    scope VARCHAR NOT NULL,                -- 'question' or 'overall'
+    question_id VARCHAR,
+    judge_id VARCHAR NOT NULL,
+    n_units BIGINT NOT NULL,               -- that it and another judge scored
+    alpha DOUBLE,                          -- of all judges
+    alpha_without DOUBLE,                  -- of the others; NULL if only one is left
+    mean_difference DOUBLE NOT NULL,       -- its score minus the others' mean, in scale points; overall on [0, 1]
+    data_version VARCHAR NOT NULL
+);
+
 -- Agreement on parts of the responses. Alpha pools units on [0, 1] at the interval level.
 CREATE TABLE IF NOT EXISTS agreement_by_slice (
     rater_kind VARCHAR NOT NULL,           -- 'human' or 'judge'
@@ -210,6 +222,18 @@ CREATE TABLE IF NOT EXISTS judge_human_agreement (
     bias DOUBLE, bias_low DOUBLE, bias_high DOUBLE,
     wilcoxon_p DOUBLE,
     data_version VARCHAR NOT NULL
+);
+
+-- Responses on which a judge and the mean human rating lie half the scale apart, worst first.
+CREATE TABLE IF NOT EXISTS judge_human_disagreements (
+    judge_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    response_id VARCHAR NOT NULL,
+    direction VARCHAR NOT NULL,            -- 'judge higher' or 'judge lower'
+    human_mean DOUBLE NOT NULL,
+    n_ratings BIGINT NOT NULL,             -- by humans
+    score DOUBLE NOT NULL,
+    difference DOUBLE NOT NULL             -- score minus human_mean, in scale points
 );
 
 CREATE TABLE IF NOT EXISTS judge_confusion (

@@ -72,6 +72,30 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     """)
 
 
+def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
+    """Replace `judge_human_disagreements`: responses that humans rate high and a judge low, or not.
+
+    A response is listed if score and mean human rating lie half the scale's width apart. Classes
+    without an order have no distance, and are left out unless there are two.
+    """
+    connection.execute("DELETE FROM judge_human_disagreements")
+    connection.execute("""
+        INSERT INTO judge_human_disagreements BY NAME
+        WITH human AS (
+            SELECT response_id, question_id, avg(value) AS human_mean, count(*) AS n_ratings
+            FROM human_labels GROUP BY ALL
+        )
+        SELECT judge_id, question_id, response_id, human_mean, n_ratings, score,
+               score - human_mean AS difference,
+               if(difference > 0, 'judge higher', 'judge lower') AS direction
+        FROM judge_scores JOIN human USING (response_id, question_id)
+        JOIN rubric_questions USING (question_id)
+        WHERE status = 'ok' AND (level <> 'nominal' OR len(scale_values) = 2)
+          AND abs(difference) >= 0.5 * (scale_max - scale_min) - 1e-9
+        ORDER BY abs(difference) / (scale_max - scale_min) DESC, judge_id, question_id, response_id
+    """)
+
+
 _LARGEST_SPREAD = "largest standard deviation of the question"
 _N_LARGEST = 10
 

@@ -11,6 +11,7 @@ from eval_assets.store.splits import rated_units
 from eval_assets.store.summaries import (
     count_disagreements,
     write_combined_scores,
+    write_judge_human_disagreements,
     write_label_disagreements,
     write_score_summary,
 )
@@ -133,6 +134,42 @@ def test_the_bias_of_a_judge_is_over_the_responses_that_humans_rated(
     row = summary_of(connection, slice="all", rater_kind="judge", model_name=None)
 
     assert (row["n"], row["mean"], row["n_paired"], row["bias"]) == (2, 2.5, 1, 2.0)
+
+
+def test_responses_on_which_a_judge_lies_half_the_scale_from_humans_are_listed(
+    connection: Connection,
+) -> None:
+    """a1: 4.5 against 1; a2: 3 against 5; b1: 1.5 points, less than half of 1 to 5; b2: a pass."""
+    write_labels(
+        connection,
+        labels(
+            ("a1", "clarity", "r1", 4),
+            ("a1", "clarity", "r2", 5),
+            ("a2", "clarity", "r1", 3),
+            ("b1", "clarity", "r1", 3),
+            ("b2", "safety", "r1", 1),
+        ),
+        [],
+    )
+    write_judge_scores(
+        connection,
+        [],
+        scores(
+            ("a1", "clarity", "j", 1.0, "ok"),
+            ("a2", "clarity", "j", 5.0, "ok"),
+            ("b1", "clarity", "j", 4.5, "ok"),
+            ("b2", "safety", "j", 0.0, "ok"),
+            ("a2", "safety", "j", 0.0, "ok"),
+        ),
+    )
+    write_judge_human_disagreements(connection)
+
+    found = read_table(connection, "judge_human_disagreements")
+    assert found[["response_id", "direction", "difference", "n_ratings"]].to_numpy().tolist() == [
+        ["b2", "judge lower", -1, 1],
+        ["a1", "judge lower", -3.5, 2],
+        ["a2", "judge higher", 2, 1],
+    ]
 
 
 def test_one_response_has_no_standard_deviation(connection: Connection) -> None:
