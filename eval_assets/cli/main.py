@@ -5,6 +5,7 @@ import sys
 import click
 
 from eval_assets.cli.dual_judge import dual_judge
+from eval_assets.cli.export import export
 from eval_assets.cli.fake_provider import fake_provider
 from eval_assets.cli.gates import gates
 from eval_assets.cli.init import init
@@ -31,7 +32,7 @@ def program() -> None:
     """
 
 
-for command in (dual_judge, fake_provider, gates, init, irr, run):
+for command in (dual_judge, export, fake_provider, gates, init, irr, run):
     program.add_command(command)
 
 

@@ -27,6 +27,7 @@ from eval_assets.store.ratings import (
     responses_in_order,
     slices_in_order,
 )
+from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
     judged_models,
@@ -44,8 +45,10 @@ from eval_assets.store.summaries import (
     write_score_summary,
 )
 from eval_assets.store.tables import (
+    ExportFormat,
     columns_of,
     count_rows,
+    export_table,
     read_table,
     replace_records,
     replace_rows,
@@ -55,12 +58,14 @@ from eval_assets.store.tables import (
 __all__ = [
     "DualJudgement",
     "DuckDBLedger",
+    "ExportFormat",
     "JudgeRow",
     "StoreError",
     "columns_of",
     "connect",
     "count_rows",
     "data_version",
+    "export_table",
     "generated_answers",
     "human_ratings",
     "import_fingerprint",
@@ -82,6 +87,7 @@ __all__ = [
     "slices_in_order",
     "spent_in_run",
     "status_counts",
+    "table_names",
     "tables_that_hold",
     "transaction",
     "units_to_judge",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from eval_assets.store._schema import column_comments, schema
+from eval_assets.store.schema import column_comments, schema
 
 logger = logging.getLogger(__name__)
 

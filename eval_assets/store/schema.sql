@@ -288,6 +288,13 @@ CREATE TABLE IF NOT EXISTS combined_scores_long (
     judge_status VARCHAR
 );
 
+-- The nine columns of a combined_scores.csv. A response without indicator is named by the question.
+CREATE OR REPLACE VIEW hij_combined_scores AS
+SELECT coalesce(indicator_id, question_id) AS indicator_id, convo_id, model_name, seed, turn_index,
+       difficulty, hij_rater_id, hij_score, llm_aiescore
+FROM combined_scores
+ORDER BY ALL;
+
 CREATE TABLE IF NOT EXISTS score_summary (
     slice VARCHAR NOT NULL,                -- 'all', 'model_name', 'difficulty', 'indicator_id' or an attribute
     slice_value VARCHAR,

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import duckdb
 import pandas as pd
 
-from eval_assets.store._schema import column_comments
+from eval_assets.store.schema import column_comments, table_names
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -51,6 +52,30 @@ def read_table(
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """Return the number of rows of `table`."""
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
+
+
+ExportFormat = Literal["csv", "jsonl", "parquet"]
+
+_COPY_OPTIONS: dict[ExportFormat, str] = {
+    "csv": "FORMAT csv, HEADER",
+    "jsonl": "FORMAT json",
+    "parquet": "FORMAT parquet",
+}
+
+
+def export_table(
+    connection: duckdb.DuckDBPyConnection, table: str, path: Path, *, form: ExportFormat
+) -> None:
+    """Write all rows of a table or view to a file; in CSV NULL is blank and an empty text quoted.
+
+    Raises:
+        ValueError: If there is no such table.
+    """
+    if table not in table_names():
+        raise ValueError(f"there is no table {table!r}")
+    connection.execute(
+        f'COPY (FROM "{table}") TO $path ({_COPY_OPTIONS[form]})', {"path": str(path)}
+    )
 
 
 @dataclass(frozen=True)

@@ -28,3 +28,10 @@ def column_comments() -> tuple[tuple[str, str, str], ...]:
         elif described := re.match(r"\s+\"?(\w+)\"? [^-]*-- (.+)", line):
             comments.append((table, described[1], described[2]))
     return tuple(comments)
+
+
+@cache
+def table_names() -> tuple[str, ...]:
+    """Return the names of all tables and views that schema.sql declares, sorted."""
+    declared = r"CREATE (?:TABLE IF NOT EXISTS|OR REPLACE VIEW) (\w+)"
+    return tuple(sorted(re.findall(declared, schema())))

@@ -1,0 +1,110 @@
+"""Every table can be written as CSV, JSON Lines or Parquet."""
+
+import csv
+import json
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from eval_assets.cli.export import export
+from eval_assets.problems import InputError
+from eval_assets.store import connect, replace_rows, table_names
+from eval_assets.store.inputs import write_labels, write_rubric
+from eval_assets.store.scores import write_judge_scores
+from eval_assets.store.summaries import write_combined_scores
+from tests.unit.store.conftest import CLARITY, labels, responses, scores
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An evaluation folder with two rated responses in its database."""
+    with connect(tmp_path / "out" / "eval.duckdb", folder=tmp_path) as connection:
+        write_rubric(connection, [CLARITY])
+        rows = responses("a1", "a2", convo_id="c", seed="1", difficulty="easy")
+        replace_rows(
+            connection, "responses", rows.assign(turn_index=[1, 2], response_text=["", 'Say "no"'])
+        )
+        write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)), [])
+        write_judge_scores(connection, [], scores(("a1", "clarity", "j", 2.5, "ok")))
+        write_combined_scores(connection)
+    return tmp_path
+
+
+def exported(folder: Path, *arguments: str) -> bytes:
+    """Return what the command writes to the terminal."""
+    done = CliRunner().invoke(
+        export, [*arguments, "--data", str(folder)], standalone_mode=False, catch_exceptions=False
+    )
+    return done.stdout_bytes
+
+
+def test_every_table_is_written_in_every_format(folder: Path, tmp_path: Path) -> None:
+    written = tmp_path / "made" / "rows.parquet"
+    for table in table_names():
+        with connect(folder / "out" / "eval.duckdb") as connection:
+            n_rows = len(connection.execute(f'FROM "{table}"').fetchall())
+        header, *rows = csv.reader(exported(folder, table).decode().splitlines())
+        exported(folder, table, "--format", "parquet", "--output", str(written))
+        kept = duckdb.from_parquet(str(written))
+
+        assert (len(rows), len(kept)) == (n_rows, n_rows), table
+        assert header == kept.columns, table
+        assert len(exported(folder, table, "--format", "jsonl").splitlines()) == n_rows, table
+
+
+def test_an_empty_text_is_not_a_missing_one(folder: Path) -> None:
+    text = exported(folder, "responses").decode()
+    first, second = (
+        json.loads(line) for line in exported(folder, "responses", "--format", "jsonl").splitlines()
+    )
+
+    assert 'Prompt a,"",m1,' in text
+    assert 'Prompt a,"Say ""no""",m2,' in text
+    assert (first["response_text"], first.get("group_id")) == ("", None)
+    assert second["response_text"] == 'Say "no"'
+
+
+def test_combined_scores_have_the_nine_columns(folder: Path, tmp_path: Path) -> None:
+    """A row per response and rater; the unrated response has one with blank cells."""
+    made = tmp_path / "combined_scores.csv"
+    exported(folder, "hij_combined_scores", "--output", str(made))
+
+    header, *rows = made.read_text("utf-8").splitlines()
+    assert header == (
+        "indicator_id,convo_id,model_name,seed,turn_index,difficulty,hij_rater_id,hij_score,"
+        "llm_aiescore"
+    )
+    assert rows == [
+        "clarity,c,m1,1,1,easy,r1,4.0,2.5",
+        "clarity,c,m1,1,1,easy,r2,5.0,2.5",
+        "clarity,c,m2,1,2,easy,,,",
+    ]
+    assert pd.read_csv(made)["hij_score"].isna().sum() == 1
+
+
+def test_what_cannot_be_named_is_misuse_and_lists_what_can(folder: Path) -> None:
+    unknown = CliRunner().invoke(export, ["nonsense", "--data", str(folder)])
+    no_file = CliRunner().invoke(export, ["responses", "--format", "parquet"])
+
+    assert (unknown.exit_code, no_file.exit_code) == (2, 2)
+    assert "There is no table nonsense. Tables: agreement_by_slice, " in unknown.stderr
+    assert "name a file with --output" in no_file.stderr
+
+
+def test_without_a_database_one_line_says_what_to_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        exported(tmp_path, "responses")
+
+    assert str(raised.value) == (
+        f"{tmp_path}/out/eval.duckdb: nothing is stored yet. Run eval-assets run --data {tmp_path}."
+    )
+
+
+def test_a_file_that_cannot_be_written_is_one_line(folder: Path) -> None:
+    (folder / "file").write_text("")
+
+    with pytest.raises(InputError, match="cannot be written"):
+        exported(folder, "responses", "--output", str(folder / "file" / "rows.csv"))
