@@ -9,6 +9,10 @@ from eval_assets.stats.agreement import (
     krippendorff_alpha,
     pairwise_agreement,
 )
+from eval_assets.stats.alternative_annotator import (
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+)
 from eval_assets.stats.association import (
     bias,
     confusion_matrix,
@@ -30,12 +34,14 @@ from eval_assets.stats.coefficients import (
     estimate,
 )
 from eval_assets.stats.comparison import difference_interval
+from eval_assets.stats.concordance import AgreementGain, agreement_gain, concordance
 from eval_assets.stats.intervals import (
     Interval,
     bootstrap_interval,
     coefficient_interval,
     jackknife_interval,
 )
+from eval_assets.stats.jackknife import Jackknife, detectable_gain
 from eval_assets.stats.judge_human import JudgeHumanProfile, judge_human_profile
 from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
 from eval_assets.stats.kappa import (
@@ -45,37 +51,54 @@ from eval_assets.stats.kappa import (
     cohen_kappa_interval,
     grouped_kappa,
 )
+from eval_assets.stats.monotone_map import MonotoneMap, best_monotone_map
+from eval_assets.stats.non_inferiority import NonInferiority, non_inferiority
 from eval_assets.stats.overall import OverallProfile, QuestionRatings, overall_profile
 from eval_assets.stats.patterns import RatingPatterns, Ratings
+from eval_assets.stats.prediction_powered import (
+    prediction_powered_difference,
+    prediction_powered_mean,
+)
+from eval_assets.stats.prevalence import rogan_gladen
 from eval_assets.stats.profile import AgreementProfile, agreement_profile
 
 __all__ = [
+    "AgreementGain",
     "AgreementProfile",
     "AgreementWeights",
     "Alpha",
+    "AlternativeAnnotatorTest",
     "Coefficient",
     "FleissKappa",
     "GroupedKappa",
     "GwetAC",
     "HumanAgreement",
     "Interval",
+    "Jackknife",
     "JudgeHumanProfile",
     "KappaWeights",
     "Level",
+    "MonotoneMap",
+    "NonInferiority",
     "OverallProfile",
     "PairwiseAgreement",
     "QuestionRatings",
     "RatingPatterns",
     "Ratings",
+    "agreement_gain",
     "agreement_profile",
     "alpha_by_cluster",
+    "alternative_annotator_test",
+    "best_monotone_map",
     "bias",
     "bootstrap_interval",
     "chance_human_agreement",
     "coefficient_interval",
     "cohen_kappa",
     "cohen_kappa_interval",
+    "concordance",
     "confusion_matrix",
+    "detectable_gain",
     "difference_interval",
     "estimate",
     "fleiss_kappa",
@@ -89,9 +112,13 @@ __all__ = [
     "kendall_tau_b",
     "krippendorff_alpha",
     "mean_absolute_error",
+    "non_inferiority",
     "overall_profile",
     "pairwise_agreement",
     "pearson",
+    "prediction_powered_difference",
+    "prediction_powered_mean",
+    "rogan_gladen",
     "spearman",
     "wilcoxon_signed_rank",
 ]

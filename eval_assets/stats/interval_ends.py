@@ -9,9 +9,10 @@ import numpy as np
 from eval_assets.stats.patterns import Floats, Integers
 from eval_assets.stats.resampling import Deletions
 
-Method = Literal["bca", "percentile", "jackknife_t"]
+Method = Literal["bca", "percentile", "jackknife_t", "clustered_t", "lang_reiczigel"]
 """How an interval was made: BCa bootstrap (Efron 1987), its plain percentiles where that correction
-is undefined, or the jackknife with Student's t."""
+is undefined, the jackknife with Student's t, the variance between groups with Student's t (Liang
+and Zeger 1986), or Lang and Reiczigel (2014)."""
 
 TIE = 1e-12
 """Float noise between two estimates that are the same."""
@@ -34,7 +35,7 @@ def bca_ends(
     normal = NormalDist()
     below = np.mean(defined < value - TIE) + np.mean(np.abs(defined - value) <= TIE) / 2
     widened = math.sqrt(n_units / (n_units - 1))
-    widened *= _t_quantile((1 + confidence) / 2, df=n_units - 1)
+    widened *= t_quantile((1 + confidence) / 2, df=n_units - 1)
     scores = np.array([-widened, widened])
     method: Method = "percentile"
     if 0 < below < 1:
@@ -75,7 +76,7 @@ def jackknife_t_ends(
         return math.nan, math.nan, "jackknife_t"
     if at_most_one and 1 - value <= TIE:
         return value, value, "jackknife_t"
-    quantile = _t_quantile((1 + confidence) / 2, df=int(deleted[0][1].sum()) - 1)
+    quantile = t_quantile((1 + confidence) / 2, df=int(deleted[0][1].sum()) - 1)
     if at_most_one and all((1 - values > TIE).all() for values, _ in deleted):
         error = _standard_error([(np.log(1 - values), counts) for values, counts in deleted])
         low, high = (1 - (1 - value) * math.exp(sign * quantile * error) for sign in (1, -1))
@@ -104,7 +105,15 @@ def _standard_error(deleted: list[tuple[Floats, Integers]]) -> float:
     return math.sqrt(variance)
 
 
-def _t_quantile(share: float, *, df: int) -> float:
+def t_quantile(share: float, *, df: int) -> float:
+    """Return the value that Student's t stays below with probability `share`."""
     from scipy.special import stdtrit  # noqa: PLC0415 - 0.2 s that only intervals need
 
     return float(stdtrit(df, share))
+
+
+def t_probability(value: float, *, df: int) -> float:
+    """Return the probability that Student's t is at most `value`."""
+    from scipy.special import stdtr  # noqa: PLC0415 - as above
+
+    return float(stdtr(df, value))

@@ -1,0 +1,243 @@
+"""The figure that decides on a judge: its agreement with people by value, beyond chance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.scale import Level
+from eval_assets.stats.jackknife import Jackknife
+from eval_assets.stats.patterns import Floats, Integers, Ratings, rating_matrix
+
+
+def concordance(reference: Ratings, scores: npt.ArrayLike) -> float:
+    """Return Lin's concordance of scores with reference values: agreement by value, beyond chance.
+
+    1 - sum (f - y)**2 / sum (f**2 - 2 f mean(y) + y**2) over all pairs of a score f and a
+    reference value y. On a scale with steps this is Cohen's kappa with quadratic weights by
+    value, so one formula serves ordered and continuous scales.
+
+    Args:
+        reference: Reference values of shape (n_units,), or human ratings of shape
+            (n_units, n_raters); NaN if missing. Every rating makes a pair of its own.
+        scores: Score of each unit, shape (n_units,); NaN if missing.
+
+    Returns:
+        1 if every score equals every reference value, 0 for a constant score or chance, below 0
+        if scores run against the reference; NaN without pairs, or if all values are the same.
+
+    Raises:
+        ValueError: If the shapes do not fit or a value is infinite.
+
+    References:
+        Lin (1989), doi:10.2307/2532051, with variances over n; Cohen (1968),
+        doi:10.1037/h0026256.
+
+    Examples:
+        >>> round(concordance([1, 2, 3, 4], [1, 2, 3, 5]), 4)
+        0.9286
+        >>> concordance([[1, 2], [4, 4]], [2, 2])
+        0.0
+    """
+    ratings, judge = judged_ratings(reference, scores)
+    return figure(pair_sums(ratings, judge, level="interval").sum(axis=0))
+
+
+@dataclass(frozen=True)
+class AgreementGain:
+    """How much better one judge agrees with people than another, on the same units.
+
+    Attributes:
+        baseline: The figure of the judge as it stands, with its error.
+        candidate: The figure of the judge that might replace it.
+        gain: Candidate less baseline.
+        n_units: Units that both scored and people rated.
+        n_changed: Groups in which the two differ on at least one unit.
+    """
+
+    baseline: Jackknife
+    candidate: Jackknife
+    gain: Jackknife
+    n_units: int
+    n_changed: int
+
+
+def agreement_gain(
+    ratings: Ratings,
+    candidate: npt.ArrayLike,
+    baseline: npt.ArrayLike,
+    *,
+    level: Level,
+    groups: npt.ArrayLike | None = None,
+) -> AgreementGain:
+    """Compare two judges' agreement with people, on the units that both scored.
+
+    The figure is `concordance` over pooled (judge, rater) pairs; at the nominal level it is
+    Cohen's kappa, which for two classes is the same.
+
+    Args:
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        candidate: Scores of the judge that might replace the other, shape (n_units,).
+        baseline: Scores of the judge as it stands, likewise.
+        level: Level of measurement; only `nominal` changes the figure.
+        groups: Group of each unit; units of one group depend on one another and are left out
+            together. None if every unit is a group of its own.
+
+    Returns:
+        Both figures and the gain, each with its jackknife error; NaN if undefined.
+
+    Raises:
+        ValueError: If the shapes do not fit or a value is infinite.
+
+    Examples:
+        >>> people = [[1, 1], [2, 3], [4, 4], [5, 4]]
+        >>> found = agreement_gain(people, [1, 3, 4, 5], [2, 2, 3, 3], level="ordinal")
+        >>> round(found.baseline.value, 3), round(found.gain.value, 3), found.n_changed
+        (0.5, 0.441, 4)
+    """
+    matrix, new = judged_ratings(ratings, candidate)
+    _, old = judged_ratings(ratings, baseline)
+    both = ~(np.isnan(new) | np.isnan(old) | np.isnan(matrix).all(axis=1))
+    matrix, new, old = matrix[both], new[both], old[both]
+    index, n_groups = group_index(groups, both)
+    new_sums, old_sums = (
+        by_group(pair_sums(matrix, scores, level=level), index, n_groups) for scores in (new, old)
+    )
+    new_deleted, old_deleted = figures_without_each(new_sums), figures_without_each(old_sums)
+    of_new, of_old = figure(new_sums.sum(axis=0)), figure(old_sums.sum(axis=0))
+    return AgreementGain(
+        baseline=Jackknife.of(of_old, old_deleted),
+        candidate=Jackknife.of(of_new, new_deleted),
+        gain=Jackknife.of(of_new - of_old, new_deleted - old_deleted),
+        n_units=len(new),
+        n_changed=len(np.unique(index[new != old])),
+    )
+
+
+def judged_ratings(reference: Ratings, scores: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Return reference values as (n_units, n_raters) and scores as (n_units,).
+
+    Raises:
+        ValueError: If the shapes do not fit or a value is infinite.
+    """
+    values = np.asarray(reference, dtype=np.float64)
+    ratings = rating_matrix(values[:, np.newaxis] if values.ndim == 1 else values)
+    judge = np.asarray(scores, dtype=np.float64)
+    if judge.shape != ratings.shape[:1]:
+        raise ValueError(
+            f"scores must have one value for each of the {len(ratings)} units, got {judge.shape}"
+        )
+    if np.isinf(judge).any():
+        raise ValueError("scores must be finite or NaN, got an infinity")
+    return ratings, judge
+
+
+def group_index(groups: npt.ArrayLike | None, kept: npt.NDArray[np.bool_]) -> tuple[Integers, int]:
+    """Return the index of each kept unit's group among those that have one, and their number.
+
+    Raises:
+        ValueError: If there is not one group for each unit.
+    """
+    if groups is None:
+        n_kept = int(kept.sum())
+        return np.arange(n_kept), n_kept
+    names = np.asarray(groups)
+    if names.shape != kept.shape:
+        raise ValueError(f"groups must name one of each of {len(kept)} units, got {names.shape}")
+    found, index = np.unique(names[kept], return_inverse=True)
+    return index.astype(np.int64), len(found)
+
+
+def pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> Floats:
+    """Return each unit's sums over its (rater, judge) pairs.
+
+    Values of a scale count as they are, classes without order as indicator vectors: the same
+    formula is then Cohen's kappa.
+
+    Returns:
+        Shape (n_units, 3 + 2 d): number of pairs, their squared distances, squared norms of both
+        sides, the raters' values (d columns), the judge's values (d columns).
+    """
+    given, count, norm, score = _coded(ratings, judge, level=level)
+    count = count * ~np.isnan(judge)
+    score = np.where(count[:, np.newaxis] > 0, score, 0.0)
+    squares = count * (score**2).sum(axis=1) + norm
+    distance = squares - 2 * (given * score).sum(axis=1)
+    sums = np.column_stack([count, distance, squares, given, count[:, np.newaxis] * score])
+    return np.where(count[:, np.newaxis] > 0, sums, 0.0)
+
+
+def rater_pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> tuple[Floats, Floats]:
+    """Return each unit's sums over its ordered pairs of raters, and of judge and rater.
+
+    A pair of judge and rater counts once for every other rater of the unit, so that both have
+    the same number of pairs in every unit. Units that lack a score have none.
+    """
+    given, count, norm, _ = _coded(ratings, judge, level=level)
+    others = np.where(np.isnan(judge), 0.0, np.maximum(count - 1, 0))
+    squares = 2 * others * norm
+    distance = 2 * (count * norm - (given**2).sum(axis=1)) * (others > 0)
+    side = others[:, np.newaxis] * given
+    between = np.column_stack([count * others, distance, squares, side, side])
+    return between, others[:, np.newaxis] * pair_sums(ratings, judge, level=level)
+
+
+def by_group(sums: Floats, index: Integers, n_groups: int) -> Floats:
+    """Return sums of units added up within each group."""
+    added = [np.bincount(index, column, n_groups) for column in sums.T]
+    columns: Floats = np.column_stack(added).astype(np.float64)
+    return columns
+
+
+def figure(sums: Floats) -> float:
+    """Return the figure that sums over all pairs have; NaN if undefined."""
+    return float(_figures(sums[np.newaxis])[0])
+
+
+def figures_without_each(sums: Floats) -> Floats:
+    """Return the figure without each group in turn."""
+    return _figures(sums.sum(axis=0) - sums)
+
+
+def _figures(sums: Floats) -> Floats:
+    """Return the figure of each row of sums."""
+    n_values = (sums.shape[1] - 3) // 2
+    count, distance, squares = sums[:, 0], sums[:, 1], sums[:, 2]
+    product = (sums[:, 3 : 3 + n_values] * sums[:, 3 + n_values :]).sum(axis=1)
+    expected = squares - 2 * np.divide(product, count, out=np.zeros_like(count), where=count > 0)
+    apart = np.divide(
+        distance, expected, out=np.full_like(count, np.nan), where=expected > _NOISE * squares
+    )
+    figures: Floats = 1 - apart
+    return figures
+
+
+def _coded(
+    ratings: Floats, judge: Floats, *, level: Level
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return each unit's sum of rating vectors, number of ratings, their norms, and its score.
+
+    Values are measured from a rating near the middle, which keeps whole numbers whole and small:
+    sums of theirs are then exact.
+    """
+    rated = ~np.isnan(ratings)
+    count = np.count_nonzero(rated, axis=1).astype(np.float64)
+    if level != "nominal":
+        values = np.sort(ratings[rated])
+        middle = values[len(values) // 2] if len(values) else 0.0
+        centred = np.where(rated, ratings - middle, 0.0)
+        return (
+            centred.sum(axis=1)[:, np.newaxis],
+            count,
+            (centred**2).sum(axis=1),
+            np.nan_to_num(judge - middle)[:, np.newaxis],
+        )
+    classes = np.unique(np.concatenate([ratings[rated], judge[~np.isnan(judge)]]))
+    given = np.zeros((len(ratings), len(classes)))
+    for column, value in enumerate(classes):
+        given[:, column] = (ratings == value).sum(axis=1)
+    return given, count, count, (judge[:, np.newaxis] == classes).astype(np.float64)
+
+
+_NOISE = 1e-12
+"""Share of the sum of squares below which expected distance is float noise."""

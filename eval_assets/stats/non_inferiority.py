@@ -1,0 +1,113 @@
+"""Whether a judge agrees with people about as well as people agree with each other."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.scale import Level
+from eval_assets.stats.concordance import (
+    by_group,
+    figure,
+    figures_without_each,
+    group_index,
+    judged_ratings,
+    rater_pair_sums,
+)
+from eval_assets.stats.jackknife import Jackknife
+from eval_assets.stats.patterns import Floats, Ratings
+
+_PERFECT = 1e-9
+"""Disagreement below which its logarithm says nothing."""
+
+
+@dataclass(frozen=True)
+class NonInferiority:
+    """A judge's agreement with people beside people's agreement with each other.
+
+    Attributes:
+        people: The raters' figure with each other: concordance, or kappa at the nominal level.
+        judge: The judge's figure with the raters, over the same ordered pairs.
+        gap: Judge less people: above 0 if the judge agrees better than a rater does.
+        shortfall: Test statistic of non-inferiority; if its interval lies above 0, the judge's
+            figure is less than the margin below people's, if it lies below 0, more.
+        n_units: Units with a score and at least two ratings.
+    """
+
+    people: Jackknife
+    judge: Jackknife
+    gap: Jackknife
+    shortfall: Jackknife
+    n_units: int
+
+
+def non_inferiority(
+    ratings: Ratings,
+    judge: npt.ArrayLike,
+    *,
+    margin: float,
+    level: Level,
+    groups: npt.ArrayLike | None = None,
+) -> NonInferiority:
+    """Compare a judge's agreement with people to people's with each other, on the same units.
+
+    The statistic is log(1 - people + margin) - log(1 - judge), which is closer to normal than the
+    difference; if the judge agrees with everybody, it is judge - people + margin.
+
+    Args:
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        judge: The judge's scores of shape (n_units,), NaN if missing.
+        margin: How far the judge may stay below people and still stand in for a rater, above 0.
+        level: Level of measurement; only `nominal` changes the figures.
+        groups: Group of each unit; units of one group depend on one another. None if every unit
+            is a group of its own.
+
+    Returns:
+        Both figures, their difference and the test statistic with jackknife errors; NaN if
+        undefined, for instance if no unit has two ratings and a score.
+
+    Raises:
+        ValueError: If `margin` is not above 0, the shapes do not fit or a value is infinite.
+
+    References:
+        Piaggio et al. (2012), doi:10.1001/jama.2012.87802, on non-inferiority; the comparison
+        with each rater in turn follows Calderon et al. (2025), arXiv:2501.10970.
+
+    Examples:
+        >>> people = [[1, 2], [2, 2], [4, 3], [5, 5], [3, 3], [1, 1]]
+        >>> found = non_inferiority(people, [1, 2, 4, 5, 3, 1], margin=0.1, level="ordinal")
+        >>> round(found.people.value, 3), round(found.judge.value, 3)
+        (0.912, 0.959)
+        >>> low, high = found.shortfall.ends(significance=0.05)
+        >>> low > 0
+        True
+    """
+    if not margin > 0:
+        raise ValueError(f"margin must be above 0, got {margin:g}")
+    matrix, score = judged_ratings(ratings, judge)
+    paired = (np.count_nonzero(~np.isnan(matrix), axis=1) > 1) & ~np.isnan(score)
+    index, n_groups = group_index(groups, paired)
+    between, judged = (
+        by_group(sums, index, n_groups)
+        for sums in rater_pair_sums(matrix[paired], score[paired], level=level)
+    )
+    people, people_deleted = figure(between.sum(axis=0)), figures_without_each(between)
+    own, own_deleted = figure(judged.sum(axis=0)), figures_without_each(judged)
+    values = _shortfall(
+        np.append(people_deleted, people), np.append(own_deleted, own), margin=margin
+    )
+    return NonInferiority(
+        people=Jackknife.of(people, people_deleted),
+        judge=Jackknife.of(own, own_deleted),
+        gap=Jackknife.of(own - people, own_deleted - people_deleted),
+        shortfall=Jackknife.of(float(values[-1]), values[:-1]),
+        n_units=int(paired.sum()),
+    )
+
+
+def _shortfall(people: Floats, judge: Floats, *, margin: float) -> Floats:
+    """Return the test statistic on all units and without each group, all on one scale."""
+    if np.any(judge > 1 - _PERFECT):
+        return judge - people + margin
+    statistic: Floats = np.log(1 - people + margin) - np.log(1 - judge)
+    return statistic
