@@ -1,7 +1,6 @@
 """Judge tuning, behind the gates: every asset here calls the guard first."""
 
 import dagster as dg
-import numpy as np
 import pandas as pd
 
 from eval_assets.agreement import measures_version
@@ -13,7 +12,8 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.store import data_version, rated_units, replace_rows, transaction
-from eval_assets.tuning import TEST_SHARE, split_by_group
+from eval_assets.tuning import splits_of
+from eval_assets.tuning_options import SplitShares
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
@@ -39,18 +39,15 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **table,
             "questions": list(question_ids),
             "left_out": [q.id for q in evaluation.rubric if q.id not in question_ids],
-            "n_train": int((splits["split"] == "train").sum()),
-            "n_test": int((splits["split"] == "test").sum()),
+            **{
+                f"n_groups_{split}": int(rows["group_id"].nunique())
+                for split, rows in splits.groupby("split")
+            },
         }
     )
 
 
 def _split(units: pd.DataFrame, question_id: str) -> pd.DataFrame:
-    """The units of one question with the part each belongs to."""
-    split = split_by_group(
-        units["group_id"].tolist(),
-        units["rating"].to_numpy(dtype=np.float64),
-        test_share=TEST_SHARE,
-        salt=question_id,
-    )
-    return units[["response_id", "group_id"]].assign(question_id=question_id, split=split)
+    """Return the units of one question with the split of each, the same for all questions."""
+    splits = splits_of(units["group_id"], SplitShares())
+    return units[["response_id", "group_id"]].assign(question_id=question_id, split=splits)

@@ -41,7 +41,7 @@ from eval_assets.stats.intervals import (
     coefficient_interval,
     jackknife_interval,
 )
-from eval_assets.stats.jackknife import Jackknife, detectable_gain
+from eval_assets.stats.jackknife import Jackknife, detectable_gain, groups_to_detect
 from eval_assets.stats.judge_human import JudgeHumanProfile, judge_human_profile
 from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
 from eval_assets.stats.kappa import (
@@ -51,7 +51,12 @@ from eval_assets.stats.kappa import (
     cohen_kappa_interval,
     grouped_kappa,
 )
-from eval_assets.stats.monotone_map import MonotoneMap, best_monotone_map
+from eval_assets.stats.monotone_map import (
+    MonotoneMap,
+    best_monotone_map,
+    identity_map,
+    isotonic_regression,
+)
 from eval_assets.stats.non_inferiority import NonInferiority, non_inferiority
 from eval_assets.stats.overall import OverallProfile, QuestionRatings, overall_profile
 from eval_assets.stats.patterns import RatingPatterns, Ratings
@@ -103,8 +108,11 @@ __all__ = [
     "estimate",
     "fleiss_kappa",
     "grouped_kappa",
+    "groups_to_detect",
     "gwet_ac",
     "human_agreement",
+    "identity_map",
+    "isotonic_regression",
     "jackknife_interval",
     "judge_human_agreement",
     "judge_human_profile",

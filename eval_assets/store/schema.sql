@@ -312,7 +312,7 @@ CREATE TABLE IF NOT EXISTS score_summary (
 CREATE TABLE IF NOT EXISTS judge_splits (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
-    split VARCHAR NOT NULL,                -- 'train' or 'test'
+    split VARCHAR NOT NULL,                -- 'train', 'dev' or 'test': the same for all questions
     group_id VARCHAR NOT NULL,             -- responses of one group are never parted
     data_version VARCHAR NOT NULL,
     stale_because VARCHAR                  -- a gate that closed since; NULL while the rows hold

@@ -1,5 +1,71 @@
-"""Judge tuning: splits first; what is tuned is never measured on what it was tuned on."""
+"""Judge tuning: what is tuned is never measured on what it was tuned on."""
 
-from eval_assets.tuning.splits import TEST_SHARE, Split, split_by_group
+from eval_assets.tuning.beside import figures_beside
+from eval_assets.tuning.calibration import Calibration, CalibrationVerdict, calibrate, other_maps
+from eval_assets.tuning.certificate import (
+    Evidence,
+    certificate_schema,
+    evidence_of,
+    labels_hash,
+    question_certificate,
+    rubric_hash,
+    stale_because,
+    statement,
+)
+from eval_assets.tuning.comparison import ComparedAnswers, compare_systems
+from eval_assets.tuning.fitness import Fitness, FitnessVerdict, judge_fitness
+from eval_assets.tuning.improvement import Improvement, ImprovementVerdict, judge_improvement
+from eval_assets.tuning.jury import jury_scores, jury_weights
+from eval_assets.tuning.reading import Candidate, Verdicts, evaluation_rows, read_test
+from eval_assets.tuning.seal import MOST_READINGS, coarse_gain, reading_significance
+from eval_assets.tuning.splits import Split, split_of, splits_of
+from eval_assets.tuning.units import RatedUnits
+from eval_assets.tuning.versions import (
+    JudgeVersion,
+    canonical_json,
+    number_version,
+    version_as_json,
+    version_from_json,
+)
 
-__all__ = ["TEST_SHARE", "Split", "split_by_group"]
+__all__ = [
+    "MOST_READINGS",
+    "Calibration",
+    "CalibrationVerdict",
+    "Candidate",
+    "ComparedAnswers",
+    "Evidence",
+    "Fitness",
+    "FitnessVerdict",
+    "Improvement",
+    "ImprovementVerdict",
+    "JudgeVersion",
+    "RatedUnits",
+    "Split",
+    "Verdicts",
+    "calibrate",
+    "canonical_json",
+    "certificate_schema",
+    "coarse_gain",
+    "compare_systems",
+    "evaluation_rows",
+    "evidence_of",
+    "figures_beside",
+    "judge_fitness",
+    "judge_improvement",
+    "jury_scores",
+    "jury_weights",
+    "labels_hash",
+    "number_version",
+    "other_maps",
+    "question_certificate",
+    "read_test",
+    "reading_significance",
+    "rubric_hash",
+    "split_of",
+    "splits_of",
+    "stale_because",
+    "statement",
+    "version_as_json",
+    "version_from_json",
+]

@@ -55,6 +55,7 @@ def test_open_gates_let_tuning_start_on_every_question(open_once: Evaluated) -> 
     }
     assert open_once.splits() == BOTH
     assert open_once.rows("SELECT DISTINCT split FROM judge_splits ORDER BY 1") == [
+        ("dev",),
         ("test",),
         ("train",),
     ]

@@ -1,0 +1,362 @@
+"""How often verdicts of judge tuning are wrong, and how often they are found: simulated judges."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.scale import BINARY, LIKERT5, Scale
+from eval_assets.stats import non_inferiority
+from eval_assets.tuning import (
+    MOST_READINGS,
+    RatedUnits,
+    calibrate,
+    coarse_gain,
+    judge_fitness,
+    judge_improvement,
+    reading_significance,
+)
+
+Floats = npt.NDArray[np.float64]
+
+N_EVALUATIONS = 500
+"""Simulated evaluations behind each share: one of .05 is known to +-.02."""
+
+ANSWERS_PER_GROUP = 4
+MARGIN = 0.10
+
+
+@dataclass(frozen=True)
+class World:
+    """Answers whose quality raters and judges see with error, and put on a scale.
+
+    Attributes:
+        name: As the table calls it.
+        scale: The scale.
+        cuts: Quality from which on each higher value is given.
+        noise: Standard deviation of a rater's error; quality itself has 1.
+        prompt: Part of the quality's variance that answers to one prompt share.
+    """
+
+    name: str
+    scale: Scale
+    cuts: tuple[float, ...]
+    noise: float = 0.7
+    prompt: float = 0.3
+
+    def quality(self, n_groups: int, rng: np.random.Generator) -> Floats:
+        """Return the quality of all answers of so many groups."""
+        shared = np.repeat(rng.normal(0, math.sqrt(self.prompt), n_groups), ANSWERS_PER_GROUP)
+        own = rng.normal(0, math.sqrt(1 - self.prompt), n_groups * ANSWERS_PER_GROUP)
+        quality: Floats = shared + own
+        return quality
+
+    def rated(self, quality: Floats, rng: np.random.Generator, *, noise: float) -> Floats:
+        """Return what a rater or judge with such an error gives."""
+        values = np.asarray(self.scale.values)
+        seen = quality + rng.normal(0, noise, len(quality))
+        given: Floats = values[np.searchsorted(self.cuts, seen)]
+        return given
+
+    def people(self, quality: Floats, rng: np.random.Generator, *, split: str) -> RatedUnits:
+        """Return units rated by three people."""
+        n_units = len(quality)
+        ratings = [self.rated(quality, rng, noise=self.noise) for _ in range(3)]
+        return RatedUnits(
+            question=RubricQuestion("q", "?", self.scale, level="ordinal"),
+            response_ids=np.arange(n_units).astype(str),
+            groups=np.arange(n_units) // ANSWERS_PER_GROUP,  # type: ignore[arg-type]
+            splits=np.full(n_units, split),
+            ratings=np.stack(ratings, axis=1),
+            scores={},
+            models=np.full(n_units, ""),
+            lengths=np.zeros(n_units),
+        )
+
+
+FIVE_LEVELS = World("5 levels", LIKERT5, (-1.3, -0.45, 0.45, 1.3))
+SKEWED = World("5 levels, most of them 5", LIKERT5, (-2.6, -1.9, -1.2, -0.3))
+EVEN = World("binary, 50/50", BINARY, (0.0,))
+RARE = World("binary, 90/10", BINARY, (1.56,))
+VERY_RARE = World("binary, 97/3", BINARY, (2.29,))
+
+Judge = Callable[[World, Floats, Floats, np.random.Generator], Floats]
+"""Makes a candidate's scores from the world, the quality and the scores of the judge it copies."""
+
+
+def replicate(
+    world: World,
+    quality: Floats,
+    copied: Floats,  # noqa: ARG001 - it copies nothing
+    rng: np.random.Generator,
+) -> Floats:
+    """Return scores of a judge with the same error, drawn anew."""
+    return world.rated(quality, rng, noise=world.noise)
+
+
+def moved(share: float) -> Judge:
+    """Return a judge that copies the other and moves so many of its scores to another value."""
+
+    def judge(
+        world: World,
+        quality: Floats,  # noqa: ARG001 - it reads nothing
+        copied: Floats,
+        rng: np.random.Generator,
+    ) -> Floats:
+        values = np.asarray(world.scale.values)
+        at = np.searchsorted(values, copied)
+        step = rng.choice([-1, 1], len(at))
+        other = np.clip(at + step, 0, len(values) - 1)
+        other = np.where(other == at, np.clip(at - step, 0, len(values) - 1), other)
+        return np.where(rng.random(len(at)) < share, values[other], copied)
+
+    return judge
+
+
+def rare_errors(
+    world: World,
+    quality: Floats,
+    copied: Floats,  # noqa: ARG001 - it copies nothing
+    rng: np.random.Generator,
+) -> Floats:
+    """Return a judge with smaller errors that once in a while gives the opposite end."""
+    values = np.asarray(world.scale.values)
+    usual = world.rated(quality, rng, noise=0.6 * world.noise)
+    is_rare = rng.random(len(quality)) < RARE_ERROR_SHARE
+    return np.where(is_rare, values[-1] + values[0] - usual, usual)
+
+
+RARE_ERROR_SHARE = 0.03
+"""Makes `rare_errors` agree with people about as well as the judge that it replaces."""
+
+
+def certified(
+    world: World, candidate: Judge, *, n_groups: int, n_readings: int, seed: int
+) -> Iterator[bool]:
+    """Yield for each simulated evaluation whether one of so many tries in a row is accepted.
+
+    Every try is a new candidate against the same judge and the same labels, each with its own map
+    fitted on as many groups of train.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(N_EVALUATIONS):
+        quality = world.quality(2 * n_groups, rng)
+        half = len(quality) // 2
+        train = world.people(quality[:half], rng, split="train")
+        test = world.people(quality[half:], rng, split="test")
+        judge = world.rated(quality, rng, noise=world.noise)
+        baseline = calibrate(train, judge[:half]).fitted(judge[half:])
+        accepted = False
+        for reading in range(1, n_readings + 1):
+            scores = candidate(world, quality, judge, rng)
+            found = judge_improvement(
+                test,
+                calibrate(train, scores[:half]).fitted(scores[half:]),
+                baseline,
+                significance=reading_significance(reading, n_candidates=1),
+                n_train_groups=n_groups,
+            )
+            if found.verdict == "accepted":
+                accepted = True
+                break
+        yield accepted
+
+
+def attacked(*, exact: bool, n_readings: int, n_groups: int, seed: int) -> Iterator[bool]:
+    """Yield whether a candidate that learns from what readings print is ever accepted.
+
+    The attacker has two judges that are equally good. Each reading but the last tries a candidate
+    that takes every score from one of them at random; the last takes each from the judge that
+    printed gains speak for. `exact` prints gains unrounded, and lets readings go on after the
+    seal is spent, which the rules forbid.
+    """
+    world = FIVE_LEVELS
+    rng = np.random.default_rng(seed)
+    for _ in range(N_EVALUATIONS):
+        quality = world.quality(n_groups, rng)
+        test = world.people(quality, rng, split="test")
+        judge, other = (world.rated(quality, rng, noise=world.noise) for _ in range(2))
+        choices: list[npt.NDArray[np.bool_]] = []
+        gains: list[float] = []
+        accepted = False
+        for reading in range(1, n_readings + 1):
+            chosen = rng.random(len(quality)) < 0.5
+            if reading == n_readings:
+                chosen = (np.array(gains) - np.mean(gains)) @ (np.array(choices) - 0.5) > 0
+            found = judge_improvement(
+                test,
+                np.where(chosen, other, judge),
+                judge,
+                significance=_significance(reading),
+                n_train_groups=n_groups,
+            )
+            if found.verdict == "accepted":
+                accepted = True
+                break
+            gain = found.compared.gain.value
+            gains.append(gain if exact else coarse_gain(gain))
+            choices.append(chosen)
+        yield accepted
+
+
+def _significance(reading: int) -> float:
+    """Return the level of a reading, also of those that the seal no longer allows."""
+    if reading <= MOST_READINGS:
+        return reading_significance(reading, n_candidates=1)
+    return 0.05 / (reading * (reading + 1))
+
+
+def found_fit(
+    world: World, *, noise: float, n_groups: int, seed: int, significance: float = 0.025
+) -> Iterator[str]:
+    """Yield the fitness verdicts on a judge with such an error."""
+    rng = np.random.default_rng(seed)
+    for _ in range(N_EVALUATIONS):
+        quality = world.quality(n_groups, rng)
+        test = world.people(quality, rng, split="test")
+        yield judge_fitness(
+            test,
+            world.rated(quality, rng, noise=noise),
+            margin=MARGIN,
+            significance=significance,
+            people_agree=True,
+        ).verdict
+
+
+def noise_at_margin(world: World, *, margin: float = MARGIN) -> float:
+    """Return the error of a judge whose agreement with people is `margin` below people's."""
+    low, high = world.noise, 8 * world.noise
+    for _ in range(24):
+        middle = (low + high) / 2
+        rng = np.random.default_rng(1)
+        quality = world.quality(100_000, rng)
+        people = world.people(quality, rng, split="test")
+        judge = world.rated(quality, rng, noise=middle)
+        found = non_inferiority(people.ratings, judge, margin=MARGIN, level="ordinal")
+        low, high = (middle, high) if found.gap.value > -margin else (low, middle)
+    return (low + high) / 2
+
+
+def table() -> str:
+    """Simulate, and return the tables."""
+    parts = (_null_table(), _attack_table(), _power_table(), _fitness_table())
+    return "\n\n".join(parts)
+
+
+SIZES = (20, 40, 100)
+TRIES = 10
+
+
+def _null_table() -> str:
+    """Return how often copies and replicates of a judge are accepted."""
+    kinds: dict[str, Judge] = {
+        "replicate of the judge": replicate,
+        "copy, 2 % of the scores moved": moved(0.02),
+        "copy, 5 % of the scores moved": moved(0.05),
+        "copy, 20 % of the scores moved": moved(0.20),
+        "smaller errors, but rarely the opposite end": rare_errors,
+    }
+    heads = [f"{n} groups, {tries}" for n in SIZES for tries in ("1 try", f"{TRIES} tries")]
+    rows = [
+        [
+            world.name,
+            name,
+            *(
+                _share(certified(world, judge, n_groups=n, n_readings=tries, seed=n))
+                for n in SIZES
+                for tries in (1, TRIES)
+            ),
+        ]
+        for world in (FIVE_LEVELS, SKEWED, EVEN, RARE)
+        for name, judge in kinds.items()
+        if judge is not rare_errors or world is FIVE_LEVELS
+    ]
+    return _markdown(["scale", "candidate", *heads], rows)
+
+
+def _attack_table() -> str:
+    """Return how often an attacker who learns from readings is accepted."""
+    cases = [(False, n) for n in (5, 10, MOST_READINGS)] + [(True, n) for n in (20, 50, 100)]
+    rows = [
+        [
+            "exact gains, no end" if exact else "as the seal prints them",
+            str(n_readings),
+            *(
+                _share(attacked(exact=exact, n_readings=n_readings, n_groups=n, seed=n))
+                for n in SIZES
+            ),
+        ]
+        for exact, n_readings in cases
+    ]
+    return _markdown(["gains printed", "readings", *(f"{n} groups" for n in SIZES)], rows)
+
+
+def _power_table() -> str:
+    """Return the gains that a first reading detects, and how often a gain of .15 is found."""
+    rows = []
+    for n_groups in (20, 40, 60, 100, 200):
+        detectable, first, tenth = _power(n_groups)
+        rows.append([str(n_groups), f"{detectable:.3f}", first, tenth])
+    heads = ["test groups", "detectable gain", "gain of .15 found, 1st try", "10th try"]
+    return _markdown(heads, rows)
+
+
+def _power(n_groups: int) -> tuple[float, str, str]:
+    """Return the median detectable gain, and how often a gain of .15 is found."""
+    world, rng = FIVE_LEVELS, np.random.default_rng(n_groups)
+    worse = noise_at_margin(world, margin=0.15)
+    detectable: list[float] = []
+    first: list[bool] = []
+    tenth: list[bool] = []
+    for _ in range(N_EVALUATIONS):
+        quality = world.quality(n_groups, rng)
+        test = world.people(quality, rng, split="test")
+        candidate = world.rated(quality, rng, noise=world.noise)
+        baseline = world.rated(quality, rng, noise=worse)
+        for reading, found in ((1, first), (TRIES, tenth)):
+            level = reading_significance(reading, n_candidates=1)
+            verdict = judge_improvement(
+                test, candidate, baseline, significance=level, n_train_groups=n_groups
+            )
+            found.append(verdict.verdict == "accepted")
+            if reading == 1:
+                detectable.append(verdict.compared.gain.detectable(significance=level))
+    return float(np.median(detectable)), _share(first), _share(tenth)
+
+
+def _fitness_table() -> str:
+    """Return how often a judge equal to people is found fit, and one exactly at the margin."""
+    rows = []
+    for world in (FIVE_LEVELS, SKEWED, EVEN, RARE, VERY_RARE):
+        at_margin = noise_at_margin(world)
+        rng = np.random.default_rng(2)
+        quality = world.quality(100_000, rng)
+        people = world.people(quality, rng, split="test")
+        judge = world.rated(quality, rng, noise=world.noise)
+        figure = non_inferiority(people.ratings, judge, margin=MARGIN, level="ordinal").people
+        rows.append(
+            [
+                world.name,
+                f"{figure.value:.2f}",
+                *(
+                    _share(v == "fit" for v in found_fit(world, noise=noise, n_groups=n, seed=n))
+                    for noise in (world.noise, at_margin)
+                    for n in SIZES
+                ),
+            ]
+        )
+    heads = [f"{kind}, {n} groups" for kind in ("equal", "at the margin") for n in SIZES]
+    return _markdown(["scale", "people's figure", *heads], rows)
+
+
+def _share(events: Iterable[bool]) -> str:
+    """Return the share of events that happened, in percent."""
+    return f"{100 * np.mean(list(events)):.1f} %"
+
+
+def _markdown(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])

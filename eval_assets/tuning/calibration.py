@@ -1,0 +1,97 @@
+"""Score calibration: a judge's scale mapped onto the human one, fitted on train."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_assets.stats import (
+    Jackknife,
+    MonotoneMap,
+    agreement_gain,
+    best_monotone_map,
+    identity_map,
+    isotonic_regression,
+)
+from eval_assets.tuning.units import Floats, RatedUnits
+
+CalibrationVerdict = Literal["mapped", "unchanged", "not_evaluable"]
+
+MIN_TRAIN_GROUPS = 10
+"""Fewer response groups in train say too little about a judge's scale."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The map that a judge's scores go through on one question.
+
+    Args:
+        fitted: The map; the identity unless the verdict is `mapped`.
+        gain: What the best map gains on train, where it was fitted: more than it can elsewhere.
+        verdict: `mapped`, `unchanged` or `not_evaluable`.
+        reason: The verdict in words.
+    """
+
+    fitted: MonotoneMap
+    gain: Jackknife
+    verdict: CalibrationVerdict
+    reason: str
+
+
+def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
+    """Fit the map of a judge's scores on train; keep the identity unless the map clearly gains.
+
+    Args:
+        train: Units of the split `train`, no others.
+        scores: The judge's scores of these units, NaN if missing.
+    """
+    scale = train.question.scale
+    unchanged = identity_map(scores, scale=scale)
+    n_groups = len(np.unique(train.groups[_compared(train, scores)]))
+    undefined = Jackknife(float("nan"), float("nan"), n_groups)
+    if n_groups < MIN_TRAIN_GROUPS:
+        reason = f"{n_groups} groups in train have ratings and scores; {MIN_TRAIN_GROUPS} needed"
+        return Calibration(unchanged, undefined, "not_evaluable", reason)
+    if train.level == "nominal":
+        reason = "a scale without order has no map that keeps the order"
+        return Calibration(unchanged, undefined, "unchanged", reason)
+    best = best_monotone_map(train.ratings, scores, scale=scale)
+    gain = agreement_gain(
+        train.ratings, best(scores), scores, level=train.level, groups=train.groups
+    ).gain
+    if best.is_identity:
+        return Calibration(unchanged, gain, "unchanged", "no map agrees better on train")
+    if best.n_levels == 1:
+        return Calibration(unchanged, gain, "unchanged", "the best map on train is a constant")
+    if not gain.value > gain.standard_error:
+        reason = f"the best map gains {gain.value:.3f} on train, within one standard error"
+        return Calibration(unchanged, gain, "unchanged", reason)
+    reason = f"the map gains {gain.value:.3f} on train (standard error {gain.standard_error:.3f})"
+    return Calibration(best, gain, "mapped", reason)
+
+
+def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
+    """Return what each value seen becomes by maps in common use, to compare ours with.
+
+    Both minimise squared distance instead of agreement beyond chance: `isotonic` regression, and
+    `linear` regression clipped to the scale.
+    """
+    unit, rater = np.nonzero(~np.isnan(train.ratings) & ~np.isnan(scores)[:, np.newaxis])
+    seen, index = np.unique(scores[unit], return_inverse=True)
+    if not len(seen):
+        return {"isotonic": seen, "linear": seen}
+    given, count = train.ratings[unit, rater], np.bincount(index).astype(np.float64)
+    mean, spread = scores[unit].mean(), scores[unit].var()
+    slope = np.mean((scores[unit] - mean) * (given - given.mean())) / spread if spread else 0.0
+    scale = train.question.scale
+    return {
+        "isotonic": isotonic_regression(np.bincount(index, given) / count, count),
+        "linear": np.clip(given.mean() + slope * (seen - mean), scale.low, scale.high),
+    }
+
+
+def _compared(units: RatedUnits, scores: Floats) -> NDArray[np.bool_]:
+    """Return which units have a rating and a score."""
+    compared: NDArray[np.bool_] = ~np.isnan(scores) & ~np.isnan(units.ratings).all(axis=1)
+    return compared

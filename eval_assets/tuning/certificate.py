@@ -1,0 +1,267 @@
+"""Certificates: what was shown of a judge, by how much evidence, and until when it holds."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.tuning.beside import figures_beside
+from eval_assets.tuning.reading import Verdicts, evaluation_rows
+from eval_assets.tuning.seal import TOTAL_SIGNIFICANCE
+from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.versions import JudgeVersion, canonical_json
+
+Json = dict[str, Any]
+
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "urn:eval-assets:judge-certificate:v1"
+VALID_DAYS = 180
+"""Models behind a fixed name change without notice: a choice."""
+
+FEW_GROUPS = 40
+RARE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Fingerprints of everything that a certificate rests on; if one changes, it is stale.
+
+    Args:
+        fingerprint: Of the judge: provider, model, settings and declared prompt.
+        prompt: SHA-256 of the prompt that it is asked with; empty for recorded scores.
+        rubric: SHA-256 of the question, its scale and its guidelines.
+        labels: SHA-256 of the human ratings in the test.
+        scores: SHA-256 of the version's scores of the test.
+        models_returned: Models that answered, by their own account; empty if not known.
+    """
+
+    fingerprint: str
+    prompt: str
+    rubric: str
+    labels: str
+    scores: str
+    models_returned: tuple[str, ...] = ()
+
+
+def evidence_of(
+    version: JudgeVersion, test: RatedUnits, scores: Floats, *, models_returned: Sequence[str] = ()
+) -> Evidence:
+    """Return the fingerprints of what a reading of this version looked at."""
+    return Evidence(
+        fingerprint=version.fingerprint,
+        prompt=version.prompt_hash,
+        rubric=rubric_hash(test.question),
+        labels=labels_hash(test),
+        scores=_hash_of_rows(test.response_ids.tolist(), scores.tolist()),
+        models_returned=tuple(sorted(models_returned)),
+    )
+
+
+def rubric_hash(question: RubricQuestion) -> str:
+    """Return the fingerprint of a question as raters and judges were asked it."""
+    scale = question.scale
+    asked = (question.id, question.question, question.guidelines, question.level)
+    return _sha256(canonical_json([*asked, scale.low, scale.high, scale.values]))
+
+
+def labels_hash(units: RatedUnits) -> str:
+    """Return the fingerprint of the ratings of units, whoever gave them and in whatever order."""
+    rows = [sorted(row[~np.isnan(row)].tolist()) for row in units.ratings]
+    return _hash_of_rows(units.response_ids.tolist(), rows)
+
+
+_CHANGES = {
+    "fingerprint": "the model, its settings or the declared prompt changed",
+    "prompt": "the prompt changed",
+    "rubric": "the question, its scale or its guidelines changed",
+    "labels": "human ratings in the test changed",
+    "scores": "the judge's scores of the test changed",
+    "models_returned": "the vendor answers with another model",
+}
+
+
+def stale_because(certified: Evidence, now: Evidence | None, *, until: str, today: datetime) -> str:
+    """Return why a certificate no longer holds; empty while it does.
+
+    Args:
+        certified: What it rests on.
+        now: The same of today; None if the judge or the question is no longer declared.
+        until: Day on which its validity ends.
+        today: The present.
+    """
+    if now is None:
+        return "the judge or the question is no longer declared"
+    reasons = [
+        said for name, said in _CHANGES.items() if getattr(certified, name) != getattr(now, name)
+    ]
+    if today.date().isoformat() > until:
+        reasons.append(f"its validity ended on {until}")
+    return "; ".join(reasons)
+
+
+def question_certificate(  # noqa: PLR0913 - all that a reader has to know
+    verdicts: Verdicts,
+    units: RatedUnits,
+    scores: Floats,
+    *,
+    reading: int,
+    seal: int,
+    evidence: Evidence,
+    human_agreement: Mapping[str, float | None],
+    cost_per_1000_usd: float | None,
+    issued_at: datetime,
+) -> Json:
+    """Return what one certificate says of one question, as JSON.
+
+    Args:
+        verdicts: A certified version's verdicts.
+        units: All rated units of the question that are not under an earlier seal.
+        scores: The version's scores of them.
+        reading: Number of the reading.
+        seal: Number of the seal.
+        evidence: What it rests on.
+        human_agreement: A^HH and alpha with intervals, of the question, as the gates see them.
+        cost_per_1000_usd: What 1,000 scores cost; None if not known.
+        issued_at: When the test was read.
+    """
+    is_test = (units.splits == "test") & ~np.isnan(scores)
+    test, question = units.only(is_test), units.question
+    rows = evaluation_rows([verdicts], question_id=question.id, reading=reading)
+    claims = {str(row["kind"]): _claim(row) for row in rows}
+    held = {
+        "fit": verdicts.fitness.verdict == "fit",
+        "improved": verdicts.improvement is not None and verdicts.improvement.verdict == "accepted",
+    }
+    significance = verdicts.fitness.significance
+    detectable = None
+    if verdicts.improvement is not None:
+        detectable = verdicts.improvement.compared.gain.detectable(significance=significance)
+    return {
+        "question_id": question.id,
+        "question": question.question,
+        "scale": {"low": question.scale.low, "high": question.scale.high, "level": question.level},
+        "summary": _summary(verdicts, question.id, reading=reading),
+        "holds": [claim for claim, holds in held.items() if holds],
+        "claims": claims,
+        "seal": seal,
+        "reading": reading,
+        "level": significance,
+        "total_level": TOTAL_SIGNIFICANCE,
+        "n_groups": verdicts.fitness.compared.shortfall.n_groups,
+        "n_units": int(is_test.sum()),
+        "detectable_gain": None if detectable is None or np.isnan(detectable) else detectable,
+        "human_agreement": dict(human_agreement),
+        "beside": figures_beside(units.part("train"), test, scores[is_test]),
+        "cost_per_1000_usd": cost_per_1000_usd,
+        "cautions": _cautions(verdicts, test),
+        "evidence": asdict(evidence),
+        "issued_at": issued_at.isoformat(timespec="seconds"),
+        "valid_until": (issued_at + timedelta(days=VALID_DAYS)).date().isoformat(),
+    }
+
+
+def statement(version: JudgeVersion, questions: Sequence[Json], *, supersedes: str | None) -> Json:
+    """Return an in-toto Statement about one version of a judge.
+
+    Args:
+        version: The version.
+        questions: What `question_certificate` says of each question.
+        supersedes: Number of the version that was certified before; None if none was.
+    """
+    return {
+        "_type": STATEMENT_TYPE,
+        "subject": [
+            {
+                "name": f"{version.judge_id}@{version.version}",
+                "digest": {"sha256": version.definition_hash},
+            }
+        ],
+        "predicateType": PREDICATE_TYPE,
+        "predicate": {
+            "judge": {
+                "judge_id": version.judge_id,
+                "version": version.version,
+                "step": version.step,
+                "parent": version.parent,
+                "prompt_sha256": version.prompt_hash,
+                "sources": list(version.sources),
+                "definition": version.definition,
+            },
+            "supersedes": supersedes,
+            "questions": list(questions),
+        },
+    }
+
+
+def certificate_schema() -> Json:
+    """Return the JSON schema of a certificate file."""
+    text = resources.files("eval_assets.tuning").joinpath("judge_certificate.schema.json")
+    schema: Json = json.loads(text.read_text("utf-8"))
+    return schema
+
+
+def _claim(row: Mapping[str, object]) -> Json:
+    """Return the verdict of one kind with its figures, without what names the judge."""
+    named = ("judge_id", "version", "question_id", "reading", "kind")
+    return {name: value for name, value in row.items() if name not in named}
+
+
+def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
+    """Return the sentence that comes first, for somebody who decides and does not compute."""
+    name = f"{verdicts.version.judge_id} {verdicts.version.version}"
+    improved = verdicts.improvement is not None and verdicts.improvement.verdict == "accepted"
+    if verdicts.fitness.verdict == "fit":
+        says = f"{name} may stand in for a rater on {question_id}"
+        if verdicts.fitness.better_than_a_person:
+            says += ", and agrees with people better than people with each other"
+        if improved:
+            says += "; tuning made it better"
+    else:
+        says = (
+            f"{name} is better than before tuning on {question_id}, but it is not shown that it "
+            f"may stand in for a rater"
+        )
+    n_groups = verdicts.fitness.compared.shortfall.n_groups
+    return (
+        f"{says} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
+        f"such tests certify a judge wrongly; reading {reading})."
+    )
+
+
+def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
+    """Return what no test of this size can exclude, and where its promise is weaker."""
+    cautions = [
+        "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
+        "The figure does not travel to easier or harder answers; judge minus human by model does.",
+    ]
+    given = test.ratings[~np.isnan(test.ratings)]
+    rarest = min(
+        np.mean(given == test.question.scale.high), np.mean(given == test.question.scale.low)
+    )
+    n_groups = verdicts.fitness.compared.shortfall.n_groups
+    if n_groups < FEW_GROUPS:
+        cautions.append(
+            f"{n_groups} groups are few: fitness exactly at the margin is certified up to four "
+            f"times as often as the level says."
+        )
+    if test.question.scale.is_binary and rarest < RARE_SHARE:
+        cautions.append(
+            f"One value makes up only {100 * rarest:.0f} % of the ratings: fitness exactly at the "
+            f"margin is certified up to eight times as often as the level says."
+        )
+    return cautions
+
+
+def _hash_of_rows(names: Sequence[str], values: Sequence[object]) -> str:
+    rows = sorted(zip(names, (json.dumps(value) for value in values), strict=True))
+    return _sha256(canonical_json(rows))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,202 @@
+"""Which system is better: a judge's scores of all answers, corrected by some human ratings."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_assets.stats import (
+    Interval,
+    prediction_powered_difference,
+    prediction_powered_mean,
+    rogan_gladen,
+)
+from eval_assets.tuning.units import Floats, Texts
+
+CONFIDENCE = 0.95
+
+Row = dict[str, object]
+_Part = tuple[Floats, Floats, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedAnswers:
+    """Answers of several systems to one question of the rubric, and one judge's scores of them.
+
+    Args:
+        systems: System that gave each answer, shape (n_answers,).
+        groups: Group of each answer; answers to one prompt share it.
+        human: Mean human rating of each answer, NaN if nobody rated it.
+        judge: The judge's score of each answer, NaN if missing.
+        slices: Value of each answer in each slice that is compared, such as its difficulty.
+        is_binary: Whether the scale has the two values 0 and 1, so that means are pass rates.
+    """
+
+    systems: Texts
+    groups: Texts
+    human: Floats
+    judge: Floats
+    slices: Mapping[str, Texts]
+    is_binary: bool
+
+
+def compare_systems(answers: ComparedAnswers) -> list[Row]:
+    """Return rows of `system_comparison`: means of systems, then differences of two, by slice.
+
+    Means and differences are those that people would have given all answers, by
+    prediction-powered inference over groups. Intervals are 95 % ones; `low_all` and `high_all`
+    hold for all means, or all differences, of a slice at once (Bonferroni), and only by these a
+    difference counts as safe.
+    """
+    slices = {"all": np.full(len(answers.systems), ""), **answers.slices}
+    return [row for name, values in slices.items() for row in _slice_rows(answers, name, values)]
+
+
+def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[Row]:
+    """Yield the rows of one slice."""
+    cells = {
+        (value, system): (values == value) & (answers.systems == system)
+        for value in np.unique(values)
+        for system in np.unique(answers.systems)
+    }
+    cells = {key: kept for key, kept in cells.items() if kept.any()}
+    n_means = len(cells)
+    for (value, system), kept in cells.items():
+        yield {
+            "kind": "mean",
+            "slice": name,
+            "slice_value": str(value) or None,
+            "system": str(system),
+            "other_system": None,
+            **_mean(answers, kept, n_compared=n_means),
+        }
+    pairs = [
+        (first, second)
+        for first, second in itertools.combinations(cells, 2)
+        if first[0] == second[0]
+    ]
+    for first, second in pairs:
+        yield {
+            "kind": "difference",
+            "slice": name,
+            "slice_value": str(first[0]) or None,
+            "system": str(first[1]),
+            "other_system": str(second[1]),
+            **_difference(answers, cells[first], cells[second], n_compared=len(pairs)),
+        }
+
+
+def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int) -> Row:
+    part, groups = _part(answers, kept)
+    found, at_once = (
+        prediction_powered_mean(*part, confidence=confidence, groups=groups)
+        for confidence in (CONFIDENCE, _simultaneous(n_compared))
+    )
+    alone = prediction_powered_mean(
+        part[0], part[0], [], confidence=CONFIDENCE, groups=groups[: len(part[0])]
+    )
+    corrected = Interval(math.nan, math.nan, math.nan, CONFIDENCE, found.method, 0)
+    if answers.is_binary:
+        certain = np.isin(part[0], (0, 1))
+        corrected = rogan_gladen(
+            part[0][certain],
+            (part[1] > 0.5)[certain],  # noqa: PLR2004 - of 0 and 1
+            part[2] > 0.5,  # noqa: PLR2004
+            confidence=CONFIDENCE,
+        )
+    return {
+        **_counts(answers, kept),
+        "judge_only": _known(float(np.concatenate(part[1:]).mean())),
+        **_ends(found, at_once),
+        "labels_only": _known(alone.value),
+        "labels_only_low": _known(alone.low),
+        "labels_only_high": _known(alone.high),
+        "labels_saved": _labels_saved(found, alone),
+        "rogan_gladen": _known(corrected.value),
+        "rogan_gladen_low": _known(corrected.low),
+        "rogan_gladen_high": _known(corrected.high),
+        "is_safe": None,
+    }
+
+
+def _difference(
+    answers: ComparedAnswers,
+    first: NDArray[np.bool_],
+    second: NDArray[np.bool_],
+    *,
+    n_compared: int,
+) -> Row:
+    (one, of_one), (other, of_other) = _part(answers, first), _part(answers, second)
+    found, at_once = (
+        prediction_powered_difference(one, other, confidence=confidence, groups=(of_one, of_other))
+        for confidence in (CONFIDENCE, _simultaneous(n_compared))
+    )
+    none = np.zeros(0)
+    alone = prediction_powered_difference(
+        (one[0], one[0], none),
+        (other[0], other[0], none),
+        confidence=CONFIDENCE,
+        groups=(of_one[: len(one[0])], of_other[: len(other[0])]),
+    )
+    judge_only = float(np.concatenate(one[1:]).mean() - np.concatenate(other[1:]).mean())
+    is_safe = at_once.low > 0 or at_once.high < 0
+    return {
+        **_counts(answers, first | second),
+        "judge_only": _known(judge_only),
+        **_ends(found, at_once),
+        "labels_only": _known(alone.value),
+        "labels_only_low": _known(alone.low),
+        "labels_only_high": _known(alone.high),
+        "labels_saved": _labels_saved(found, alone),
+        "rogan_gladen": None,
+        "rogan_gladen_low": None,
+        "rogan_gladen_high": None,
+        "is_safe": None if math.isnan(at_once.low) else bool(is_safe),
+    }
+
+
+def _part(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> tuple[_Part, Texts]:
+    """Return labels, their scores, scores of the other answers, and the groups of both."""
+    scored = kept & ~np.isnan(answers.judge)
+    labelled, other = scored & ~np.isnan(answers.human), scored & np.isnan(answers.human)
+    part = answers.human[labelled], answers.judge[labelled], answers.judge[other]
+    return part, np.concatenate([answers.groups[labelled], answers.groups[other]])
+
+
+def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
+    scored = kept & ~np.isnan(answers.judge)
+    labelled = scored & ~np.isnan(answers.human)
+    return {
+        "n_responses": int(scored.sum()),
+        "n_labelled": int(labelled.sum()),
+        "n_groups": len(np.unique(answers.groups[labelled])),
+    }
+
+
+def _ends(found: Interval, at_once: Interval) -> Row:
+    return {
+        "value": _known(found.value),
+        "low": _known(found.low),
+        "high": _known(found.high),
+        "low_all": _known(at_once.low),
+        "high_all": _known(at_once.high),
+    }
+
+
+def _labels_saved(found: Interval, alone: Interval) -> int | None:
+    """Return how many more labels an interval as narrow would take without the judge."""
+    width = found.high - found.low
+    if not width > 0:
+        return None
+    return max(0, round(alone.n_units * (((alone.high - alone.low) / width) ** 2 - 1)))
+
+
+def _simultaneous(n_compared: int) -> float:
+    return 1 - (1 - CONFIDENCE) / max(1, n_compared)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

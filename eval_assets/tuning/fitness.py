@@ -1,0 +1,117 @@
+"""May the judge stand in for a rater? Its agreement with people beside people's own."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from eval_assets.stats import NonInferiority, non_inferiority
+from eval_assets.tuning.units import Floats, RatedUnits
+
+FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
+
+MIN_PAIRED_GROUPS = 20
+MIN_VARIED_GROUPS = 10
+"""Groups that must hold two ratings of an answer, and a rating other than the commonest one."""
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """What the test says of a judge beside people.
+
+    Attributes:
+        verdict: `fit`, `unfit`, `undecided` or `not_evaluable`.
+        reason: The verdict in words, without a figure that the seal keeps.
+        compared: Both figures, their difference and the test statistic.
+        significance: Two-sided level of the test.
+        margin: How far below people's figure the judge's may lie.
+        better_than_a_person: Whether the judge's figure lies above people's with certainty.
+        groups_wanted: Groups that would decide on a judge equal to people, for 80 % power; None
+            if they were not needed.
+    """
+
+    verdict: FitnessVerdict
+    reason: str
+    compared: NonInferiority
+    significance: float
+    margin: float
+    better_than_a_person: bool = False
+    groups_wanted: int | None = None
+
+
+def judge_fitness(
+    test: RatedUnits,
+    scores: Floats,
+    *,
+    margin: float,
+    significance: float,
+    people_agree: bool,
+) -> Fitness:
+    """Judge whether a judge agrees with people less than `margin` below people's own agreement.
+
+    Args:
+        test: Units under the seal.
+        scores: The judge's scores of these units, NaN if missing.
+        margin: How far below people's figure the judge's may lie.
+        significance: Two-sided level of this reading for this judge.
+        people_agree: Whether the question passes both human gates: agreement with people who do
+            not agree means nothing.
+    """
+    compared = non_inferiority(
+        test.ratings, scores, margin=margin, level=test.level, groups=test.groups
+    )
+    verdict: FitnessVerdict
+    better, wanted = False, None
+    if reason := _why_not_evaluable(test, scores, people_agree=people_agree):
+        verdict = "not_evaluable"
+    else:
+        low, high = compared.shortfall.ends(significance=significance)
+        if low > 0:
+            verdict = "fit"
+            reason = f"agrees with people less than {margin:g} below people with each other"
+            better = compared.gap.ends(significance=significance)[0] > 0
+            if better:
+                reason = "agrees with people better than people with each other"
+        elif high < 0:
+            verdict = "unfit"
+            reason = f"agrees with people more than {margin:g} below people with each other"
+        else:
+            verdict = "undecided"
+            wanted = _groups_wanted(compared, margin=margin, significance=significance)
+            reason = (
+                f"{compared.shortfall.n_groups} groups cannot tell; about {wanted} would show a "
+                f"judge equal to people to be fit in four of five tries"
+            )
+    return Fitness(verdict, reason, compared, significance, margin, better, wanted)
+
+
+def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) -> str:
+    """Return why the test cannot say anything; empty if it can."""
+    if not people_agree:
+        return "people do not agree well enough on this question: see the human gates"
+    rated = ~np.isnan(test.ratings)
+    paired = (np.count_nonzero(rated, axis=1) > 1) & ~np.isnan(scores)
+    n_paired = len(np.unique(test.groups[paired]))
+    if n_paired < MIN_PAIRED_GROUPS:
+        return (
+            f"{n_paired} groups in the test hold two ratings of an answer; "
+            f"{MIN_PAIRED_GROUPS} are needed"
+        )
+    values, counts = np.unique(test.ratings[paired][rated[paired]], return_counts=True)
+    varied = (rated & (test.ratings != values[counts.argmax()])).any(axis=1) & paired
+    n_varied = len(np.unique(test.groups[varied]))
+    if n_varied < MIN_VARIED_GROUPS:
+        return (
+            f"{n_varied} groups in the test hold a rating other than the commonest; "
+            f"{MIN_VARIED_GROUPS} are needed"
+        )
+    return ""
+
+
+def _groups_wanted(compared: NonInferiority, *, margin: float, significance: float) -> int:
+    """Return how many groups find a judge equal to people fit in 80 % of tries."""
+    apart = 1 - compared.people.value
+    equal = np.log((apart + margin) / apart) if apart > 0 else np.inf
+    statistic = compared.shortfall
+    needed = statistic.n_groups * (statistic.detectable(significance=significance) / equal) ** 2
+    return int(np.ceil(max(needed, statistic.n_groups + 1) / 10) * 10)

@@ -1,0 +1,155 @@
+"""Did tuning make the judge better? A paired gain on the test, at the level of its reading."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from eval_assets.stats import (
+    AgreementGain,
+    Jackknife,
+    agreement_gain,
+    groups_to_detect,
+    judge_human_agreement,
+    spearman,
+)
+from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
+from eval_assets.tuning.seal import RELEASED_STEP, coarse_gain
+from eval_assets.tuning.units import Floats, RatedUnits
+
+ImprovementVerdict = Literal["accepted", "rejected", "inconclusive", "unchanged", "not_evaluable"]
+
+MIN_TEST_GROUPS = 20
+"""Below, intervals by Student's t hold less than they promise."""
+
+MOST_A_HA_LOST = 0.02
+MOST_SPEARMAN_LOST = 0.05
+"""How far A^HA and Spearman's rho may fall although the figure gains: choices."""
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """What the test says of a candidate beside the judge as it stands.
+
+    Attributes:
+        verdict: `accepted`, `rejected`, `inconclusive`, `unchanged` or `not_evaluable`.
+        reason: The verdict in words, without a figure that the seal keeps.
+        compared: Both figures and the gain.
+        significance: Two-sided level of the test.
+        groups_wanted: Groups that would decide, for 80 % power; None if they were not needed.
+    """
+
+    verdict: ImprovementVerdict
+    reason: str
+    compared: AgreementGain
+    significance: float
+    groups_wanted: int | None = None
+
+
+def judge_improvement(
+    test: RatedUnits,
+    candidate: Floats,
+    baseline: Floats,
+    *,
+    significance: float,
+    n_train_groups: int,
+) -> Improvement:
+    """Judge whether a candidate agrees better with people than the judge as it stands.
+
+    Args:
+        test: Units under the seal.
+        candidate: The candidate's scores of these units, NaN if missing.
+        baseline: Scores of the judge as it stands, likewise.
+        significance: Two-sided level of this reading for this candidate.
+        n_train_groups: Groups in train that the candidate was made from.
+    """
+    compared = agreement_gain(
+        test.ratings, candidate, baseline, level=test.level, groups=test.groups
+    )
+    gain, wanted = compared.gain, None
+    verdict: ImprovementVerdict
+    if reason := _why_not_evaluable(test, candidate, baseline, n_train_groups):
+        verdict = "not_evaluable"
+        if gain.n_groups < MIN_TEST_GROUPS:
+            wanted = MIN_TEST_GROUPS
+    elif compared.n_changed == 0:
+        verdict, reason = "unchanged", "no test score changed"
+    elif gain.ends(significance=significance)[1] < 0:
+        verdict, reason = "rejected", "agrees less with people than the judge as it stands"
+    elif gain.ends(significance=significance)[0] <= 0:
+        target = max(coarse_gain(gain.value), RELEASED_STEP)
+        detectable = gain.detectable(significance=significance)
+        wanted = _rounded(groups_to_detect(target, detectable=detectable, n_groups=gain.n_groups))
+        verdict = "inconclusive"
+        reason = (
+            f"{gain.n_groups} groups detect a gain of {detectable:.2f}; about {wanted} "
+            f"would decide on one of {target:.2f}"
+        )
+    elif fallen := _what_falls(test, candidate, baseline):
+        verdict, reason = "rejected", f"agreement beyond chance gains, but {fallen}"
+    elif missing := _what_is_missing(compared, significance):
+        verdict, reason = "inconclusive", missing
+    else:
+        verdict, reason = "accepted", "agrees better with people than the judge as it stands"
+    return Improvement(verdict, reason, compared, significance, wanted)
+
+
+def _why_not_evaluable(
+    test: RatedUnits, candidate: Floats, baseline: Floats, n_train_groups: int
+) -> str:
+    """Return why the test cannot say anything; empty if it can."""
+    both = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
+    n_groups = len(np.unique(test.groups[both]))
+    if n_train_groups < MIN_TRAIN_GROUPS:
+        return f"{n_train_groups} groups in train; {MIN_TRAIN_GROUPS} are needed"
+    if n_groups < MIN_TEST_GROUPS:
+        return f"{n_groups} groups in the test have ratings and scores; {MIN_TEST_GROUPS} needed"
+    given = test.ratings[both]
+    if len(np.unique(given[~np.isnan(given)])) < 2:  # noqa: PLR2004 - one value
+        return "people gave the same rating to every answer in the test"
+    return ""
+
+
+def _what_falls(test: RatedUnits, candidate: Floats, baseline: Floats) -> str:
+    """Return which other figure falls further than the candidate may lose; empty if none does."""
+    both = ~(np.isnan(candidate) | np.isnan(baseline))
+    people, new, old = test.ratings[both], candidate[both], baseline[both]
+    if test.level == "nominal":
+        return ""
+    scale = test.question.scale
+    a_ha_new, a_ha_old = (
+        judge_human_agreement(people, scores, low=scale.low, high=scale.high)
+        for scores in (new, old)
+    )
+    if a_ha_old - a_ha_new > MOST_A_HA_LOST:
+        return f"A^HA falls by more than {MOST_A_HA_LOST:.2f}"
+    rated = ~np.isnan(people).all(axis=1)
+    mean = np.nanmean(people[rated], axis=1)
+    rho_new, rho_old = spearman(mean, new[rated]), spearman(mean, old[rated])
+    if rho_old - rho_new > MOST_SPEARMAN_LOST:
+        return f"Spearman's rho falls by more than {MOST_SPEARMAN_LOST:.2f}"
+    return ""
+
+
+def _what_is_missing(compared: AgreementGain, significance: float) -> str:
+    """Return what a significant gain still lacks; empty if nothing."""
+    fewest = math.ceil(math.log2(2 / significance) - 1e-9)
+    if compared.n_changed < fewest:
+        return (
+            f"scores changed in {compared.n_changed} groups; {fewest} are needed before chance "
+            f"alone cannot have favoured all of them"
+        )
+    if not _lower_end(compared.candidate, significance) > 0:
+        return "the candidate's own agreement beyond chance is not above 0 with certainty"
+    return ""
+
+
+def _lower_end(figure: Jackknife, significance: float) -> float:
+    return figure.ends(significance=significance)[0]
+
+
+def _rounded(count: int) -> int:
+    """Return a number of groups to two digits, upward."""
+    unit = int(10 ** max(0, len(str(count)) - 2))
+    return math.ceil(count / unit) * unit

@@ -1,0 +1,190 @@
+"""The one place that reads sealed test labels: every candidate's verdicts, and what is shown."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval_assets.tuning.fitness import Fitness, judge_fitness
+from eval_assets.tuning.improvement import Improvement, judge_improvement
+from eval_assets.tuning.seal import coarse_gain, reading_significance
+from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.versions import JudgeVersion
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A version that was fixed before the test is read.
+
+    Args:
+        version: The version.
+        scores: Its scores of all units of the question, NaN if missing.
+        baseline: Scores of the judge as it stands, which the version would replace; None if the
+            version is that judge, so that only its fitness is in question.
+    """
+
+    version: JudgeVersion
+    scores: Floats
+    baseline: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What one reading says of one candidate on one question.
+
+    Args:
+        version: The version that was read.
+        fitness: Whether it may stand in for a rater.
+        improvement: Whether it is better than the judge as it stands; None if it is that judge.
+    """
+
+    version: JudgeVersion
+    fitness: Fitness
+    improvement: Improvement | None
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether one of the two claims holds."""
+        improved = self.improvement is not None and self.improvement.verdict == "accepted"
+        return improved or self.fitness.verdict == "fit"
+
+
+def read_test(
+    units: RatedUnits,
+    candidates: Sequence[Candidate],
+    *,
+    reading: int,
+    margin: float,
+    people_agree: bool,
+) -> list[Verdicts]:
+    """Return the verdicts on all candidates of a question: the only use of its test labels.
+
+    Args:
+        units: All rated units of the question; of the test only those still under the seal.
+        candidates: Candidates that were fixed before, and share the level.
+        reading: Number of this reading since the seal was made, from 1.
+        margin: How far below people's figure a judge's may lie and still be fit.
+        people_agree: Whether the question passes both human gates.
+    """
+    is_test = units.splits == "test"
+    test, n_train_groups = units.only(is_test), units.part("train").n_groups
+    significance = reading_significance(reading, n_candidates=len(candidates))
+    return [
+        Verdicts(
+            version=candidate.version,
+            fitness=judge_fitness(
+                test,
+                candidate.scores[is_test],
+                margin=margin,
+                significance=significance,
+                people_agree=people_agree,
+            ),
+            improvement=None
+            if candidate.baseline is None
+            else judge_improvement(
+                test,
+                candidate.scores[is_test],
+                candidate.baseline[is_test],
+                significance=significance,
+                n_train_groups=n_train_groups,
+            ),
+        )
+        for candidate in candidates
+    ]
+
+
+def evaluation_rows(
+    verdicts: Sequence[Verdicts], *, question_id: str, reading: int, open_seal: bool = False
+) -> list[Row]:
+    """Return rows of `tuned_judge_evaluation`, without the figures that the seal keeps.
+
+    Args:
+        verdicts: Verdicts of one reading.
+        question_id: Question that was read.
+        reading: Number of the reading.
+        open_seal: Whether the seal ends with this reading, so that everything is shown.
+    """
+    rows = []
+    for found in verdicts:
+        named: Row = {
+            "judge_id": found.version.judge_id,
+            "version": found.version.version,
+            "question_id": question_id,
+            "reading": reading,
+        }
+        if found.improvement is not None:
+            rows.append({**_EMPTY, **named, **_improvement(found.improvement, shown=open_seal)})
+        rows.append({**_EMPTY, **named, **_fitness(found.fitness, shown=open_seal)})
+    return rows
+
+
+_EMPTY: Mapping[str, object] = dict.fromkeys(
+    (
+        "kappa",
+        "kappa_baseline",
+        "gain",
+        "gain_low",
+        "gain_high",
+        "kappa_people",
+        "gap",
+        "gap_low",
+        "gap_high",
+        "margin",
+        "groups_wanted",
+    )
+)
+
+
+def _improvement(found: Improvement, *, shown: bool) -> Row:
+    compared, level = found.compared, found.significance
+    row: Row = {
+        "kind": "improvement",
+        "n_units": compared.n_units,
+        "n_groups": compared.gain.n_groups,
+        "level": level,
+        "groups_wanted": found.groups_wanted,
+        "verdict": found.verdict,
+        "reason": found.reason,
+    }
+    if shown or found.verdict == "accepted":
+        low, high = compared.gain.ends(significance=level)
+        row |= {
+            "kappa": _or_none(compared.candidate.value),
+            "kappa_baseline": _or_none(compared.baseline.value),
+            "gain": _or_none(compared.gain.value),
+            "gain_low": _or_none(low),
+            "gain_high": _or_none(high),
+        }
+    elif found.verdict in ("inconclusive", "rejected"):
+        row["gain"] = _or_none(coarse_gain(compared.gain.value))
+    return row
+
+
+def _fitness(found: Fitness, *, shown: bool) -> Row:
+    compared, level = found.compared, found.significance
+    row: Row = {
+        "kind": "fitness",
+        "n_units": compared.n_units,
+        "n_groups": compared.shortfall.n_groups,
+        "level": level,
+        "margin": found.margin,
+        "groups_wanted": found.groups_wanted,
+        "verdict": found.verdict,
+        "reason": found.reason,
+    }
+    if shown or found.verdict == "fit":
+        low, high = compared.gap.ends(significance=level)
+        row |= {
+            "kappa": _or_none(compared.judge.value),
+            "kappa_people": _or_none(compared.people.value),
+            "gap": _or_none(compared.gap.value),
+            "gap_low": _or_none(low),
+            "gap_high": _or_none(high),
+        }
+    return row
+
+
+def _or_none(value: float) -> float | None:
+    """Return the value, or None if it is undefined."""
+    return None if math.isnan(value) else value

@@ -1,0 +1,52 @@
+"""The seal on the test: what a reading may spend, and what it may show.
+
+Whoever tunes against a test by its printed results sooner or later fits it. So each reading of a
+question's test has a stricter level than the one before, all readings together keep to 5 %, and a
+reading prints no more than its verdict needs.
+"""
+
+import math
+
+TOTAL_SIGNIFICANCE = 0.05
+"""Chance of a false certificate over all readings of one seal."""
+
+MOST_READINGS = 20
+"""Readings after which a test is spent: the level of the next would detect hardly anything."""
+
+RELEASED_STEP = 0.02
+"""Gains of candidates that are not accepted are printed to the nearest of these."""
+
+
+def reading_significance(reading: int, *, n_candidates: int) -> float:
+    """Return the two-sided level of each candidate's test at a reading.
+
+    The levels .05 / (k (k + 1)) of all readings k add up to .05, however many there are.
+
+    Args:
+        reading: Number of the reading since the seal was made, from 1.
+        n_candidates: Candidates that were fixed before the reading and are read together.
+
+    Raises:
+        ValueError: If the seal is spent, or an argument is below 1.
+
+    Examples:
+        >>> reading_significance(1, n_candidates=1), reading_significance(2, n_candidates=1)
+        (0.025, 0.008333333333333333)
+    """
+    if not 1 <= reading <= MOST_READINGS:
+        raise ValueError(f"readings are 1 to {MOST_READINGS}, got {reading}")
+    if n_candidates < 1:
+        raise ValueError(f"n_candidates must be at least 1, got {n_candidates}")
+    return TOTAL_SIGNIFICANCE / (reading * (reading + 1)) / n_candidates
+
+
+def coarse_gain(gain: float) -> float:
+    """Return a gain as it is printed for a candidate that was not accepted; NaN stays NaN.
+
+    Examples:
+        >>> coarse_gain(0.0331), coarse_gain(-0.004)
+        (0.04, 0.0)
+    """
+    if math.isnan(gain):
+        return gain
+    return round(RELEASED_STEP * round(gain / RELEASED_STEP), 10) + 0.0

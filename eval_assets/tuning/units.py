@@ -1,0 +1,68 @@
+"""The rated responses of one question, with everything that tuning looks at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.scale import Level
+from eval_assets.tuning.splits import Split
+
+Floats = NDArray[np.float64]
+Texts = NDArray[np.str_]
+
+
+@dataclass(frozen=True, eq=False)
+class RatedUnits:
+    """Responses that people rated on one question, and judges' scores of them.
+
+    Args:
+        question: The rubric question.
+        response_ids: Responses, shape (n_units,).
+        groups: Group of each response.
+        splits: Split of each response.
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        scores: Each judge's scores of shape (n_units,), NaN if missing.
+        models: Model that gave each response; empty if unknown.
+        lengths: Characters of each response.
+    """
+
+    question: RubricQuestion
+    response_ids: Texts
+    groups: Texts
+    splits: Texts
+    ratings: Floats
+    scores: Mapping[str, Floats]
+    models: Texts
+    lengths: Floats
+
+    @property
+    def level(self) -> Level:
+        """Level at which agreement is figured: `nominal` only if classes have no order."""
+        values = self.question.scale.values
+        is_binary = values is not None and len(values) == 2  # noqa: PLR2004
+        return "nominal" if self.question.level == "nominal" and not is_binary else "interval"
+
+    @property
+    def n_groups(self) -> int:
+        """Different groups."""
+        return len(np.unique(self.groups))
+
+    def part(self, split: Split) -> "RatedUnits":
+        """Return the units of one split."""
+        return self.only(self.splits == split)
+
+    def only(self, kept: NDArray[np.bool_]) -> "RatedUnits":
+        """Return the units that are kept."""
+        return replace(
+            self,
+            response_ids=self.response_ids[kept],
+            groups=self.groups[kept],
+            splits=self.splits[kept],
+            ratings=self.ratings[kept],
+            scores={judge: scores[kept] for judge, scores in self.scores.items()},
+            models=self.models[kept],
+            lengths=self.lengths[kept],
+        )

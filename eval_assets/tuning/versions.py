@@ -1,0 +1,136 @@
+"""Versions of a judge: what exactly a verdict is about, so that it can be pinned and repeated."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from eval_assets.stats import MonotoneMap
+from eval_assets.tuning_options import Step
+
+VersionStep = Literal["declared"] | Step
+
+
+@dataclass(frozen=True)
+class JudgeVersion:
+    """A judge as it is at one step of tuning.
+
+    Its number is semantic: the first part changes with the model, its settings and the declared
+    prompt, the second with a tuned prompt, the third with maps or weights alone.
+
+    Args:
+        judge_id: Judge that it is a version of; `jury` for the jury.
+        version: Its number, such as 1.0.2.
+        step: Step of tuning that made it; `declared` for the judge as it stands.
+        parent: Number of the version that it was made from; None for a declared judge.
+        fingerprint: Fingerprint of model, settings and declared prompt; of a jury, of its members.
+        prompt_text: Template that it is asked with; empty for recorded scores and juries.
+        maps: Map of its scores by question; questions without one keep scores as they are.
+        weights: Weights of a jury's members, by question; empty for a single judge.
+        sources: Responses and labels that its prompt was made from.
+    """
+
+    judge_id: str
+    version: str
+    step: VersionStep
+    parent: str | None
+    fingerprint: str
+    prompt_text: str = ""
+    maps: Mapping[str, MonotoneMap] = field(default_factory=dict)
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+
+    @property
+    def prompt_hash(self) -> str:
+        """SHA-256 of the prompt; empty without one."""
+        return _sha256(self.prompt_text) if self.prompt_text else ""
+
+    @property
+    def definition(self) -> dict[str, object]:
+        """All that decides this judge's scores, as JSON: not its number, nor how it was made."""
+        return {
+            "judge_id": self.judge_id,
+            "fingerprint": self.fingerprint,
+            "prompt_text": self.prompt_text,
+            "maps": {question: asdict(fitted) for question, fitted in sorted(self.maps.items())},
+            "weights": {question: dict(of) for question, of in sorted(self.weights.items())},
+        }
+
+    @property
+    def definition_hash(self) -> str:
+        """SHA-256 of the definition: two versions with the same one give the same scores."""
+        return _sha256(canonical_json(self.definition))
+
+
+def canonical_json(value: object) -> str:
+    """Return the one JSON text of a value, to hash it.
+
+    Examples:
+        >>> canonical_json({"b": 1.0, "a": [None, "ä"]})
+        '{"a":[null,"ä"],"b":1.0}'
+    """
+    return json.dumps(
+        value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
+
+
+def number_version(
+    known: Sequence[JudgeVersion], *, fingerprint: str, prompt_text: str, definition_hash: str
+) -> str:
+    """Return the number of a version, the one that it already has or the next that is free.
+
+    Args:
+        known: All versions of this judge so far.
+        fingerprint: Fingerprint of the version's model, settings and declared prompt.
+        prompt_text: Template that it is asked with.
+        definition_hash: Hash of all that decides its scores.
+
+    Examples:
+        >>> number_version([], fingerprint="f", prompt_text="", definition_hash="d")
+        '1.0.0'
+    """
+    numbers = {version.definition_hash: version.version for version in known}
+    if definition_hash in numbers:
+        return numbers[definition_hash]
+    parts = {version.version: _parts(version.version) for version in known}
+    same_judge = [v for v in known if v.fingerprint == fingerprint]
+    if not same_judge:
+        return f"{1 + max((major for major, _, _ in parts.values()), default=0)}.0.0"
+    major = parts[same_judge[0].version][0]
+    same_prompt = [v for v in same_judge if v.prompt_text == prompt_text]
+    if not same_prompt:
+        return f"{major}.{1 + max(parts[v.version][1] for v in same_judge)}.0"
+    minor = parts[same_prompt[0].version][1]
+    return f"{major}.{minor}.{1 + max(parts[v.version][2] for v in same_prompt)}"
+
+
+def version_as_json(version: JudgeVersion) -> dict[str, object]:
+    """Return the whole version as JSON, for the ledger; `version_from_json` reads it back."""
+    return json.loads(json.dumps(asdict(version)))  # type: ignore[no-any-return]
+
+
+def version_from_json(stored: Mapping[str, Any]) -> JudgeVersion:
+    """Return the version that `version_as_json` wrote."""
+    maps = {question: _map(fitted) for question, fitted in stored["maps"].items()}
+    return JudgeVersion(**{**stored, "maps": maps, "sources": tuple(stored["sources"])})
+
+
+def _map(stored: Mapping[str, Any]) -> MonotoneMap:
+    target = stored["target"]
+    return MonotoneMap(
+        seen=tuple(stored["seen"]),
+        mapped=tuple(stored["mapped"]),
+        target=None if target is None else tuple(target),
+        low=stored["low"],
+        high=stored["high"],
+    )
+
+
+def _parts(version: str) -> tuple[int, int, int]:
+    major, minor, patch = version.split(".")
+    return int(major), int(minor), int(patch)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

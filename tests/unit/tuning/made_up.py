@@ -1,0 +1,56 @@
+"""Made-up rated units for the tests of tuning."""
+
+import numpy as np
+
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.scale import BINARY, LIKERT5, Level, Scale
+from eval_assets.tuning import RatedUnits, splits_of
+from eval_assets.tuning_options import SplitShares
+
+Floats = np.ndarray
+
+__all__ = ["BINARY", "LIKERT5", "rated_units", "simulated"]
+
+
+def rated_units(
+    ratings: object,
+    *,
+    groups: object | None = None,
+    scale: Scale = LIKERT5,
+    level: Level = "ordinal",
+    split: str | None = None,
+) -> RatedUnits:
+    """Units with these ratings; each a group of its own, split as its name says unless given."""
+    matrix = np.asarray(ratings, dtype=np.float64)
+    n_units = len(matrix)
+    names = np.array([f"g{k}" for k in range(n_units)]) if groups is None else np.asarray(groups)
+    splits = splits_of(names, SplitShares()) if split is None else np.full(n_units, split)
+    return RatedUnits(
+        question=RubricQuestion(id="q", question="How good?", scale=scale, level=level),
+        response_ids=np.array([f"r{k}" for k in range(n_units)]),
+        groups=names.astype(str),
+        splits=splits,
+        ratings=matrix,
+        scores={},
+        models=np.full(n_units, "m"),
+        lengths=np.full(n_units, 10.0),
+    )
+
+
+def simulated(
+    n_groups: int, *, seed: int, per_group: int = 4, noise: float = 0.8, split: str = "test"
+) -> tuple[RatedUnits, Floats]:
+    """Units of one split rated 1 to 5 by three people, and the quality that they saw."""
+    rng = np.random.default_rng(seed)
+    n_units = n_groups * per_group
+    prompt = np.repeat(rng.normal(0, 0.5, n_groups), per_group)
+    quality = 3 + prompt + rng.normal(0, 1, n_units)
+    ratings = np.clip(np.round(quality[:, None] + rng.normal(0, noise, (n_units, 3))), 1, 5)
+    groups = np.repeat([f"g{k}" for k in range(n_groups)], per_group)
+    return rated_units(ratings, groups=groups, split=split), quality
+
+
+def judged(quality: Floats, *, seed: int, noise: float = 0.8) -> Floats:
+    """Scores of a judge that sees the quality as well as a person does, unless told otherwise."""
+    rng = np.random.default_rng(seed)
+    return np.clip(np.round(quality + rng.normal(0, noise, len(quality))), 1, 5)

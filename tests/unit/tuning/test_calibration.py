@@ -1,0 +1,96 @@
+import math
+
+import numpy as np
+import pytest
+
+from eval_assets.scale import LIKERT5, Scale
+from eval_assets.stats import concordance
+from eval_assets.tuning import calibrate, other_maps
+from tests.unit.tuning.made_up import judged, rated_units, simulated
+
+NAN = math.nan
+
+
+def harsh(quality: np.ndarray) -> np.ndarray:
+    """A judge that sees the quality well and uses only the values 1 to 3."""
+    return np.clip(np.round(quality / 2 + 0.2), 1, 3)
+
+
+def test_a_harsh_and_compressed_judge_gets_a_map_that_helps_elsewhere() -> None:
+    train, quality = simulated(60, seed=1, split="train")
+    found = calibrate(train, harsh(quality))
+    other, quality = simulated(60, seed=2)
+    raw = harsh(quality)
+
+    assert found.verdict == "mapped"
+    assert found.gain.value > 3 * found.gain.standard_error
+    assert concordance(other.ratings, found.fitted(raw)) > concordance(other.ratings, raw) + 0.1
+
+
+def test_a_judge_as_good_as_a_person_is_left_alone() -> None:
+    train, quality = simulated(60, seed=3, split="train")
+    found = calibrate(train, judged(quality, seed=4))
+
+    assert found.verdict == "unchanged"
+    assert found.fitted([1, 3, 5]).tolist() == [1, 3, 5]
+
+
+def test_a_gain_within_its_error_is_no_reason_for_a_map() -> None:
+    train, quality = simulated(12, seed=1, split="train", per_group=1)
+    found = calibrate(train, judged(quality, seed=5))
+
+    assert found.gain.value > 0
+    assert found.verdict == "unchanged"
+    assert "within one standard error" in found.reason
+
+
+def test_a_judge_that_runs_against_people_is_not_mapped_onto_a_constant() -> None:
+    train, quality = simulated(40, seed=6, split="train")
+    found = calibrate(train, 6 - judged(quality, seed=7))
+
+    assert (found.verdict, found.reason) == ("unchanged", "the best map on train is a constant")
+
+
+def test_fewer_than_ten_groups_are_not_evaluable() -> None:
+    train, quality = simulated(9, seed=8, split="train", per_group=10)
+    found = calibrate(train, harsh(quality))
+
+    assert found.verdict == "not_evaluable"
+    assert found.reason == "9 groups in train have ratings and scores; 10 needed"
+
+
+def test_groups_without_a_score_do_not_count() -> None:
+    train, quality = simulated(11, seed=9, split="train", per_group=1)
+    scores = harsh(quality)
+    scores[:2] = NAN
+
+    assert calibrate(train, scores).verdict == "not_evaluable"
+
+
+def test_classes_without_order_get_no_map() -> None:
+    rng = np.random.default_rng(10)
+    train = rated_units(
+        rng.integers(1, 4, (30, 2)),
+        scale=Scale.from_steps(low=1, high=3),
+        level="nominal",
+        split="train",
+    )
+    found = calibrate(train, rng.integers(1, 4, 30).astype(float))
+
+    assert (found.verdict, found.fitted.is_identity) == ("unchanged", True)
+
+
+def test_maps_in_common_use_are_given_for_comparison() -> None:
+    train = rated_units([[1, 1], [3, 3], [2, 2], [5, 5]], split="train")
+    found = other_maps(train, np.array([1.0, 2.0, 3.0, 4.0]))
+
+    assert found["isotonic"] == pytest.approx([1, 2.5, 2.5, 5])
+    assert found["linear"] == pytest.approx([1.1, 2.2, 3.3, 4.4])
+    assert other_maps(train, np.full(4, NAN))["linear"].size == 0
+    assert other_maps(train, np.full(4, 3.0))["linear"] == pytest.approx([2.75])
+
+
+def test_linear_maps_are_clipped_to_the_scale() -> None:
+    train = rated_units([[1], [5], [5], [5]], scale=LIKERT5, split="train")
+
+    assert other_maps(train, np.array([1.0, 2.0, 3.0, 4.0]))["linear"].max() == 5

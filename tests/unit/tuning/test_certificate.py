@@ -1,0 +1,190 @@
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+import jsonschema  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+
+from eval_assets.stats import identity_map
+from eval_assets.tuning import (
+    Candidate,
+    Evidence,
+    JudgeVersion,
+    RatedUnits,
+    canonical_json,
+    certificate_schema,
+    evidence_of,
+    labels_hash,
+    question_certificate,
+    read_test,
+    rubric_hash,
+    stale_because,
+    statement,
+)
+from tests.unit.tuning.made_up import BINARY, LIKERT5, judged, rated_units, simulated
+
+READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+VERSION = JudgeVersion(
+    "gpt",
+    "1.0.1",
+    "calibration",
+    "1.0.0",
+    "f",
+    prompt_text="Rate it.",
+    maps={"q": identity_map([1.0, 5.0], scale=LIKERT5)},
+)
+
+
+def certified(
+    n_groups: int = 120, *, version: JudgeVersion = VERSION
+) -> tuple[dict[str, object], RatedUnits, np.ndarray]:
+    """A certificate's part for one question, with the units and the scores that it rests on."""
+    units, quality = simulated(n_groups, seed=1)
+    units = replace(
+        units, splits=np.where(np.arange(len(quality)) < len(quality) // 2, "train", "test")
+    )
+    scores = np.clip(np.round(quality), 1, 5)
+    [verdicts] = read_test(
+        units,
+        [Candidate(version, scores, judged(quality, seed=2, noise=3))],
+        reading=1,
+        margin=0.1,
+        people_agree=True,
+    )
+    found = question_certificate(
+        verdicts,
+        units,
+        scores,
+        reading=1,
+        seal=1,
+        evidence=evidence_of(version, units.part("test"), scores[units.splits == "test"]),
+        human_agreement={"a_hh": 0.83, "alpha": None},
+        cost_per_1000_usd=None,
+        issued_at=READ_AT,
+    )
+    return found, units, scores
+
+
+def test_a_certificate_file_is_valid_json_by_its_published_schema() -> None:
+    found, _, _ = certified()
+    made = statement(VERSION, [found], supersedes=None)
+
+    schema = certificate_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(json.dumps(made, allow_nan=False)), schema)
+
+
+def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
+    found, _, _ = certified()
+    made = statement(VERSION, [{**found, "holds": []}], supersedes=None)
+
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(made, certificate_schema())
+
+
+def test_the_subject_is_the_digest_of_the_definition_inside() -> None:
+    import hashlib  # noqa: PLC0415
+
+    found, _, _ = certified()
+    made = statement(VERSION, [found], supersedes="1.0.0")
+    definition = made["predicate"]["judge"]["definition"]
+
+    [subject] = made["subject"]
+    assert subject["name"] == "gpt@1.0.1"
+    assert (
+        subject["digest"]["sha256"]
+        == hashlib.sha256(canonical_json(definition).encode()).hexdigest()
+    )
+
+
+def test_the_first_sentence_says_what_was_shown() -> None:
+    found, _, _ = certified()
+
+    assert found["holds"] == ["fit", "improved"]
+    assert str(found["summary"]).startswith(
+        "gpt 1.0.1 may stand in for a rater on q, and agrees with people better than people with "
+        "each other; tuning made it better (shown on 60 groups"
+    )
+    assert found["valid_until"] == "2027-05-20"
+
+
+def test_few_groups_and_rare_values_are_said() -> None:
+    found, _, _ = certified(n_groups=60)
+    assert any("30 groups are few" in str(caution) for caution in found["cautions"])  # type: ignore[attr-defined]
+
+    rng = np.random.default_rng(3)
+    people = (rng.random((400, 3)) < 0.06).astype(float)
+    units = rated_units(people, scale=BINARY, level="nominal", split="test")
+    [verdicts] = read_test(
+        units,
+        [Candidate(VERSION, people[:, 0], None)],
+        reading=1,
+        margin=0.1,
+        people_agree=True,
+    )
+    rare = question_certificate(
+        verdicts,
+        units,
+        people[:, 0],
+        reading=1,
+        seal=1,
+        evidence=evidence_of(VERSION, units, people[:, 0]),
+        human_agreement={},
+        cost_per_1000_usd=0.2,
+        issued_at=READ_AT,
+    )
+    assert any("6 % of the ratings" in caution for caution in rare["cautions"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"fingerprint": "g"}, "the model, its settings or the declared prompt changed"),
+        ({"prompt": "p"}, "the prompt changed"),
+        ({"rubric": "r"}, "the question, its scale or its guidelines changed"),
+        ({"labels": "l"}, "human ratings in the test changed"),
+        ({"scores": "s"}, "the judge's scores of the test changed"),
+        ({"models_returned": ("m2",)}, "the vendor answers with another model"),
+    ],
+)
+def test_a_certificate_goes_stale_with_what_it_rests_on(
+    change: dict[str, object], said: str
+) -> None:
+    evidence = Evidence("f", "", "", "", "", ("m1",))
+    now = replace(evidence, **change)  # type: ignore[arg-type]
+
+    assert not stale_because(evidence, evidence, until="2027-01-01", today=READ_AT)
+    assert stale_because(evidence, now, until="2027-01-01", today=READ_AT) == said
+
+
+def test_a_certificate_ends_with_its_validity_and_with_its_judge() -> None:
+    evidence = Evidence("f", "", "", "", "")
+
+    assert not stale_because(evidence, evidence, until="2026-11-21", today=READ_AT)
+    assert "ended on 2026-11-20" in stale_because(
+        evidence, evidence, until="2026-11-20", today=READ_AT
+    )
+    assert "no longer declared" in stale_because(evidence, None, until="2027", today=READ_AT)
+
+
+def test_fingerprints_of_labels_do_not_depend_on_who_gave_them_in_which_order() -> None:
+    one = rated_units([[1, 2], [3, np.nan]])
+    other = rated_units([[2, 1], [np.nan, 3]])
+    changed = rated_units([[2, 2], [np.nan, 3]])
+
+    assert labels_hash(one) == labels_hash(other) == labels_hash(one.only(np.array([True, True])))
+    assert labels_hash(one) != labels_hash(changed)
+
+
+def test_fingerprints_of_a_question_cover_all_that_raters_were_told() -> None:
+    question = rated_units([[1, 2]]).question
+    others = [
+        replace(question, question="Else?"),
+        replace(question, guidelines="1: bad"),
+        replace(question, level="interval"),
+        replace(question, scale=BINARY),
+    ]
+
+    assert len({rubric_hash(each) for each in (question, *others)}) == 5
+    assert asdict(Evidence("f", "", rubric_hash(question), "", ""))["rubric"]

@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+
+from eval_assets.tuning import ComparedAnswers, compare_systems
+
+
+def answers(
+    *, gap: float = 0.3, n_prompts: int = 300, n_labelled: int = 80, seed: int = 1, bias: float = 0
+) -> ComparedAnswers:
+    """Two systems answer the same prompts; people rate the answers to the first of them."""
+    rng = np.random.default_rng(seed)
+    prompt = rng.normal(3, 0.8, n_prompts)
+    quality = np.concatenate([prompt + gap, prompt]) + rng.normal(0, 0.3, 2 * n_prompts)
+    is_first = np.arange(2 * n_prompts) < n_prompts
+    human = quality + rng.normal(0, 0.3, 2 * n_prompts)
+    human[np.tile(np.arange(n_prompts) >= n_labelled, 2)] = np.nan
+    return ComparedAnswers(
+        systems=np.where(is_first, "new", "old"),
+        groups=np.tile([f"p{k}" for k in range(n_prompts)], 2),
+        human=human,
+        judge=quality - 1 + np.where(is_first, bias, 0) + rng.normal(0, 0.3, 2 * n_prompts),
+        slices={"difficulty": np.tile(np.where(np.arange(n_prompts) % 2, "easy", "hard"), 2)},
+        is_binary=False,
+    )
+
+
+def only(rows: list[dict[str, object]], **named: object) -> dict[str, object]:
+    [row] = [row for row in rows if all(row[name] == value for name, value in named.items())]
+    return row
+
+
+def test_a_harsh_judge_is_corrected_by_the_ratings_there_are() -> None:
+    rows = compare_systems(answers())
+    new = only(rows, kind="mean", slice="all", system="new")
+
+    assert new["judge_only"] == pytest.approx(2.3, abs=0.2)
+    assert new["value"] == pytest.approx(3.3, abs=0.2)
+    assert (new["n_responses"], new["n_labelled"]) == (300, 80)
+
+
+def test_the_judge_saves_labels() -> None:
+    new = only(compare_systems(answers()), kind="mean", slice="all", system="new")
+    width, alone = new["high"] - new["low"], new["labels_only_high"] - new["labels_only_low"]  # type: ignore[operator]
+
+    assert width < alone
+    assert new["labels_saved"] == round(80 * ((alone / width) ** 2 - 1))
+
+
+def test_a_judge_that_favours_one_system_does_not_decide_the_comparison() -> None:
+    """The judge alone has the old system 0.7 behind; people see no difference."""
+    rows = compare_systems(answers(gap=0, bias=0.7))
+    found = only(rows, kind="difference", slice="all")
+
+    assert found["judge_only"] == pytest.approx(0.7, abs=0.1)
+    assert found["low"] < 0 < found["high"]  # type: ignore[operator]
+    assert found["is_safe"] is False
+
+
+def test_a_difference_on_the_same_prompts_is_safe_when_both_are_uncertain() -> None:
+    rows = compare_systems(answers(gap=0.3))
+    found = only(rows, kind="difference", slice="all")
+
+    assert found["is_safe"] is True
+    assert found["value"] == pytest.approx(0.3, abs=0.1)
+
+
+def test_every_slice_is_compared_and_pays_for_its_comparisons() -> None:
+    rows = compare_systems(answers())
+    hard = only(rows, kind="difference", slice="difficulty", slice_value="hard")
+    everything = only(rows, kind="difference", slice="all")
+
+    assert hard["low_all"] < hard["low"]  # type: ignore[operator]
+    assert everything["low_all"] == everything["low"]
+    assert len([row for row in rows if row["slice"] == "difficulty"]) == 4 + 2
+
+
+def test_the_true_mean_is_held_as_often_as_the_interval_says() -> None:
+    held = [
+        row["low"] <= 3 <= row["high"]  # type: ignore[operator]
+        for seed in range(300)
+        for row in [
+            only(
+                compare_systems(answers(gap=0, n_prompts=120, n_labelled=40, seed=seed)),
+                kind="mean",
+                slice="all",
+                system="old",
+            )
+        ]
+    ]
+
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
+def test_pass_rates_are_also_corrected_by_the_judges_error_rates() -> None:
+    rng = np.random.default_rng(2)
+    passes = rng.random(600) < 0.5
+    judge = np.where(passes, rng.random(600) < 0.9, rng.random(600) < 0.3).astype(float)
+    human = passes.astype(float)
+    human[200:] = np.nan
+    human[0] = 0.5  # raters who disagree have no true value
+    found = only(
+        compare_systems(
+            ComparedAnswers(
+                systems=np.full(600, "m"),
+                groups=np.arange(600).astype(str),
+                human=human,
+                judge=judge,
+                slices={},
+                is_binary=True,
+            )
+        ),
+        kind="mean",
+    )
+
+    assert found["judge_only"] == pytest.approx(0.6, abs=0.05)
+    assert found["rogan_gladen"] == pytest.approx(0.5, abs=0.07)
+    assert found["rogan_gladen_low"] < 0.5 < found["rogan_gladen_high"]  # type: ignore[operator]
+
+
+def test_a_system_without_labels_is_undefined_and_not_compared() -> None:
+    given = answers(n_labelled=0)
+    rows = compare_systems(given)
+
+    assert only(rows, kind="mean", slice="all", system="new")["value"] is None
+    assert only(rows, kind="difference", slice="all")["is_safe"] is None

@@ -1,0 +1,92 @@
+import math
+
+import numpy as np
+import pytest
+
+from eval_assets.tuning import Fitness, RatedUnits, judge_fitness
+from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
+
+NAN = math.nan
+LEVEL = 0.025
+
+
+def verdict(test: RatedUnits, scores: np.ndarray, *, people_agree: bool = True) -> Fitness:
+    return judge_fitness(test, scores, margin=0.1, significance=LEVEL, people_agree=people_agree)
+
+
+def test_a_judge_as_good_as_a_person_is_fit_without_any_gain() -> None:
+    test, quality = simulated(100, seed=1)
+    found = verdict(test, judged(quality, seed=2))
+
+    assert found.verdict == "fit"
+    assert not found.better_than_a_person
+
+
+def test_a_judge_that_knows_the_quality_is_better_than_a_person() -> None:
+    test, quality = simulated(100, seed=3)
+    found = verdict(test, np.clip(np.round(quality), 1, 5))
+
+    assert (found.verdict, found.better_than_a_person) == ("fit", True)
+    assert "better than people" in found.reason
+
+
+def test_a_judge_that_follows_something_else_is_unfit() -> None:
+    test, quality = simulated(100, seed=4)
+    rng = np.random.default_rng(5)
+    found = verdict(test, rng.integers(1, 6, len(quality)).astype(float))
+
+    assert found.verdict == "unfit"
+
+
+def test_too_few_groups_leave_it_open_and_say_how_many_would_decide() -> None:
+    test, quality = simulated(22, seed=7, per_group=1, noise=1.2)
+    found = verdict(test, judged(quality, seed=8, noise=1.2))
+
+    assert found.verdict == "undecided"
+    assert found.groups_wanted is not None
+    assert found.groups_wanted > 22
+    assert f"about {found.groups_wanted} would show" in found.reason
+
+
+def test_agreement_with_people_who_do_not_agree_means_nothing() -> None:
+    test, quality = simulated(100, seed=8)
+    found = verdict(test, judged(quality, seed=9), people_agree=False)
+
+    assert found.verdict == "not_evaluable"
+    assert "human gates" in found.reason
+
+
+def test_twenty_groups_with_two_ratings_are_needed() -> None:
+    test, quality = simulated(30, seed=10)
+    single = test.ratings.copy()
+    single[44:, 1:] = NAN  # eleven groups keep two ratings of an answer
+    ratings = rated_units(single, groups=test.groups, split="test")
+    found = verdict(ratings, judged(quality, seed=11))
+
+    assert (found.verdict, found.reason) == (
+        "not_evaluable",
+        "11 groups in the test hold two ratings of an answer; 20 are needed",
+    )
+
+
+@pytest.mark.parametrize(("n_varied", "evaluable"), [(9, False), (10, True)])
+def test_ten_groups_must_hold_another_rating_than_the_commonest(
+    n_varied: int,
+    evaluable: bool,  # noqa: FBT001
+) -> None:
+    people = np.ones((60, 2))
+    people[:n_varied, 0] = 0
+    test = rated_units(people, scale=BINARY, level="nominal", split="test")
+    found = verdict(test, people[:, 1])
+
+    assert (found.verdict != "not_evaluable") == evaluable
+    if not evaluable:
+        assert found.reason.startswith("9 groups in the test hold a rating other than the common")
+
+
+def test_answers_without_a_score_do_not_count() -> None:
+    test, quality = simulated(20, seed=12)
+    scores = judged(quality, seed=13)
+    scores[:4] = NAN
+
+    assert verdict(test, scores).verdict == "not_evaluable"

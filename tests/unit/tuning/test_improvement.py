@@ -1,0 +1,140 @@
+import math
+
+import numpy as np
+import pytest
+
+from eval_assets.tuning import Improvement, RatedUnits, judge_improvement
+from tests.unit.tuning.made_up import judged, rated_units, simulated
+
+NAN = math.nan
+LEVEL = 0.025
+
+
+def verdict(test: RatedUnits, candidate: np.ndarray, baseline: np.ndarray) -> Improvement:
+    return judge_improvement(test, candidate, baseline, significance=LEVEL, n_train_groups=40)
+
+
+def test_a_judge_that_hears_better_is_accepted() -> None:
+    test, quality = simulated(60, seed=1)
+    found = verdict(test, judged(quality, seed=2, noise=0.6), judged(quality, seed=3, noise=2.0))
+
+    assert found.verdict == "accepted"
+    assert found.compared.gain.ends(significance=LEVEL)[0] > 0
+
+
+def test_a_judge_that_hears_worse_is_rejected() -> None:
+    test, quality = simulated(60, seed=4)
+    found = verdict(test, judged(quality, seed=5, noise=2.0), judged(quality, seed=6, noise=0.6))
+
+    assert (found.verdict, found.reason) == (
+        "rejected",
+        "agrees less with people than the judge as it stands",
+    )
+
+
+def test_a_replicate_is_inconclusive_and_told_how_many_groups_would_decide() -> None:
+    test, quality = simulated(40, seed=7)
+    found = verdict(test, judged(quality, seed=8), judged(quality, seed=9))
+
+    assert found.verdict == "inconclusive"
+    assert found.groups_wanted is not None
+    detectable = found.compared.gain.detectable(significance=LEVEL)
+    assert found.groups_wanted >= 40 * (detectable / 0.5) ** 2
+    assert f"about {found.groups_wanted} would decide" in found.reason
+
+
+def test_equal_scores_are_unchanged() -> None:
+    test, quality = simulated(40, seed=10)
+    scores = judged(quality, seed=11)
+
+    assert verdict(test, scores, scores.copy()).verdict == "unchanged"
+
+
+@pytest.mark.parametrize(("n_groups", "expected"), [(19, "not_evaluable"), (20, "accepted")])
+def test_twenty_groups_in_the_test_are_needed(n_groups: int, expected: str) -> None:
+    test, quality = simulated(n_groups, seed=12)
+    found = verdict(test, judged(quality, seed=13, noise=0.3), judged(quality, seed=14, noise=4))
+
+    assert found.verdict == expected
+    if expected == "not_evaluable":
+        assert found.groups_wanted == 20
+        assert found.reason == "19 groups in the test have ratings and scores; 20 needed"
+
+
+def test_groups_without_both_scores_do_not_count() -> None:
+    test, quality = simulated(20, seed=12)
+    candidate = judged(quality, seed=13, noise=0.3)
+    candidate[:4] = NAN
+
+    assert verdict(test, candidate, judged(quality, seed=14)).verdict == "not_evaluable"
+
+
+def test_ten_groups_in_train_are_needed() -> None:
+    test, quality = simulated(40, seed=15)
+    found = judge_improvement(
+        test,
+        judged(quality, seed=16),
+        judged(quality, seed=17),
+        significance=LEVEL,
+        n_train_groups=9,
+    )
+
+    assert (found.verdict, found.reason) == ("not_evaluable", "9 groups in train; 10 are needed")
+
+
+def test_people_who_always_give_the_same_rating_cannot_decide() -> None:
+    test = rated_units(np.full((30, 2), 3), split="test")
+    found = verdict(test, np.full(30, 3.0), np.full(30, 2.0))
+
+    assert (found.verdict, found.reason) == (
+        "not_evaluable",
+        "people gave the same rating to every answer in the test",
+    )
+
+
+def test_few_changed_groups_could_all_be_better_by_chance() -> None:
+    """At a level of .025 seven groups are needed: six all better happen by chance once in 64."""
+    people = np.repeat([[1, 1], [5, 5]], 30, axis=0)
+    test = rated_units(people, split="test")
+    right = people[:, 0].astype(float)
+
+    def with_wrong(n_wrong: int) -> np.ndarray:
+        baseline = right.copy()
+        baseline[:n_wrong] = 5
+        return baseline
+
+    few, enough = (
+        judge_improvement(test, right, with_wrong(n), significance=LEVEL, n_train_groups=40)
+        for n in (6, 7)
+    )
+    assert few.verdict == "inconclusive"
+    assert few.reason.startswith("scores changed in 6 groups; 7 are needed")
+    assert enough.verdict == "accepted"
+
+
+def test_a_gain_bought_with_distance_is_rejected_and_says_so() -> None:
+    """Stretching a judge to the ends of the scale gains kappa, and moves it away from people."""
+    rng = np.random.default_rng(18)
+    quality = rng.normal(0, 1, 400)
+    people = np.clip(np.round(3 + 0.55 * (quality[:, None] + rng.normal(0, 0.9, (400, 3)))), 1, 5)
+    seen = quality + rng.normal(0, 0.5, 400)
+    middle = np.where(seen > 1.4, 4.0, 3.0)
+    stretched = np.where(seen > 0.7, 5.0, np.where(seen < -0.7, 1.0, 3.0))
+    found = verdict(rated_units(people, split="test"), stretched, middle)
+
+    assert found.compared.gain.ends(significance=LEVEL)[0] > 0
+    assert (found.verdict, found.reason) == (
+        "rejected",
+        "agreement beyond chance gains, but A^HA falls by more than 0.02",
+    )
+
+
+def test_a_candidate_that_only_stops_being_wrong_is_not_accepted() -> None:
+    """Its own agreement beyond chance has to be above 0 too."""
+    test, quality = simulated(40, seed=19)
+    rng = np.random.default_rng(20)
+    useless = rng.integers(1, 6, len(quality)).astype(float)
+    found = verdict(test, useless, 6 - judged(quality, seed=21))
+
+    assert found.verdict == "inconclusive"
+    assert "own agreement" in found.reason

@@ -1,0 +1,130 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eval_assets.tuning import (
+    Candidate,
+    JudgeVersion,
+    RatedUnits,
+    Verdicts,
+    evaluation_rows,
+    read_test,
+)
+from tests.unit.tuning.made_up import judged, simulated
+
+DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
+BETTER = replace(DECLARED, version="1.1.0", step="prompt_candidates", prompt_text="Look closely.")
+FIGURES = (
+    "kappa",
+    "kappa_baseline",
+    "gain_low",
+    "gain_high",
+    "kappa_people",
+    "gap",
+    "gap_low",
+    "gap_high",
+)
+
+
+@pytest.fixture(scope="module")
+def units() -> tuple[RatedUnits, np.ndarray]:
+    """Sixty groups of train and sixty of the test, and the quality of every answer."""
+    made, quality = simulated(120, seed=1)
+    splits = np.where(np.arange(len(quality)) < len(quality) // 2, "train", "test")
+    return replace(made, splits=splits), quality
+
+
+def read(
+    units: RatedUnits, *candidates: Candidate, reading: int = 1, people_agree: bool = True
+) -> list[Verdicts]:
+    return read_test(units, candidates, reading=reading, margin=0.1, people_agree=people_agree)
+
+
+def test_candidates_of_one_reading_share_its_level(units: tuple[RatedUnits, np.ndarray]) -> None:
+    made, quality = units
+    candidate = Candidate(BETTER, judged(quality, seed=2), judged(quality, seed=3))
+    found = read(made, candidate, candidate, reading=2)
+
+    assert {verdict.fitness.significance for verdict in found} == {0.05 / 6 / 2}
+    assert {verdict.improvement.significance for verdict in found if verdict.improvement} == {
+        0.05 / 6 / 2
+    }
+
+
+def test_only_labels_of_the_test_decide(units: tuple[RatedUnits, np.ndarray]) -> None:
+    made, quality = units
+    candidate = Candidate(BETTER, judged(quality, seed=2), judged(quality, seed=3))
+    elsewhere = made.ratings.copy()
+    elsewhere[made.splits != "test"] = 1
+    [before], [after] = read(made, candidate), read(replace(made, ratings=elsewhere), candidate)
+
+    assert evaluation_rows([before], question_id="q", reading=1) == evaluation_rows(
+        [after], question_id="q", reading=1
+    )
+
+
+def test_a_certificate_holds_when_one_claim_does(units: tuple[RatedUnits, np.ndarray]) -> None:
+    made, quality = units
+    good, bad = np.clip(np.round(quality), 1, 5), judged(quality, seed=3, noise=1.3)
+    worse = np.random.default_rng(4).integers(1, 6, len(quality)).astype(float)
+    fit, improved, neither = read(
+        made,
+        Candidate(DECLARED, good, None),
+        Candidate(BETTER, bad, worse),
+        Candidate(BETTER, worse, worse),
+    )
+
+    assert (fit.fitness.verdict, fit.is_certified) == ("fit", True)
+    assert improved.improvement is not None
+    assert improved.improvement.verdict == "accepted"
+    assert improved.fitness.verdict != "fit"
+    assert improved.is_certified
+    assert not neither.is_certified
+
+
+def test_the_seal_keeps_figures_of_candidates_that_are_not_certified(
+    units: tuple[RatedUnits, np.ndarray],
+) -> None:
+    made, quality = units
+    found = read(
+        made, Candidate(BETTER, judged(quality, seed=5, noise=3), judged(quality, seed=6, noise=3))
+    )
+    improvement, fitness = evaluation_rows(found, question_id="q", reading=1)
+
+    assert (improvement["verdict"], fitness["verdict"]) == ("inconclusive", "unfit")
+    assert {improvement[name] for name in FIGURES} == {None}
+    assert {fitness[name] for name in (*FIGURES, "gain")} == {None}
+    exact = found[0].improvement.compared.gain.value  # type: ignore[union-attr]
+    assert improvement["gain"] == pytest.approx(exact, abs=0.01)
+    assert round(float(improvement["gain"]) / 0.02, 9).is_integer()  # type: ignore[arg-type]
+
+
+def test_a_certified_candidate_shows_its_figures(units: tuple[RatedUnits, np.ndarray]) -> None:
+    made, quality = units
+    found = read(made, Candidate(BETTER, judged(quality, seed=7), judged(quality, seed=8, noise=3)))
+    improvement, fitness = evaluation_rows(found, question_id="q", reading=1)
+
+    assert improvement["gain"] == pytest.approx(
+        improvement["kappa"] - improvement["kappa_baseline"]  # type: ignore[operator]
+    )
+    assert improvement["gain_low"] > 0  # type: ignore[operator]
+    assert fitness["gap"] == pytest.approx(fitness["kappa"] - fitness["kappa_people"])  # type: ignore[operator]
+
+
+def test_opening_the_seal_shows_everything(units: tuple[RatedUnits, np.ndarray]) -> None:
+    made, quality = units
+    found = read(made, Candidate(BETTER, judged(quality, seed=5), judged(quality, seed=6)))
+    for row in evaluation_rows(found, question_id="q", reading=1, open_seal=True):
+        shown = ("gain_low",) if row["kind"] == "improvement" else ("gap_low",)
+        assert all(row[name] is not None for name in ("kappa", *shown))
+
+
+def test_what_is_not_evaluable_has_no_figure() -> None:
+    few, quality = simulated(5, seed=1)
+    found = read(few, Candidate(DECLARED, judged(quality, seed=2), None))
+    [row] = evaluation_rows(found, question_id="q", reading=1)
+
+    assert (row["verdict"], row["kappa"]) == ("not_evaluable", None)
+    assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
