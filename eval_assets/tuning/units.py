@@ -26,7 +26,8 @@ class RatedUnits:
         ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
         scores: Each judge's scores of shape (n_units,), NaN if missing.
         models: Model that gave each response; empty if unknown.
-        lengths: Characters of each response.
+        prompt_texts: What the systems were asked.
+        response_texts: What they answered.
     """
 
     question: RubricQuestion
@@ -36,7 +37,8 @@ class RatedUnits:
     ratings: Floats
     scores: Mapping[str, Floats]
     models: Texts
-    lengths: Floats
+    prompt_texts: Texts
+    response_texts: Texts
 
     @property
     def level(self) -> Level:
@@ -49,6 +51,11 @@ class RatedUnits:
     def n_groups(self) -> int:
         """Different groups."""
         return len(np.unique(self.groups))
+
+    @property
+    def lengths(self) -> Floats:
+        """Characters of each response."""
+        return np.array([len(text) for text in self.response_texts], dtype=np.float64)
 
     def part(self, split: Split) -> "RatedUnits":
         """Return the units of one split."""
@@ -64,5 +71,6 @@ class RatedUnits:
             ratings=self.ratings[kept],
             scores={judge: scores[kept] for judge, scores in self.scores.items()},
             models=self.models[kept],
-            lengths=self.lengths[kept],
+            prompt_texts=self.prompt_texts[kept],
+            response_texts=self.response_texts[kept],
         )

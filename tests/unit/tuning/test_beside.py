@@ -34,7 +34,10 @@ def test_a_control_that_follows_length_is_found_out() -> None:
     """Where longer answers are better, the length alone agrees with people."""
     train, test, scores = both(3)
     long_train, long_test = (
-        replace(part, lengths=np.round(100 * part.ratings.mean(axis=1))) for part in (train, test)
+        replace(
+            part, response_texts=np.array(["x" * int(100 * m) for m in part.ratings.mean(axis=1)])
+        )
+        for part in (train, test)
     )
     controls = figures_beside(long_train, long_test, scores)["controls"]
     without = figures_beside(train, test, scores)["controls"]

@@ -1,0 +1,180 @@
+"""The search for better instructions: a few rounds of reading disagreements and rewriting."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eval_assets.stats import agreement_gain, best_monotone_map, concordance
+from eval_assets.tuning.prompts import Section, copied_share
+from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.writing import Disagreement, instructions_request, read_instructions
+
+SHOWN = 10
+"""Disagreements that the writer reads for one candidate."""
+
+Write = Callable[[Sequence[str]], Sequence[str | None]]
+"""Asks the writer several requests; None if one was not answered or the budget ran out."""
+
+Score = Callable[[Sequence[Section]], Sequence[Floats]]
+"""Asks the judge about all units of dev with each section; NaN if a score is missing."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A candidate of the search, as the log shows it.
+
+    Args:
+        round: Round that it was written in, from 1.
+        section: What it adds to the prompt; None if the writer's reply could not be used.
+        dev_figure: Its agreement with people on dev after a map fitted there; NaN if not scored.
+        outcome: What became of it, in words.
+    """
+
+    round: int
+    section: Section | None
+    dev_figure: float
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search came to.
+
+    Args:
+        section: The best section, or the one that it started from.
+        improved: Whether the best one gains more on dev than its standard error.
+        tried: All candidates, in order.
+    """
+
+    section: Section
+    improved: bool
+    tried: tuple[Tried, ...]
+
+
+def search_instructions(  # noqa: PLR0913 - material, two models and how long
+    dev: RatedUnits,
+    scores: Floats,
+    disagreements: Sequence[Disagreement],
+    *,
+    start: Section,
+    material: Sequence[str],
+    known: Sequence[str],
+    write: Write,
+    score: Score,
+    rounds: int,
+    per_round: int,
+) -> Search:
+    """Rewrite a judge's instructions in rounds, each from the best so far; select on dev.
+
+    Candidates are compared by agreement beyond chance after the best map, so that a candidate
+    which only moves scores gains nothing: that is what calibration is for.
+
+    Args:
+        dev: Units of the split `dev`, no others.
+        scores: The judge's scores of them as it stands.
+        disagreements: Disagreements of train, worst first; every candidate is written from others.
+        start: What the judge's prompt adds now.
+        material: Texts of train that no candidate may quote.
+        known: Texts that it may repeat: the question, its guidelines, the declared template.
+        write: Asks the writer.
+        score: Asks the judge about dev.
+        rounds: Number of rounds.
+        per_round: Candidates in each.
+    """
+    best, best_scores = start, scores
+    best_figure = _mapped_figure(dev, scores)
+    tried: list[Tried] = []
+    for round_ in range(1, rounds + 1):
+        shown = [
+            _batch(disagreements, (round_ - 1) * per_round + k, n_batches=rounds * per_round)
+            for k in range(per_round)
+        ]
+        replies = write([instructions_request(dev.question, best, batch) for batch in shown])
+        drafts: list[Section] = []
+        for reply in replies:
+            text = read_instructions(reply) if reply else None
+            if text is None:
+                tried.append(Tried(round_, None, float("nan"), "the writer's reply is unusable"))
+                continue
+            draft = replace(best, instructions=text)
+            if copied_share(draft.words, material, known=known) > 0:
+                tried.append(Tried(round_, draft, float("nan"), "dropped: it quotes train"))
+                continue
+            drafts.append(draft)
+        found = [
+            (_mapped_figure(dev, given), draft, given)
+            for draft, given in zip(drafts, score(drafts) if drafts else [], strict=True)
+        ]
+        for figure, draft, given in found:
+            better = figure > best_figure
+            outcome = "best so far" if better else "no better than the best so far"
+            tried.append(Tried(round_, draft, figure, outcome))
+            if better:
+                best, best_scores, best_figure = draft, given, figure
+    return Search(best, _is_improved(dev, best_scores, scores), tuple(tried))
+
+
+def worst_disagreements(
+    train: RatedUnits,
+    scores: Floats,
+    *,
+    rationales: Mapping[str, str],
+    notes: Mapping[str, Sequence[str]],
+) -> list[Disagreement]:
+    """Return the units of train on which the judge is furthest from people, one of each group.
+
+    Args:
+        train: Units of the split `train`, no others.
+        scores: The judge's scores of these units, NaN if missing.
+        rationales: The judge's reasons by response.
+        notes: What raters wrote by response.
+    """
+    compared = np.flatnonzero(~np.isnan(scores) & ~np.isnan(train.ratings).all(axis=1))
+    off = {int(k): abs(float(np.nanmean(train.ratings[k])) - scores[k]) for k in compared}
+    found, groups = [], set()
+    for k in sorted(off, key=lambda k: (-off[k], str(train.response_ids[k]))):
+        response_id = str(train.response_ids[k])
+        if off[k] > 0 and train.groups[k] not in groups:
+            groups.add(train.groups[k])
+            given = train.ratings[k]
+            found.append(
+                Disagreement(
+                    response_id=response_id,
+                    prompt_text=str(train.prompt_texts[k]),
+                    response_text=str(train.response_texts[k]),
+                    ratings=tuple(given[~np.isnan(given)].tolist()),
+                    score=float(scores[k]),
+                    rationale=rationales.get(response_id, ""),
+                    notes=tuple(notes.get(response_id, ())),
+                )
+            )
+    return found
+
+
+def _batch(
+    disagreements: Sequence[Disagreement], place: int, *, n_batches: int
+) -> Sequence[Disagreement]:
+    """Return the disagreements that one candidate is written from: bad ones for each candidate."""
+    worst = disagreements[: n_batches * SHOWN]
+    return worst[place::n_batches][:SHOWN] or disagreements[:SHOWN]
+
+
+def _mapped_figure(dev: RatedUnits, scores: Floats) -> float:
+    """Return agreement beyond chance after the best map on dev itself; -1 if undefined."""
+    figure = concordance(dev.ratings, _mapped(dev, scores))
+    return -1.0 if np.isnan(figure) else figure
+
+
+def _mapped(dev: RatedUnits, scores: Floats) -> Floats:
+    if dev.level == "nominal":
+        return scores
+    return best_monotone_map(dev.ratings, scores, scale=dev.question.scale)(scores)
+
+
+def _is_improved(dev: RatedUnits, best: Floats, start: Floats) -> bool:
+    """Return whether the best gains more than one standard error on dev, both after a map."""
+    gain = agreement_gain(
+        dev.ratings, _mapped(dev, best), _mapped(dev, start), level=dev.level, groups=dev.groups
+    ).gain
+    return gain.value > gain.standard_error

@@ -1,0 +1,128 @@
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from eval_assets.tuning.candidates import Search, search_instructions, worst_disagreements
+from eval_assets.tuning.prompts import Section
+from tests.unit.tuning.made_up import judged, rated_units, simulated
+
+DEV, QUALITY = simulated(40, seed=1, split="dev")
+NOISY = judged(QUALITY, seed=2, noise=2.5)
+BETTER = judged(QUALITY, seed=3, noise=0.4)
+TRAIN, TRAIN_QUALITY = simulated(40, seed=4, split="train")
+DISAGREEMENTS = worst_disagreements(
+    TRAIN, judged(TRAIN_QUALITY, seed=5, noise=2.5), rationales={}, notes={}
+)
+
+
+class Models:
+    """A writer that says what it is told to, and a judge that listens to one word."""
+
+    def __init__(self, *replies: str | None) -> None:
+        self.replies = list(replies)
+        self.requests: list[str] = []
+        self.scored: list[Section] = []
+
+    def write(self, requests: Sequence[str]) -> list[str | None]:
+        """Give the next replies."""
+        self.requests += requests
+        return [self.replies.pop(0) for _ in requests]
+
+    def score(self, sections: Sequence[Section]) -> list[np.ndarray]:
+        """Judge well if told to look at the steps."""
+        self.scored += sections
+        return [BETTER if "steps" in each.instructions else NOISY for each in sections]
+
+
+def search(models: Models, *, rounds: int = 2, material: Sequence[str] = ()) -> Search:
+    return search_instructions(
+        DEV,
+        NOISY,
+        DISAGREEMENTS,
+        start=Section("Be fair."),
+        material=material,
+        known=[DEV.question.question],
+        write=models.write,
+        score=models.score,
+        rounds=rounds,
+        per_round=2,
+    )
+
+
+def said(text: str) -> str:
+    return json.dumps({"instructions": text})
+
+
+def test_the_instructions_that_help_on_dev_are_found() -> None:
+    models = Models(said("Be nice."), said("Count the steps."), said("Be kind."), said("Be calm."))
+    found = search(models)
+
+    assert found.improved
+    assert found.section.instructions == "Count the steps."
+    assert [tried.outcome for tried in found.tried] == [
+        "no better than the best so far",
+        "best so far",
+        "no better than the best so far",
+        "no better than the best so far",
+    ]
+
+
+def test_a_later_round_starts_from_the_best_so_far() -> None:
+    models = Models(said("Count the steps."), said("Be nice."), said("a"), said("b"))
+    search(models)
+
+    assert "Be fair." in models.requests[0]
+    assert "Count the steps." in models.requests[2]
+
+
+def test_where_nothing_helps_the_judge_stays_as_it_is() -> None:
+    found = search(Models(said("a"), said("b"), said("c"), said("d")))
+
+    assert not found.improved
+    assert found.section == Section("Be fair.")
+
+
+def test_every_candidate_is_written_from_other_disagreements() -> None:
+    models = Models(said("a"), said("b"), said("c"), said("d"))
+    search(models)
+    ids = [
+        {line for line in request.splitlines() if line.startswith("Id: ")}
+        for request in models.requests
+    ]
+
+    assert [len(shown) for shown in ids] == [10, 10, 10, 10]
+    assert len(set.union(*ids)) == 40
+
+
+def test_a_candidate_that_quotes_train_is_dropped_before_anything_is_spent() -> None:
+    models = Models(said("Say that the cat sat on the mat."), said("b"))
+    found = search(models, rounds=1, material=["the cat sat on the mat today"])
+
+    assert [section.instructions for section in models.scored] == ["b"]
+    assert found.tried[0].outcome == "dropped: it quotes train"
+
+
+def test_replies_that_cannot_be_read_cost_no_judging() -> None:
+    models = Models(None, "no JSON")
+    found = search(models, rounds=1)
+
+    assert models.scored == []
+    assert not found.improved
+    assert {tried.outcome for tried in found.tried} == {"the writer's reply is unusable"}
+
+
+def test_disagreements_are_the_worst_first_one_of_each_group() -> None:
+    units = rated_units(
+        [[1, 1], [5, 5], [3, 3], [2, 4]], groups=["a", "a", "b", "c"], split="train"
+    )
+    found = worst_disagreements(
+        units,
+        np.array([2.0, 1.0, 3.0, np.nan]),
+        rationales={"r1": "Looks bad."},
+        notes={"r1": ["Great."]},
+    )
+
+    assert [each.response_id for each in found] == ["r1"]
+    assert (found[0].ratings, found[0].score) == ((5.0, 5.0), 1.0)
+    assert (found[0].rationale, found[0].notes) == ("Looks bad.", ("Great.",))

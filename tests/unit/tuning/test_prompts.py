@@ -1,0 +1,100 @@
+import jinja2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval_assets.tuning.prompts import Example, Rule, Section, copied_share, with_sections
+
+TEMPLATE = """{#- a comment -#}
+{% block system -%}
+Rate {{ question.question }}.{% block inner %} Inner.{% endblock %}
+{%- endblock %}
+{% block user -%}{{ response }}{%- endblock %}"""
+NO_SYSTEM = "{% block user %}{{ response }}{% endblock %}"
+
+EXAMPLE = Example("r1", "What is 2 + 2?", "Four, {{ I think }}.", 4)
+
+
+class Question:
+    """A rubric question, as templates see it."""
+
+    def __init__(self, id_: str) -> None:
+        self.id = id_
+        self.question = "clarity"
+
+
+def rendered(template: str, question: str = "q", block: str = "system") -> str:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)  # noqa: S701 - text
+    found = environment.from_string(template)
+    names = found.new_context({"question": Question(question), "response": "Yes."})
+    return "".join(found.blocks[block](names))
+
+
+def test_a_section_ends_the_system_block_when_its_question_is_asked() -> None:
+    tuned = with_sections(TEMPLATE, {"q": Section(instructions="Look closely.")})
+
+    assert rendered(tuned) == "Rate clarity. Inner.\n\nLook closely."
+    assert rendered(tuned, "other") == rendered(TEMPLATE, "other")
+    assert rendered(tuned, block="user") == "Yes."
+
+
+def test_without_a_system_block_it_comes_before_what_is_rated() -> None:
+    tuned = with_sections(NO_SYSTEM, {"q": Section(instructions="Look closely.")})
+
+    assert rendered(tuned, block="user") == "\n\nLook closely.\nYes."
+
+
+def test_an_empty_section_changes_nothing() -> None:
+    assert with_sections(TEMPLATE, {"q": Section()}) == TEMPLATE
+
+
+def test_a_template_without_blocks_is_refused() -> None:
+    with pytest.raises(ValueError, match="neither a block `system` nor a block `user`"):
+        with_sections("Rate it.", {"q": Section(instructions="Look closely.")})
+
+
+def test_a_section_holds_rules_and_examples_between_marks() -> None:
+    section = Section("Look closely.", (Rule("Short is fine.", ("n1",)),), (EXAMPLE,))
+    text = rendered(with_sections(TEMPLATE, {"q": section}))
+
+    assert "- Short is fine." in text
+    assert "Four, {{ I think }}." in text
+    assert "Rating: 4" in text
+    assert text.count("<response-") == text.count("</response-") == 1
+
+
+@given(st.text(), st.text())
+def test_no_text_is_an_instruction_to_the_template(first: str, second: str) -> None:
+    section = Section(instructions=first, rules=(Rule(second, ("n",)),))
+    tuned = with_sections(TEMPLATE, {'q"{{': section})
+
+    assert rendered(tuned, 'q"{{').endswith(f"\n\n{section}")
+
+
+def test_what_comes_from_a_withdrawn_source_goes() -> None:
+    section = Section(
+        "Look closely.",
+        (Rule("One.", ("n1", "n2")), Rule("Two.", ("n3",))),
+        (EXAMPLE,),
+    )
+
+    assert section.sources == ("n1", "n2", "n3", "r1")
+    assert section.without(frozenset({"n2", "r1"})) == Section(
+        "Look closely.", (Rule("Two.", ("n3",)),)
+    )
+
+
+def test_the_guard_finds_six_words_in_a_row_whatever_their_case_and_punctuation() -> None:
+    words = "Say that the cat sat on the mat, always."
+    copied = copied_share(words, ["... the Cat sat - on the MAT"], known=[])
+
+    assert copied == pytest.approx(1 / 4)  # nine words make four sequences, one is copied
+    assert copied_share(words, ["the cat sat on a mat"], known=[]) == 0
+    assert copied_share(words, ["the cat sat on the mat"], known=["The cat sat on the mat."]) == 0
+    assert copied_share("too short", ["too short"], known=[]) == 0
+
+
+def test_examples_are_marked_as_such_and_are_no_copies() -> None:
+    section = Section(examples=(EXAMPLE,))
+
+    assert copied_share(section.words, [EXAMPLE.response_text, EXAMPLE.prompt_text], known=[]) == 0
