@@ -14,6 +14,14 @@ from eval_assets.tuning.certificate import (
 )
 from eval_assets.tuning.comparison import ComparedAnswers, compare_systems
 from eval_assets.tuning.fitness import Fitness, FitnessVerdict, judge_fitness
+from eval_assets.tuning.history import (
+    OPENED,
+    Reading,
+    Seal,
+    accepted_version,
+    certified_version,
+    content_hash,
+)
 from eval_assets.tuning.improvement import Improvement, ImprovementVerdict, judge_improvement
 from eval_assets.tuning.jury import jury_scores, jury_weights
 from eval_assets.tuning.reading import Candidate, Verdicts, evaluation_rows, read_test
@@ -30,6 +38,7 @@ from eval_assets.tuning.versions import (
 
 __all__ = [
     "MOST_READINGS",
+    "OPENED",
     "Calibration",
     "CalibrationVerdict",
     "Candidate",
@@ -41,13 +50,18 @@ __all__ = [
     "ImprovementVerdict",
     "JudgeVersion",
     "RatedUnits",
+    "Reading",
+    "Seal",
     "Split",
     "Verdicts",
+    "accepted_version",
     "calibrate",
     "canonical_json",
     "certificate_schema",
+    "certified_version",
     "coarse_gain",
     "compare_systems",
+    "content_hash",
     "evaluation_rows",
     "evidence_of",
     "figures_beside",

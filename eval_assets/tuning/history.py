@@ -1,0 +1,185 @@
+"""Readings of sealed tests so far: which seal holds, which groups are under it, what is due."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from eval_assets.tuning.reading import Row
+from eval_assets.tuning.seal import MOST_READINGS
+from eval_assets.tuning.versions import (
+    JudgeVersion,
+    canonical_json,
+    version_as_json,
+    version_from_json,
+)
+
+OPENED = MOST_READINGS + 1
+"""Number of the entry that opens a seal: it reads nothing new, it shows everything."""
+
+GROWTH = 1.5
+"""Growth of the test from which on the same candidates are read again without being asked."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One use of a question's sealed test labels, as the ledger keeps it.
+
+    Args:
+        question_id: Question that was read.
+        seal: Number of the seal, from 1.
+        number: Number of the reading under it, from 1; `OPENED` if it opened the seal.
+        level: Two-sided level of each candidate's test.
+        candidates: Versions that were fixed before and read together.
+        groups: Test groups that were under the seal.
+        content: Fingerprint of candidates, their scores and the labels that were read.
+        rows: Rows of `tuned_judge_evaluation` that were shown.
+        certificates: What was certified, by judge.
+        read_at: When, UTC.
+    """
+
+    question_id: str
+    seal: int
+    number: int
+    level: float
+    candidates: tuple[JudgeVersion, ...]
+    groups: tuple[str, ...]
+    content: str
+    rows: tuple[Row, ...]
+    certificates: Mapping[str, dict[str, Any]]
+    read_at: datetime
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is kept besides question, seal, number, level and time."""
+        return {
+            "candidates": [version_as_json(version) for version in self.candidates],
+            "groups": list(self.groups),
+            "content": self.content,
+            "rows": list(self.rows),
+            "certificates": dict(self.certificates),
+        }
+
+    @classmethod
+    def from_json(  # noqa: PLR0913 - the ledger's columns
+        cls,
+        kept: Mapping[str, Any],
+        *,
+        question_id: str,
+        seal: int,
+        number: int,
+        level: float,
+        read_at: datetime,
+    ) -> "Reading":
+        """Return the reading that `as_json` and these columns describe."""
+        return cls(
+            question_id=question_id,
+            seal=seal,
+            number=number,
+            level=level,
+            candidates=tuple(version_from_json(each) for each in kept["candidates"]),
+            groups=tuple(kept["groups"]),
+            content=kept["content"],
+            rows=tuple(kept["rows"]),
+            certificates=kept["certificates"],
+            read_at=read_at,
+        )
+
+
+@dataclass(frozen=True)
+class Seal:
+    """The seal that a question's test is under now.
+
+    Args:
+        number: Its number, from 1.
+        readings: Readings under it, in order.
+        spent_groups: Groups under earlier seals, which no longer count: their labels were shown.
+    """
+
+    number: int
+    readings: tuple[Reading, ...]
+    spent_groups: frozenset[str]
+
+    @classmethod
+    def of(cls, readings: Sequence[Reading]) -> "Seal":
+        """Return the seal that holds after all readings of a question so far."""
+        ended = {each.seal for each in readings if each.number >= MOST_READINGS}
+        number = 1 + max(ended, default=0)
+        return cls(
+            number=number,
+            readings=tuple(
+                sorted((r for r in readings if r.seal == number), key=lambda r: r.number)
+            ),
+            spent_groups=frozenset(g for r in readings if r.seal in ended for g in r.groups),
+        )
+
+    @property
+    def next_reading(self) -> int:
+        """Number of the next reading."""
+        return len(self.readings) + 1
+
+    def same(self, content: str) -> Reading | None:
+        """Return the reading that already read exactly this; None if none did."""
+        return next((each for each in self.readings if each.content == content), None)
+
+    def is_due(self, candidates: Sequence[JudgeVersion], *, n_groups: int, asked: bool) -> bool:
+        """Return whether the test is read now, which costs a reading.
+
+        It is read when somebody asks for it, for the first time under a seal, when a judge or a
+        prompt is another one than the last reading's, and when the test has grown by half. New
+        labels alone, which come every day while people label, do not use up the seal.
+
+        Args:
+            candidates: Versions that would be read.
+            n_groups: Groups under the seal that have labels now.
+            asked: Whether somebody asked for a reading.
+        """
+        if asked or not self.readings:
+            return True
+        last = self.readings[-1]
+        if {_identity(v) for v in candidates} != {_identity(v) for v in last.candidates}:
+            return True
+        return n_groups >= GROWTH * len(last.groups)
+
+
+def content_hash(candidates: Sequence[JudgeVersion], *, scores: Sequence[str], labels: str) -> str:
+    """Return the fingerprint of everything that a reading looks at.
+
+    Args:
+        candidates: Versions that are read.
+        scores: Fingerprint of each one's scores.
+        labels: Fingerprint of the test labels.
+    """
+    read = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
+    return hashlib.sha256(canonical_json([read, labels]).encode()).hexdigest()
+
+
+def accepted_version(readings: Sequence[Reading], judge_id: str) -> JudgeVersion | None:
+    """Return the version of a judge that was accepted last on a question; None if none was."""
+    for reading in sorted(readings, key=lambda r: (r.seal, r.number), reverse=True):
+        accepted = {
+            row["version"]
+            for row in reading.rows
+            if row["judge_id"] == judge_id and row["verdict"] == "accepted"
+        }
+        for version in reading.candidates:
+            if version.judge_id == judge_id and version.version in accepted:
+                return version
+    return None
+
+
+def certified_version(readings: Sequence[Reading], judge_id: str) -> str | None:
+    """Return the number of the version of a judge that was certified last, on any question."""
+    latest = max(
+        (r for r in readings if judge_id in r.certificates),
+        key=lambda r: r.read_at,
+        default=None,
+    )
+    if latest is None:
+        return None
+    return next(v.version for v in latest.candidates if v.judge_id == judge_id)
+
+
+def _identity(version: JudgeVersion) -> tuple[str, str, str]:
+    """Return what makes a candidate another judge, its maps and weights left out."""
+    return version.judge_id, version.fingerprint, version.prompt_hash

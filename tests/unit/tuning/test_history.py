@@ -1,0 +1,135 @@
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from eval_assets.stats import MonotoneMap
+from eval_assets.tuning import (
+    MOST_READINGS,
+    OPENED,
+    JudgeVersion,
+    Reading,
+    Seal,
+    accepted_version,
+    certified_version,
+    content_hash,
+)
+
+READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+GPT = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
+MAPPED = replace(
+    GPT,
+    version="1.0.1",
+    step="calibration",
+    maps={"q": MonotoneMap((1.0,), (2.0,), target=None, low=1, high=5)},
+)
+
+
+def reading(
+    number: int, *, seal: int = 1, verdict: str = "inconclusive", **kept: object
+) -> Reading:
+    given = {
+        "candidates": (GPT,),
+        "groups": ("g1", "g2"),
+        "content": f"content {seal} {number}",
+        "rows": ({"judge_id": "gpt", "version": "1.0.0", "verdict": verdict},),
+        "certificates": {},
+    }
+    return Reading(
+        "q",
+        seal,
+        number,
+        0.025,
+        read_at=READ_AT + timedelta(days=number),
+        **{**given, **kept},  # type: ignore[arg-type]
+    )
+
+
+def test_the_first_seal_has_not_been_read() -> None:
+    seal = Seal.of([])
+
+    assert (seal.number, seal.next_reading, seal.spent_groups) == (1, 1, frozenset())
+    assert seal.is_due([GPT], n_groups=20, asked=False)
+
+
+def test_readings_count_up_under_one_seal() -> None:
+    seal = Seal.of([reading(2), reading(1)])
+
+    assert (seal.number, seal.next_reading) == (1, 3)
+    assert seal.spent_groups == frozenset()
+
+
+@pytest.mark.parametrize("last", [MOST_READINGS, OPENED])
+def test_a_spent_or_opened_seal_ends_and_its_groups_no_longer_count(last: int) -> None:
+    seal = Seal.of([reading(1, groups=("g1",)), reading(last, groups=("g1", "g2"))])
+
+    assert (seal.number, seal.readings, seal.next_reading) == (2, (), 1)
+    assert seal.spent_groups == {"g1", "g2"}
+
+
+def test_what_was_read_is_not_read_again() -> None:
+    seal = Seal.of([reading(1)])
+
+    assert seal.same("content 1 1") == reading(1)
+    assert seal.same("other") is None
+
+
+@pytest.mark.parametrize(
+    ("candidates", "n_groups", "asked", "due"),
+    [
+        ([GPT], 2, False, False),
+        ([MAPPED], 2, False, False),  # another map alone comes with every new label
+        ([GPT], 3, False, True),  # the test has grown by half
+        ([GPT], 2, True, True),
+        ([replace(GPT, prompt_text="New.")], 2, False, True),
+        ([replace(GPT, fingerprint="g")], 2, False, True),
+        ([GPT, replace(GPT, judge_id="other")], 2, False, True),
+    ],
+)
+def test_new_labels_alone_do_not_use_up_the_seal(
+    candidates: list[JudgeVersion], n_groups: int, *, asked: bool, due: bool
+) -> None:
+    assert Seal.of([reading(1)]).is_due(candidates, n_groups=n_groups, asked=asked) == due
+
+
+def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
+    base = content_hash([GPT, MAPPED], scores=["a", "b"], labels="l")
+
+    assert content_hash([MAPPED, GPT], scores=["b", "a"], labels="l") == base
+    assert content_hash([GPT, MAPPED], scores=["b", "a"], labels="l") != base
+    assert content_hash([GPT, MAPPED], scores=["a", "b"], labels="m") != base
+    assert content_hash([GPT], scores=["a"], labels="l") != base
+
+
+def test_a_reading_survives_json() -> None:
+    kept = reading(3, candidates=(GPT, MAPPED), certificates={"gpt": {"holds": ["fit"]}})
+    stored = json.loads(json.dumps(kept.as_json()))
+
+    assert (
+        Reading.from_json(
+            stored, question_id="q", seal=1, number=3, level=0.025, read_at=kept.read_at
+        )
+        == kept
+    )
+
+
+def test_the_version_accepted_last_is_the_judge_as_it_stands() -> None:
+    newer = replace(GPT, version="1.1.0")
+    rows = ({"judge_id": "gpt", "version": "1.1.0", "verdict": "accepted"},)
+    readings = [
+        reading(1, verdict="accepted"),
+        reading(2, candidates=(newer,), rows=rows),
+        reading(3),
+    ]
+
+    assert accepted_version(readings, "gpt") == newer
+    assert accepted_version(readings[:1], "gpt") == GPT
+    assert accepted_version(readings, "other") is None
+
+
+def test_the_version_certified_last_is_the_current_one() -> None:
+    readings = [reading(1, certificates={"gpt": {}}), reading(2)]
+
+    assert certified_version(readings, "gpt") == "1.0.0"
+    assert certified_version(readings, "other") is None
