@@ -37,14 +37,15 @@ class World:
         name: As the table calls it.
         scale: The scale.
         cuts: Quality from which on each higher value is given.
-        noise: Standard deviation of a rater's error; quality itself has 1.
+        noise: Standard deviation of a rater's error; quality itself has 1. It is such that people
+            agree just well enough for the gates: their figure is about .70.
         prompt: Part of the quality's variance that answers to one prompt share.
     """
 
     name: str
     scale: Scale
     cuts: tuple[float, ...]
-    noise: float = 0.7
+    noise: float
     prompt: float = 0.3
 
     def quality(self, n_groups: int, rng: np.random.Generator) -> Floats:
@@ -78,11 +79,11 @@ class World:
         )
 
 
-FIVE_LEVELS = World("5 levels", LIKERT5, (-1.3, -0.45, 0.45, 1.3))
-SKEWED = World("5 levels, most of them 5", LIKERT5, (-2.6, -1.9, -1.2, -0.3))
-EVEN = World("binary, 50/50", BINARY, (0.0,))
-RARE = World("binary, 90/10", BINARY, (1.56,))
-VERY_RARE = World("binary, 97/3", BINARY, (2.29,))
+FIVE_LEVELS = World("5 levels", LIKERT5, (-1.3, -0.45, 0.45, 1.3), noise=0.58)
+SKEWED = World("5 levels, most of them 5", LIKERT5, (-2.6, -1.9, -1.2, -0.3), noise=0.5)
+EVEN = World("binary, 50/50", BINARY, (0.0,), noise=0.35)
+RARE = World("binary, 90/10", BINARY, (1.33,), noise=0.27)
+VERY_RARE = World("binary, 97/3", BINARY, (1.92,), noise=0.21)
 
 Judge = Callable[[World, Floats, Floats, np.random.Generator], Floats]
 """Makes a candidate's scores from the world, the quality and the scores of the judge it copies."""
@@ -125,12 +126,12 @@ def rare_errors(
 ) -> Floats:
     """Return a judge with smaller errors that once in a while gives the opposite end."""
     values = np.asarray(world.scale.values)
-    usual = world.rated(quality, rng, noise=0.6 * world.noise)
+    usual = world.rated(quality, rng, noise=0.7 * world.noise)
     is_rare = rng.random(len(quality)) < RARE_ERROR_SHARE
     return np.where(is_rare, values[-1] + values[0] - usual, usual)
 
 
-RARE_ERROR_SHARE = 0.03
+RARE_ERROR_SHARE = 0.031
 """Makes `rare_errors` agree with people about as well as the judge that it replaces."""
 
 
