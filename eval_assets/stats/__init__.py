@@ -22,6 +22,7 @@ from eval_assets.stats.association import (
     spearman,
     wilcoxon_signed_rank,
 )
+from eval_assets.stats.beside_people import NonInferiority, non_inferiority
 from eval_assets.stats.clusters import alpha_by_cluster
 from eval_assets.stats.coefficients import (
     AgreementWeights,
@@ -34,7 +35,6 @@ from eval_assets.stats.coefficients import (
     estimate,
 )
 from eval_assets.stats.comparison import difference_interval
-from eval_assets.stats.concordance import AgreementGain, agreement_gain, concordance
 from eval_assets.stats.intervals import (
     Interval,
     bootstrap_interval,
@@ -57,8 +57,8 @@ from eval_assets.stats.monotone_map import (
     identity_map,
     isotonic_regression,
 )
-from eval_assets.stats.non_inferiority import NonInferiority, non_inferiority
 from eval_assets.stats.overall import OverallProfile, QuestionRatings, overall_profile
+from eval_assets.stats.pair_sums import AgreementGain, agreement_gain, concordance
 from eval_assets.stats.patterns import RatingPatterns, Ratings
 from eval_assets.stats.prediction_powered import (
     prediction_powered_difference,

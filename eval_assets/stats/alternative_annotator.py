@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.stats.concordance import judged_ratings
 from eval_assets.stats.interval_ends import t_probability
+from eval_assets.stats.pair_sums import judged_ratings
 from eval_assets.stats.patterns import Floats, Ratings
 
 Scoring = Literal["accuracy", "rmse"]

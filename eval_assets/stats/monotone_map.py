@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import TOLERANCE, Scale
-from eval_assets.stats.concordance import judged_ratings
+from eval_assets.stats.pair_sums import judged_ratings
 from eval_assets.stats.patterns import Floats, Ratings
 
 _TIE = 1e-12

@@ -2,6 +2,7 @@
 
 from eval_assets.tuning.beside import figures_beside
 from eval_assets.tuning.calibration import Calibration, CalibrationVerdict, calibrate, other_maps
+from eval_assets.tuning.candidates import Search, Tried, search_instructions, worst_disagreements
 from eval_assets.tuning.certificate import (
     Evidence,
     certificate_schema,
@@ -12,7 +13,7 @@ from eval_assets.tuning.certificate import (
     stale_because,
     statement,
 )
-from eval_assets.tuning.comparison import ComparedAnswers, compare_systems
+from eval_assets.tuning.exemplars import few_shot_examples
 from eval_assets.tuning.fitness import Fitness, FitnessVerdict, judge_fitness
 from eval_assets.tuning.history import (
     OPENED,
@@ -24,16 +25,26 @@ from eval_assets.tuning.history import (
 )
 from eval_assets.tuning.improvement import Improvement, ImprovementVerdict, judge_improvement
 from eval_assets.tuning.jury import jury_scores, jury_weights
+from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, evaluation_rows, read_test
 from eval_assets.tuning.seal import MOST_READINGS, coarse_gain, reading_significance
 from eval_assets.tuning.splits import Split, split_of, splits_of
-from eval_assets.tuning.units import RatedUnits
+from eval_assets.tuning.systems import ComparedAnswers, compare_systems
+from eval_assets.tuning.tuned_prompts import Example, Rule, Section, copied_share, with_sections
 from eval_assets.tuning.versions import (
     JudgeVersion,
     canonical_json,
     number_version,
     version_as_json,
     version_from_json,
+)
+from eval_assets.tuning.writer import (
+    Disagreement,
+    Remark,
+    guidelines_request,
+    instructions_request,
+    read_instructions,
+    read_rules,
 )
 
 __all__ = [
@@ -43,7 +54,9 @@ __all__ = [
     "CalibrationVerdict",
     "Candidate",
     "ComparedAnswers",
+    "Disagreement",
     "Evidence",
+    "Example",
     "Fitness",
     "FitnessVerdict",
     "Improvement",
@@ -51,8 +64,13 @@ __all__ = [
     "JudgeVersion",
     "RatedUnits",
     "Reading",
+    "Remark",
+    "Rule",
     "Seal",
+    "Search",
+    "Section",
     "Split",
+    "Tried",
     "Verdicts",
     "accepted_version",
     "calibrate",
@@ -62,9 +80,13 @@ __all__ = [
     "coarse_gain",
     "compare_systems",
     "content_hash",
+    "copied_share",
     "evaluation_rows",
     "evidence_of",
+    "few_shot_examples",
     "figures_beside",
+    "guidelines_request",
+    "instructions_request",
     "judge_fitness",
     "judge_improvement",
     "jury_scores",
@@ -73,13 +95,18 @@ __all__ = [
     "number_version",
     "other_maps",
     "question_certificate",
+    "read_instructions",
+    "read_rules",
     "read_test",
     "reading_significance",
     "rubric_hash",
+    "search_instructions",
     "split_of",
     "splits_of",
     "stale_because",
     "statement",
     "version_as_json",
     "version_from_json",
+    "with_sections",
+    "worst_disagreements",
 ]

@@ -13,7 +13,7 @@ from eval_assets.stats import (
     krippendorff_alpha,
     spearman,
 )
-from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.rated import Floats, RatedUnits
 
 Figures = dict[str, object]
 

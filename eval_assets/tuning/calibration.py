@@ -14,7 +14,7 @@ from eval_assets.stats import (
     identity_map,
     isotonic_regression,
 )
-from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.rated import Floats, RatedUnits
 
 CalibrationVerdict = Literal["mapped", "unchanged", "not_evaluable"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
-from eval_assets.tuning.prompts import Section, copied_share
-from eval_assets.tuning.units import Floats, RatedUnits
-from eval_assets.tuning.writing import Disagreement, instructions_request, read_instructions
+from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.tuned_prompts import Section, copied_share
+from eval_assets.tuning.writer import Disagreement, instructions_request, read_instructions
 
 SHOWN = 10
 """Disagreements that the writer reads for one candidate."""

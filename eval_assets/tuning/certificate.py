@@ -12,9 +12,9 @@ import numpy as np
 
 from eval_assets.evaluation import RubricQuestion
 from eval_assets.tuning.beside import figures_beside
+from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Verdicts, evaluation_rows
 from eval_assets.tuning.seal import TOTAL_SIGNIFICANCE
-from eval_assets.tuning.units import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
 
 Json = dict[str, Any]

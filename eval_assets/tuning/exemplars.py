@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from eval_assets.tuning.prompts import Example
-from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.tuned_prompts import Example
 
 MOST_EXAMPLES = 8
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from eval_assets.stats import NonInferiority, non_inferiority
-from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.rated import Floats, RatedUnits
 
 FitnessVerdict = Literal["fit", "unfit", "undecided", "not_evaluable"]
 

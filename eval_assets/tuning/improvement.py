@@ -15,8 +15,8 @@ from eval_assets.stats import (
     spearman,
 )
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
+from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal import RELEASED_STEP, coarse_gain
-from eval_assets.tuning.units import Floats, RatedUnits
 
 ImprovementVerdict = Literal["accepted", "rejected", "inconclusive", "unchanged", "not_evaluable"]
 

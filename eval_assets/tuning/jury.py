@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from eval_assets.tuning.units import Floats, RatedUnits
+from eval_assets.tuning.rated import Floats, RatedUnits
 
 EQUAL_WEIGHT_GROUPS = 40
 """Groups in train that fitted weights need to count as much as equal ones."""

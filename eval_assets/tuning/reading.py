@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from eval_assets.tuning.fitness import Fitness, judge_fitness
 from eval_assets.tuning.improvement import Improvement, judge_improvement
+from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal import coarse_gain, reading_significance
-from eval_assets.tuning.units import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion
 
 Row = dict[str, object]

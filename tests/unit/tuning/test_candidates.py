@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eval_assets.tuning.candidates import Search, search_instructions, worst_disagreements
-from eval_assets.tuning.prompts import Section
+from eval_assets.tuning.tuned_prompts import Section
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 DEV, QUALITY = simulated(40, seed=1, split="dev")

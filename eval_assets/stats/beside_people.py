@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import Level
-from eval_assets.stats.concordance import (
+from eval_assets.stats.jackknife import Jackknife
+from eval_assets.stats.pair_sums import (
     by_group,
     figure,
     figures_without_each,
@@ -14,7 +15,6 @@ from eval_assets.stats.concordance import (
     judged_ratings,
     rater_pair_sums,
 )
-from eval_assets.stats.jackknife import Jackknife
 from eval_assets.stats.patterns import Floats, Ratings
 
 _PERFECT = 1e-9

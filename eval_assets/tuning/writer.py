@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from eval_assets.evaluation import RubricQuestion
-from eval_assets.tuning.prompts import Rule, Section, marked
+from eval_assets.tuning.tuned_prompts import Rule, Section, marked
 
 MOST_RULES = 8
 MOST_RULE_CHARACTERS = 300

@@ -1,7 +1,7 @@
 import pytest
 
-from eval_assets.tuning.prompts import Rule, Section
-from eval_assets.tuning.writing import (
+from eval_assets.tuning.tuned_prompts import Rule, Section
+from eval_assets.tuning.writer import (
     Disagreement,
     Remark,
     guidelines_request,

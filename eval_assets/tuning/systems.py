@@ -14,7 +14,7 @@ from eval_assets.stats import (
     prediction_powered_mean,
     rogan_gladen,
 )
-from eval_assets.tuning.units import Floats, Texts
+from eval_assets.tuning.rated import Floats, Texts
 
 CONFIDENCE = 0.95
 

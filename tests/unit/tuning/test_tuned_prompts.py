@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.tuning.prompts import Example, Rule, Section, copied_share, with_sections
+from eval_assets.tuning.tuned_prompts import Example, Rule, Section, copied_share, with_sections
 
 TEMPLATE = """{#- a comment -#}
 {% block system -%}
