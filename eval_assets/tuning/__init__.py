@@ -28,7 +28,25 @@ from eval_assets.tuning.jury import jury_scores, jury_weights
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, evaluation_rows, read_test
 from eval_assets.tuning.seal import MOST_READINGS, coarse_gain, reading_significance
+from eval_assets.tuning.sealed_test import (
+    Background,
+    candidates_for,
+    due_reading,
+    evidence_now,
+    make_reading,
+    sealed_units,
+    unread_rows,
+    why_not_read,
+)
 from eval_assets.tuning.splits import Split, split_of, splits_of
+from eval_assets.tuning.steps import (
+    JURY,
+    TunedJudge,
+    declared_version,
+    fitted_maps,
+    make_jury,
+    with_maps,
+)
 from eval_assets.tuning.systems import ComparedAnswers, compare_systems
 from eval_assets.tuning.tuned_prompts import Example, Rule, Section, copied_share, with_sections
 from eval_assets.tuning.versions import (
@@ -48,8 +66,10 @@ from eval_assets.tuning.writer import (
 )
 
 __all__ = [
+    "JURY",
     "MOST_READINGS",
     "OPENED",
+    "Background",
     "Calibration",
     "CalibrationVerdict",
     "Candidate",
@@ -71,9 +91,11 @@ __all__ = [
     "Section",
     "Split",
     "Tried",
+    "TunedJudge",
     "Verdicts",
     "accepted_version",
     "calibrate",
+    "candidates_for",
     "canonical_json",
     "certificate_schema",
     "certified_version",
@@ -81,10 +103,14 @@ __all__ = [
     "compare_systems",
     "content_hash",
     "copied_share",
+    "declared_version",
+    "due_reading",
     "evaluation_rows",
+    "evidence_now",
     "evidence_of",
     "few_shot_examples",
     "figures_beside",
+    "fitted_maps",
     "guidelines_request",
     "instructions_request",
     "judge_fitness",
@@ -92,6 +118,8 @@ __all__ = [
     "jury_scores",
     "jury_weights",
     "labels_hash",
+    "make_jury",
+    "make_reading",
     "number_version",
     "other_maps",
     "question_certificate",
@@ -100,13 +128,17 @@ __all__ = [
     "read_test",
     "reading_significance",
     "rubric_hash",
+    "sealed_units",
     "search_instructions",
     "split_of",
     "splits_of",
     "stale_because",
     "statement",
+    "unread_rows",
     "version_as_json",
     "version_from_json",
+    "why_not_read",
+    "with_maps",
     "with_sections",
     "worst_disagreements",
 ]

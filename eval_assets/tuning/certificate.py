@@ -34,15 +34,13 @@ class Evidence:
 
     Args:
         fingerprint: Of the judge: provider, model, settings and declared prompt.
-        prompt: SHA-256 of the prompt that it is asked with; empty for recorded scores.
         rubric: SHA-256 of the question, its scale and its guidelines.
         labels: SHA-256 of the human ratings in the test.
-        scores: SHA-256 of the version's scores of the test.
+        scores: SHA-256 of the judge's scores of the test, before any map.
         models_returned: Models that answered, by their own account; empty if not known.
     """
 
     fingerprint: str
-    prompt: str
     rubric: str
     labels: str
     scores: str
@@ -52,10 +50,16 @@ class Evidence:
 def evidence_of(
     version: JudgeVersion, test: RatedUnits, scores: Floats, *, models_returned: Sequence[str] = ()
 ) -> Evidence:
-    """Return the fingerprints of what a reading of this version looked at."""
+    """Return the fingerprints of what a reading of this version looks at.
+
+    Args:
+        version: The version.
+        test: Units under the seal.
+        scores: The judge's scores of them before any map, NaN if missing.
+        models_returned: Models that answered, by their own account.
+    """
     return Evidence(
         fingerprint=version.fingerprint,
-        prompt=version.prompt_hash,
         rubric=rubric_hash(test.question),
         labels=labels_hash(test),
         scores=_hash_of_rows(test.response_ids.tolist(), scores.tolist()),
@@ -78,7 +82,6 @@ def labels_hash(units: RatedUnits) -> str:
 
 _CHANGES = {
     "fingerprint": "the model, its settings or the declared prompt changed",
-    "prompt": "the prompt changed",
     "rubric": "the question, its scale or its guidelines changed",
     "labels": "human ratings in the test changed",
     "scores": "the judge's scores of the test changed",

@@ -20,12 +20,14 @@ class Candidate:
     Args:
         version: The version.
         scores: Its scores of all units of the question, NaN if missing.
+        raw: The judge's scores before any map.
         baseline: Scores of the judge as it stands, which the version would replace; None if the
             version is that judge, so that only its fitness is in question.
     """
 
     version: JudgeVersion
     scores: Floats
+    raw: Floats
     baseline: Floats | None
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from eval_assets.evaluation import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
-from eval_assets.tuning import RatedUnits, splits_of
+from eval_assets.tuning import Candidate, JudgeVersion, RatedUnits, splits_of
 from eval_assets.tuning_options import SplitShares
 
 Floats = np.ndarray
@@ -39,7 +39,7 @@ def rated_units(
 
 
 def simulated(
-    n_groups: int, *, seed: int, per_group: int = 4, noise: float = 0.8, split: str = "test"
+    n_groups: int, *, seed: int, per_group: int = 4, noise: float = 0.8, split: str | None = "test"
 ) -> tuple[RatedUnits, Floats]:
     """Units of one split rated 1 to 5 by three people, and the quality that they saw."""
     rng = np.random.default_rng(seed)
@@ -55,3 +55,8 @@ def judged(quality: Floats, *, seed: int, noise: float = 0.8) -> Floats:
     """Scores of a judge that sees the quality as well as a person does, unless told otherwise."""
     rng = np.random.default_rng(seed)
     return np.clip(np.round(quality + rng.normal(0, noise, len(quality))), 1, 5)
+
+
+def offered(version: JudgeVersion, scores: Floats, baseline: Floats | None) -> Candidate:
+    """A candidate without a map."""
+    return Candidate(version, scores=scores, raw=scores, baseline=baseline)

@@ -8,7 +8,6 @@ import pytest
 
 from eval_assets.stats import identity_map
 from eval_assets.tuning import (
-    Candidate,
     Evidence,
     JudgeVersion,
     RatedUnits,
@@ -22,7 +21,7 @@ from eval_assets.tuning import (
     stale_because,
     statement,
 )
-from tests.unit.tuning.made_up import BINARY, LIKERT5, judged, rated_units, simulated
+from tests.unit.tuning.made_up import BINARY, LIKERT5, judged, offered, rated_units, simulated
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 VERSION = JudgeVersion(
@@ -47,7 +46,7 @@ def certified(
     scores = np.clip(np.round(quality), 1, 5)
     [verdicts] = read_test(
         units,
-        [Candidate(version, scores, judged(quality, seed=2, noise=3))],
+        [offered(version, scores, judged(quality, seed=2, noise=3))],
         reading=1,
         margin=0.1,
         people_agree=True,
@@ -118,7 +117,7 @@ def test_few_groups_and_rare_values_are_said() -> None:
     units = rated_units(people, scale=BINARY, level="nominal", split="test")
     [verdicts] = read_test(
         units,
-        [Candidate(VERSION, people[:, 0], None)],
+        [offered(VERSION, people[:, 0], None)],
         reading=1,
         margin=0.1,
         people_agree=True,
@@ -141,7 +140,6 @@ def test_few_groups_and_rare_values_are_said() -> None:
     ("change", "said"),
     [
         ({"fingerprint": "g"}, "the model, its settings or the declared prompt changed"),
-        ({"prompt": "p"}, "the prompt changed"),
         ({"rubric": "r"}, "the question, its scale or its guidelines changed"),
         ({"labels": "l"}, "human ratings in the test changed"),
         ({"scores": "s"}, "the judge's scores of the test changed"),
@@ -151,7 +149,7 @@ def test_few_groups_and_rare_values_are_said() -> None:
 def test_a_certificate_goes_stale_with_what_it_rests_on(
     change: dict[str, object], said: str
 ) -> None:
-    evidence = Evidence("f", "", "", "", "", ("m1",))
+    evidence = Evidence("f", "", "", "", ("m1",))
     now = replace(evidence, **change)  # type: ignore[arg-type]
 
     assert not stale_because(evidence, evidence, until="2027-01-01", today=READ_AT)
@@ -159,7 +157,7 @@ def test_a_certificate_goes_stale_with_what_it_rests_on(
 
 
 def test_a_certificate_ends_with_its_validity_and_with_its_judge() -> None:
-    evidence = Evidence("f", "", "", "", "")
+    evidence = Evidence("f", "", "", "")
 
     assert not stale_because(evidence, evidence, until="2026-11-21", today=READ_AT)
     assert "ended on 2026-11-20" in stale_because(
@@ -187,4 +185,4 @@ def test_fingerprints_of_a_question_cover_all_that_raters_were_told() -> None:
     ]
 
     assert len({rubric_hash(each) for each in (question, *others)}) == 5
-    assert asdict(Evidence("f", "", rubric_hash(question), "", ""))["rubric"]
+    assert asdict(Evidence("f", rubric_hash(question), "", ""))["rubric"]

@@ -12,7 +12,7 @@ from eval_assets.tuning import (
     evaluation_rows,
     read_test,
 )
-from tests.unit.tuning.made_up import judged, simulated
+from tests.unit.tuning.made_up import judged, offered, simulated
 
 DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
 BETTER = replace(DECLARED, version="1.1.0", step="prompt_candidates", prompt_text="Look closely.")
@@ -44,7 +44,7 @@ def read(
 
 def test_candidates_of_one_reading_share_its_level(units: tuple[RatedUnits, np.ndarray]) -> None:
     made, quality = units
-    candidate = Candidate(BETTER, judged(quality, seed=2), judged(quality, seed=3))
+    candidate = offered(BETTER, judged(quality, seed=2), judged(quality, seed=3))
     found = read(made, candidate, candidate, reading=2)
 
     assert {verdict.fitness.significance for verdict in found} == {0.05 / 6 / 2}
@@ -55,7 +55,7 @@ def test_candidates_of_one_reading_share_its_level(units: tuple[RatedUnits, np.n
 
 def test_only_labels_of_the_test_decide(units: tuple[RatedUnits, np.ndarray]) -> None:
     made, quality = units
-    candidate = Candidate(BETTER, judged(quality, seed=2), judged(quality, seed=3))
+    candidate = offered(BETTER, judged(quality, seed=2), judged(quality, seed=3))
     elsewhere = made.ratings.copy()
     elsewhere[made.splits != "test"] = 1
     [before], [after] = read(made, candidate), read(replace(made, ratings=elsewhere), candidate)
@@ -71,9 +71,9 @@ def test_a_certificate_holds_when_one_claim_does(units: tuple[RatedUnits, np.nda
     worse = np.random.default_rng(4).integers(1, 6, len(quality)).astype(float)
     fit, improved, neither = read(
         made,
-        Candidate(DECLARED, good, None),
-        Candidate(BETTER, bad, worse),
-        Candidate(BETTER, worse, worse),
+        offered(DECLARED, good, None),
+        offered(BETTER, bad, worse),
+        offered(BETTER, worse, worse),
     )
 
     assert (fit.fitness.verdict, fit.is_certified) == ("fit", True)
@@ -89,7 +89,7 @@ def test_the_seal_keeps_figures_of_candidates_that_are_not_certified(
 ) -> None:
     made, quality = units
     found = read(
-        made, Candidate(BETTER, judged(quality, seed=5, noise=3), judged(quality, seed=6, noise=3))
+        made, offered(BETTER, judged(quality, seed=5, noise=3), judged(quality, seed=6, noise=3))
     )
     improvement, fitness = evaluation_rows(found, question_id="q", reading=1)
 
@@ -103,7 +103,7 @@ def test_the_seal_keeps_figures_of_candidates_that_are_not_certified(
 
 def test_a_certified_candidate_shows_its_figures(units: tuple[RatedUnits, np.ndarray]) -> None:
     made, quality = units
-    found = read(made, Candidate(BETTER, judged(quality, seed=7), judged(quality, seed=8, noise=3)))
+    found = read(made, offered(BETTER, judged(quality, seed=7), judged(quality, seed=8, noise=3)))
     improvement, fitness = evaluation_rows(found, question_id="q", reading=1)
 
     assert improvement["gain"] == pytest.approx(
@@ -115,7 +115,7 @@ def test_a_certified_candidate_shows_its_figures(units: tuple[RatedUnits, np.nda
 
 def test_opening_the_seal_shows_everything(units: tuple[RatedUnits, np.ndarray]) -> None:
     made, quality = units
-    found = read(made, Candidate(BETTER, judged(quality, seed=5), judged(quality, seed=6)))
+    found = read(made, offered(BETTER, judged(quality, seed=5), judged(quality, seed=6)))
     for row in evaluation_rows(found, question_id="q", reading=1, open_seal=True):
         shown = ("gain_low",) if row["kind"] == "improvement" else ("gap_low",)
         assert all(row[name] is not None for name in ("kappa", *shown))
@@ -123,7 +123,7 @@ def test_opening_the_seal_shows_everything(units: tuple[RatedUnits, np.ndarray])
 
 def test_what_is_not_evaluable_has_no_figure() -> None:
     few, quality = simulated(5, seed=1)
-    found = read(few, Candidate(DECLARED, judged(quality, seed=2), None))
+    found = read(few, offered(DECLARED, judged(quality, seed=2), None))
     [row] = evaluation_rows(found, question_id="q", reading=1)
 
     assert (row["verdict"], row["kappa"]) == ("not_evaluable", None)
