@@ -43,12 +43,12 @@ LIBRARIES = {
     "fake_provider": {"httptools"},
     "starter": set[str](),
     "assets": {"dagster", "duckdb", "numpy", "pandas"},
-    "cli": {"click", "dagster", "duckdb", "pandas"},
+    "cli": {"click", "dagster", "duckdb", "pandas", "rich"},
     "definitions": {"dagster"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
 
-FLAT = {"assets", "fake_provider", "judges", "readers", "report", "stats"}
+FLAT = {"assets", "fake_provider", "judges", "readers", "stats"}
 """Layers whose private modules are not marked as such yet."""
 
 PARALLEL = {
@@ -57,19 +57,18 @@ PARALLEL = {
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "humans": "measured and shown",
     "inputs": "materialized and stored",
+    "irr": "the agreement of raters as one object, and the command",
     "judges": "measured in agreement/, asked in judges/",
     "judging": "asked, materialized and shown",
     "labels": "read and materialized",
     "models": "the noun, the catalogue, and the models that the fake provider serves",
     "pairs": "measured and stored",
-    "problems": "the noun, and how the program prints it",
     "ratings": "read, stored, and held as arrays",
     "run": "a run of judges, and the command",
     "scores": "read, parsed, stored and shown",
     "splits": "drawn and stored",
     "tables": "read from files, and kept in the database",
     "tuning": "the layer, and its assets",
-    "verdict": "a judge's, and that of the gates",
 }
 """Module names that several packages use, and what each of them has to do with the subject."""
 

@@ -3,6 +3,7 @@
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.evidence import alpha_levels, judge_gates, measures_version
 from eval_assets.agreement.humans import HumanMeasures, measure_humans
+from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.judges import (
     JudgeHumanMeasures,
     measure_judges,
@@ -44,6 +45,7 @@ __all__ = [
     "StageChange",
     "Validation",
     "alpha_levels",
+    "irr_result",
     "judge_gates",
     "measure_humans",
     "measure_judges",

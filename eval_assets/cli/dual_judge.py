@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from eval_assets.agreement import RESPONSE_DIFFERENCE, pair_kappa
+from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.problems import DONE, FAILED
 from eval_assets.evaluation import Evaluation, Judge, RubricQuestion
 from eval_assets.interpretation import kappa_label
 from eval_assets.judges import (

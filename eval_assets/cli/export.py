@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.problems import DONE
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.store import ExportFormat, connect, export_table, table_names
 

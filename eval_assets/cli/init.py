@@ -6,7 +6,7 @@ from shlex import quote
 
 import click
 
-from eval_assets.cli.problems import DONE
+from eval_assets.cli.exit_codes import DONE
 
 
 @click.command(short_help="Write an evaluation folder to start from.")

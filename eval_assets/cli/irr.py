@@ -3,23 +3,36 @@
 import json
 from pathlib import Path
 from shlex import quote
+from typing import Literal
 
 import click
 
-from eval_assets.cli.measured import print_humans
+from eval_assets.agreement import irr_result
+from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.problems import DONE, FAILED
-from eval_assets.store import connect, read_table
+from eval_assets.cli.tables import print_humans
+from eval_assets.readers import read_evaluation
+from eval_assets.store import connect, human_ratings, judge_gates, read_table
+
+Format = Literal["table", "json", "irr-result"]
 
 
 @click.command(short_help="Show how far human raters agree.")
 @data_option
 @database_option
-@click.option("--json", "as_json", is_flag=True, help="Print every figure as JSON.")
-def irr(data: Path, database: Path | None, as_json: bool) -> int:  # noqa: FBT001
-    """Show how far human raters agree: the figures that were last measured, with findings.
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "irr-result"]),
+    default="table",
+    show_default=True,
+    help="json: the stored figures; irr-result: one object per evaluation, as `serve` answers.",
+)
+@click.option("--json", "form", flag_value="json", help="Short for --format json.")
+def irr(data: Path, database: Path | None, form: Format) -> int:
+    """Show how far human raters agree: the figures measured last, and what they suggest.
 
-    Undefined figures are null, never a number. Run `eval-assets run` first.
+    `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
     path = database_of(data, database)
     if not path.exists():
@@ -27,21 +40,27 @@ def irr(data: Path, database: Path | None, as_json: bool) -> int:  # noqa: FBT00
     with connect(path, folder=data) as connection:
         agreement = read_table(connection, "human_agreement")
         findings = read_table(connection, "label_findings")
-    if agreement.empty:
-        return _nothing_yet(data)
-    if as_json:
+        if agreement.empty:
+            return _nothing_yet(data)
+        if form == "irr-result":
+            evaluation = read_evaluation(data)
+            humans = human_ratings(connection, evaluation)
+            outcomes = judge_gates(connection, evaluation)
+            result = irr_result(evaluation, humans, agreement, findings, outcomes)
+            click.echo(json.dumps(result, indent=2, allow_nan=False))
+            return DONE
+    if form == "json":
         rows = agreement.astype(object).where(agreement.notna(), None).to_dict("records")
-        click.echo(
-            json.dumps({"agreement": rows, "findings": findings.to_dict("records")}, indent=2)
-        )
+        figures = {"agreement": rows, "findings": findings.to_dict("records")}
+        click.echo(json.dumps(figures, indent=2))
         return DONE
     print_humans(agreement)
     for finding in findings.itertuples():
-        click.echo(f"  {finding.question_id}: {finding.finding}")
+        click.echo(f"{finding.question_id}: {finding.finding}")
     return DONE
 
 
 def _nothing_yet(data: Path) -> int:
-    """Say what to run first; the exit code of having nothing to show."""
+    """Print what to run first; return the exit code."""
     click.echo(f"Nothing is measured yet. Run: eval-assets run --data {quote(str(data))}", err=True)
     return FAILED

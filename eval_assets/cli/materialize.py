@@ -1,34 +1,59 @@
-"""One run of the assets in this process, told on the terminal as it goes."""
+"""One run of the assets in this process: the only module of the program that knows Dagster."""
 
+import json
 import os
+import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import reduce
+from io import StringIO
 from operator import or_
 from pathlib import Path
+from typing import Literal
 
 import click
 import dagster as dg
+import pandas as pd
 
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.cli.measured import print_measured
-from eval_assets.cli.problems import DONE, FAILED, GATE_CLOSED, MISUSED, print_faults
+from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED, print_errors
+from eval_assets.cli.gates import gate_json
+from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import defs
-from eval_assets.evaluation import GateName
-from eval_assets.gates import ASSET_OF_GATE
-from eval_assets.store import StoreError, judge_gates
+from eval_assets.gates import ASSET_OF_GATE, GateOutcome
+from eval_assets.store import StoreError, judge_gates, read_table
 
 _INTERRUPTED = (
     dg.DagsterExecutionInterruptedError.__name__,
     KeyboardInterrupt.__name__,
     "RuntimeError: Query interrupted",
 )
-"""What Ctrl-C raises: in a step, between steps, and while DuckDB is at work."""
+"""Errors that Ctrl-C leads to: in a step, between steps, and while DuckDB is at work."""
 
 
-def materialize(data: Path, *, database: Path | None, select: str | None, verbose: bool) -> int:
-    """Materialize the selected assets with their checks; return the program's exit code."""
+_MEASURED = ("human_agreement", "judge_agreement", "judge_human_agreement")
+"""Tables whose rows `--json` prints."""
+
+Output = Literal["text", "quiet", "json"]
+
+
+def materialize(
+    data: Path, *, database: Path | None, select: str | None, verbose: bool, output: Output
+) -> int:
+    """Materialize the selected assets with their checks and print what was measured.
+
+    Args:
+        data: The evaluation folder.
+        database: The DuckDB file; None for the folder's own.
+        select: Assets as `--select` names them; None for all.
+        verbose: Whether to print Dagster's own log.
+        output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
+            and the progress on stderr.
+
+    Returns:
+        The program's exit code.
+    """
     folder = EvaluationFolder(data=str(data), database=str(database or ""))
     with warnings.catch_warnings():
         # Of a parameter that only Dagster itself passes, when it copies a sensor.
@@ -39,8 +64,8 @@ def materialize(data: Path, *, database: Path | None, select: str | None, verbos
     except dg.DagsterError as error:
         click.echo(f"--select {select}: {error}", err=True)
         return MISUSED
-    click.echo(f"Evaluating {data}")
-    with _instance(folder) as instance:
+    with _progress_of(output), _instance(folder) as instance:
+        click.echo(f"Evaluating {data}")
         result = job.execute_in_process(
             instance=instance,
             asset_selection=sorted(selected),
@@ -55,28 +80,106 @@ def materialize(data: Path, *, database: Path | None, select: str | None, verbos
         )
     if _is_interrupted(result):
         raise KeyboardInterrupt
-    faults = _faults(result)
-    if faults:
-        print_faults(faults)
+    if errors := _errors(result):
+        print_errors(errors)
         return FAILED
-    closed = _tell(folder)
-    _tell_checks(result)
-    held = sorted(key.to_user_string() for key in selected if _is_held(result, key))
-    if held:
-        click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {', '.join(held)}")
-    is_asked = {key.to_user_string() for key in selected} & {ASSET_OF_GATE[gate] for gate in closed}
-    return GATE_CLOSED if held or is_asked else DONE
+    names = {key.to_user_string() for key in selected}
+    held_back = sorted(key.to_user_string() for key in selected if _is_held_back(result, key))
+    outcomes = _print_run(folder, result, held_back, output)
+    closed = [outcome for outcome in outcomes if outcome.is_closed]
+    is_asked = any(ASSET_OF_GATE[outcome.gate] in names for outcome in closed)
+    return GATE_CLOSED if held_back or is_asked else DONE
+
+
+@contextmanager
+def _progress_of(output: Output) -> Iterator[None]:
+    """Let a run print its progress on stdout, on stderr beside JSON, or nowhere."""
+    match output:
+        case "text":
+            yield
+        case "json":
+            with redirect_stdout(sys.stderr):
+                yield
+        case "quiet":
+            with redirect_stdout(StringIO()):
+                yield
+
+
+def _print_run(
+    folder: EvaluationFolder,
+    result: dg.ExecuteInProcessResult,
+    held_back: Sequence[str],
+    output: Output,
+) -> tuple[GateOutcome, ...]:
+    """Print the stored figures, failed checks, paths and what did not run; return the gates."""
+    evaluation = folder.evaluation()
+    checks = list(_failed_checks(result))
+    with folder.connect() as connection:
+        outcomes = judge_gates(connection, evaluation)
+        if output == "text":
+            print_measured(connection, evaluation, outcomes)
+        elif output == "json":
+            figures = {name: _records(read_table(connection, name)) for name in _MEASURED}
+            about = {
+                "evaluation": evaluation.name,
+                "gates": [gate_json(outcome) for outcome in outcomes],
+                "failed_checks": checks,
+                "not_run": list(held_back),
+                "report": str(report) if (report := _report(folder)) else None,
+                "database": str(folder.database_path),
+            }
+            click.echo(json.dumps(about | figures, indent=2, allow_nan=False))
+            return outcomes
+    if output == "text":
+        if report := _report(folder):
+            click.echo(f"Report    {report}")
+        click.echo(f"Database  {folder.database_path}")
+    else:
+        for outcome in outcomes:
+            if outcome.is_closed:
+                click.echo(f"{outcome.gate} is closed: {outcome.reason}")
+    for check in checks:
+        click.echo(f"{check['severity']:5} {check['check']}: {check['finding']}")
+    if held_back:
+        click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {', '.join(held_back)}")
+    return outcomes
+
+
+def _report(folder: EvaluationFolder) -> Path | None:
+    """Return the report's path if there is a report."""
+    path = folder.out / "report.html"
+    return path if path.exists() else None
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, object]]:
+    """Return the rows of a table in the types of JSON, without those of single responses."""
+    if "scope" in frame:
+        frame = frame[frame["scope"] != "response"]
+    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return [{str(column): value for column, value in record.items()} for record in records]
+
+
+def _failed_checks(result: dg.ExecuteInProcessResult) -> Iterator[dict[str, str]]:
+    """Yield each line that checks other than the gates found."""
+    for found in result.get_asset_check_evaluations():
+        if not found.passed and found.check_name not in ASSET_OF_GATE:
+            for line in (found.description or "").splitlines():
+                yield {
+                    "check": found.check_name,
+                    "severity": found.severity.value,
+                    "finding": line,
+                }
 
 
 def _selection(select: str | None) -> dg.AssetSelection:
-    """The assets that `--select` names; all of them without it."""
+    """Return the assets that `--select` names; all of them without it."""
     if select is None:
         return dg.AssetSelection.all()
     return reduce(or_, (_named(part.strip()) for part in select.split(",")))
 
 
 def _named(part: str) -> dg.AssetSelection:
-    """One part of `--select`; by itself Dagster takes `+` for one layer, not for all above."""
+    """Return one part of `--select`: to Dagster `+` is one layer, here it is all of them."""
     selected = named = dg.AssetSelection.from_string(part.strip("+"))
     if part.startswith("+"):
         selected |= named.upstream()
@@ -85,33 +188,13 @@ def _named(part: str) -> dg.AssetSelection:
     return selected
 
 
-def _tell(folder: EvaluationFolder) -> list[GateName]:
-    """Print what is stored now, each verdict and where to look; return the closed gates."""
-    evaluation = folder.evaluation()
-    with folder.connect() as connection:
-        outcomes = judge_gates(connection, evaluation)
-        print_measured(connection, evaluation, outcomes)
-    if (report := folder.out / "report.html").exists():
-        click.echo(f"Report    {report}")
-    click.echo(f"Database  {folder.database_path}")
-    return [outcome.gate for outcome in outcomes if outcome.is_closed]
-
-
-def _tell_checks(result: dg.ExecuteInProcessResult) -> None:
-    """Print what checks other than the gates found."""
-    for found in result.get_asset_check_evaluations():
-        if not found.passed and found.check_name not in ASSET_OF_GATE:
-            for line in (found.description or "").splitlines():
-                click.echo(f"{found.severity.value:5} {found.check_name}: {line}")
-
-
-def _is_held(result: dg.ExecuteInProcessResult, key: dg.AssetKey) -> bool:
-    """Whether an asset was selected and not materialized."""
+def _is_held_back(result: dg.ExecuteInProcessResult, key: dg.AssetKey) -> bool:
+    """Return whether an asset was selected and not materialized."""
     return not result.asset_materializations_for_node(key.to_python_identifier())
 
 
 def _is_interrupted(result: dg.ExecuteInProcessResult) -> bool:
-    """Whether Ctrl-C ended the run: Dagster tells of it as of any failed step or job."""
+    """Return whether Ctrl-C ended the run; to Dagster that is a step or job that failed."""
     errors = [e.step_failure_data.error for e in result.all_events if e.is_step_failure]
     errors += [e.job_failure_data.error for e in result.all_events if e.is_job_failure]
     return any(
@@ -119,20 +202,20 @@ def _is_interrupted(result: dg.ExecuteInProcessResult) -> bool:
     )
 
 
-def _faults(result: dg.ExecuteInProcessResult) -> list[str]:
-    """What failed and is no gate: one line each."""
+def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
+    """Return what failed, one line each, except closed gates."""
     lines: list[str] = []
     for event in result.all_events:
         if not event.is_step_failure:
             continue
         failure = event.step_failure_data
-        told = failure.user_failure_data
-        if told is not None and "closed_gates" in told.metadata:
+        raised = failure.user_failure_data
+        if raised is not None and "closed_gates" in raised.metadata:
             continue
         if failure.error is not None and failure.error.cls_name == "DagsterAssetCheckFailedError":
             continue
-        if told is not None and told.description:
-            lines += told.description.splitlines()
+        if raised is not None and raised.description:
+            lines += raised.description.splitlines()
         elif failure.error is not None:
             cause = failure.error.cause or failure.error
             lines.append(f"{event.step_key}: {' '.join(cause.message.split())}")
@@ -141,10 +224,10 @@ def _faults(result: dg.ExecuteInProcessResult) -> list[str]:
 
 @contextmanager
 def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
-    """Dagster's records: those the UI shows, else some of the folder's own.
+    """Open Dagster's records: those that the UI shows, else the evaluation folder's own.
 
-    DAGSTER_HOME where it is set; the dagster.yaml of the current folder, which `make ui` reads
-    too; elsewhere a folder beside the database.
+    That is DAGSTER_HOME if it is set, else the current folder if it has the dagster.yaml that
+    `make ui` reads, else a folder beside the database.
     """
     if "DAGSTER_HOME" not in os.environ and Path("dagster.yaml").is_file():
         os.environ["DAGSTER_HOME"] = str(Path.cwd())

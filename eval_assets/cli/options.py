@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def data_option(command: Command) -> Command:
-    """`--data`: the evaluation folder."""
+    """Add `--data`, the evaluation folder."""
     return click.option(
         "--data",
         envvar="EVAL_DATA",
@@ -23,7 +23,7 @@ def data_option(command: Command) -> Command:
 
 
 def database_option(command: Command) -> Command:
-    """`--database`: the DuckDB file."""
+    """Add `--database`, the DuckDB file."""
     return click.option(
         "--database",
         envvar="EVAL_DATABASE",
@@ -34,5 +34,5 @@ def database_option(command: Command) -> Command:
 
 
 def database_of(data: Path, database: Path | None) -> Path:
-    """The DuckDB file: as given, else the folder's own."""
+    """Return the DuckDB file: the given one, else the folder's own."""
     return database or data / "out" / "eval.duckdb"

@@ -1,6 +1,7 @@
-"""`eval-assets run`: materialize the assets and say what was measured."""
+"""`eval-assets run`: materialize the assets and print what was measured."""
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -8,24 +9,39 @@ from eval_assets.cli.options import data_option, database_option
 from eval_assets.readers import read_evaluation
 
 
-@click.command(short_help="Materialize the assets and say what was measured.")
+@click.command(short_help="Materialize the assets and print what was measured.")
 @data_option
 @database_option
 @click.option(
     "--select",
     default=None,
-    help="Assets to materialize, with commas between them; + takes in all that one depends "
-    "on: judge_splits, or +human_agreement,judge_scores.  [default: all]",
+    help="Assets to materialize, separated by commas; a + in front includes everything upstream: "
+    "judge_splits, or +human_agreement,judge_scores.  [default: all]",
 )
 @click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
-def run(data: Path, database: Path | None, select: str | None, verbose: bool) -> int:  # noqa: FBT001
-    """Materialize every asset on an evaluation folder and print what was measured.
+@click.option(
+    "--quiet", "output", flag_value="quiet", help="Print closed gates and failed checks only."
+)
+@click.option(
+    "--json", "output", flag_value="json", help="Print one JSON object; progress goes to stderr."
+)
+def run(
+    *,
+    data: Path,
+    database: Path | None,
+    select: str | None,
+    verbose: bool,
+    output: Literal["quiet", "json"] | None,
+) -> int:
+    """Materialize every asset of an evaluation folder and print what was measured.
 
-    Files that did not change are not read again, and no judge is asked again for what it
-    answered before. Closed gates end the run with exit code 3.
+    Files that did not change are not read again, and no judge is asked again for an answer that
+    is stored. If a gate is closed, the exit code is 3.
     """
     read_evaluation(data)
-    # Dagster takes seconds to import: not before the declaration is known to be sound.
+    # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
     from eval_assets.cli.materialize import materialize  # noqa: PLC0415
 
-    return materialize(data, database=database, select=select, verbose=verbose)
+    return materialize(
+        data, database=database, select=select, verbose=verbose, output=output or "text"
+    )

@@ -1,11 +1,11 @@
-"""The agreement report: what was measured, what the gates say of it, and what to do next.
+"""The report: figures to sentences and tables, and those to HTML and Markdown.
 
-Two pure functions of one `ReportData`. The figures become sentences and written numbers once, in
-`content`; `html` and `markdown` only lay them out.
+`data` is what it is made from, `sections` what it says, `_content` in which order; `_document`
+has the parts that sections are built of, and `html` and `markdown` write each of them.
 """
 
 from eval_assets.report.data import ReportData
 from eval_assets.report.html import render_html
-from eval_assets.report.markdown import render_markdown
+from eval_assets.report.markdown import escape_markdown, render_markdown
 
-__all__ = ["ReportData", "render_html", "render_markdown"]
+__all__ = ["ReportData", "escape_markdown", "render_html", "render_markdown"]

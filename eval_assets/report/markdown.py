@@ -1,34 +1,55 @@
-"""The report as Markdown that reads well unrendered too."""
+"""The report in GitHub's Markdown, which reads well as text too."""
 
 import html
 import re
+from collections.abc import Iterator, Sequence
+from typing import assert_never
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from eval_assets.report.content import report_content
+from eval_assets.report._content import report_content
+from eval_assets.report._document import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Definitions,
+    Fold,
+    Quote,
+    Table,
+    TableRow,
+    Text,
+)
 from eval_assets.report.data import ReportData
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$@]|(?<![^\W_])_|_(?![^\W_])")
-"""Characters that may be markup anywhere; an underscore within a word is none."""
+"""Characters that may be markup anywhere; an underscore within a word is not."""
 
-_LEADING = re.compile(r"^(?:([-+=#])(?=[-+=#\s]|$)|(\d+)([.)])(?=\s|$))")
-"""What makes a line a list, a heading or a rule."""
+_LEADING = re.compile(r"^(?:([-+=#>])(?=[-+=#>\s]|$)|(\d+)([.)])(?=\s|$))")
+"""What makes a line a list, a heading, a rule or a quotation."""
 
 
 def render_markdown(data: ReportData) -> str:
-    """The report in GitHub's Markdown.
+    """Return the report in GitHub's Markdown.
 
-    Args:
-        data: What was measured.
-
-    Returns:
-        The report. Texts stay texts: none becomes markup, HTML or a second table cell.
+    Texts stay texts: none becomes markup, HTML or a second table cell.
     """
-    return _environment().get_template("report.md.jinja").render(report=report_content(data))
+    report = report_content(data)
+    parts = [
+        f"# Agreement report: {escape_markdown(report.name)}",
+        f"**{escape_markdown(report.headline)}.**",
+        escape_markdown(" · ".join(report.facts)),
+    ]
+    for section in report.sections:
+        parts.append(f"## {escape_markdown(section.title)}")
+        parts += _blocks(section.blocks)
+    parts.append(
+        f"Made {report.generated_at} by Eval Assets. Intervals are 95 % intervals over responses. "
+        f"Every figure is in the evaluation's database, unrounded; gates go by the unrounded ones."
+    )
+    return "\n\n".join(parts) + "\n"
 
 
 def escape_markdown(text: str) -> str:
-    r"""A text on one line that Markdown shows as it is, in a table cell too.
+    r"""Return a text on one line that Markdown shows as it is, in a table cell too.
 
     Examples:
         >>> print(escape_markdown("a|b\n<b>`code`</b>"))
@@ -44,14 +65,79 @@ def escape_markdown(text: str) -> str:
     )
 
 
-def _environment() -> Environment:
-    """Autoescape escapes HTML only, so every expression is escaped on its way out instead."""
-    return Environment(
-        loader=PackageLoader("eval_assets.report"),
-        autoescape=False,  # noqa: S701 - `finalize` escapes for Markdown and HTML both
-        finalize=lambda value: escape_markdown(value) if isinstance(value, str) else value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield paragraphs, which blank lines separate."""
+    for block in blocks:
+        match block:
+            case Text():
+                yield escape_markdown(block.text)
+            case Quote():
+                yield f"> {escape_markdown(block.text) or '(empty)'}"
+            case Bullets():
+                if block.heading:
+                    yield f"{escape_markdown(block.heading)}:"
+                yield "\n".join(f"- {_cell(item)}" for item in block.items)
+            case Definitions():
+                yield "\n".join(
+                    f"- **{escape_markdown(item.term)}**: {escape_markdown(item.meaning)}"
+                    for item in block.items
+                )
+            case Table():
+                yield from _table(block)
+            case Fold():
+                yield from _fold(block)
+            case Card():
+                yield from _card(block)
+            case _:
+                assert_never(block)
+
+
+def _fold(fold: Fold) -> Iterator[str]:
+    """Yield the blocks in a fold; whole texts, which its surroundings quote, are left out."""
+    if all(isinstance(block, Quote) for block in fold.blocks):
+        return
+    summary = html.escape(" ".join(fold.summary.split()), quote=False)
+    yield f"<details><summary>{summary}</summary>"
+    yield from _blocks(fold.blocks)
+    yield "</details>"
+
+
+def _card(card: Card) -> Iterator[str]:
+    if card.title:
+        yield f"### {escape_markdown(card.title)}"
+    if figure := card.figure:
+        name = f"{figure.name} " if figure.name else ""
+        reading = escape_markdown(f"{name}{figure.value}: {figure.reading}")
+        yield f"**{reading}** ({escape_markdown(figure.notes[0])})"
+    yield from _blocks(card.blocks)
+
+
+def _table(table: Table) -> Iterator[str]:
+    """Yield the caption and the table, without columns that hold nothing but pictures."""
+    if table.caption:
+        yield escape_markdown(table.caption)
+    shown = [
+        place
+        for place in range(len(table.columns))
+        if any(len(row.cells) > place and _cell(row.cells[place]) for row in table.rows)
+    ]
+    heads = [escape_markdown(table.columns[place].name) for place in shown]
+    rules = ["---:" if table.columns[place].is_number else "---" for place in shown]
+    lines = [_row(row, shown) for row in table.rows]
+    yield "\n".join(f"| {' | '.join(line)} |" for line in [heads, rules, *lines])
+
+
+def _row(row: TableRow, shown: Sequence[int]) -> list[str]:
+    first, *others = row.cells
+    name = _cell(first)
+    if row.kind in {"heading", "total"}:
+        name = f"**{name}**"
+    elif row.kind == "part":
+        name = f"- {name}"
+    of_columns = dict(enumerate([name, *(_cell(cell) for cell in others)]))
+    return [of_columns.get(place, "") for place in shown]
+
+
+def _cell(cell: Cell) -> str:
+    note = f" ({escape_markdown(cell.note)})" if cell.note and cell.text else ""
+    return f"{escape_markdown(cell.text)}{note}"

@@ -263,7 +263,7 @@ def test_a_gate_that_only_warns_says_so_where_it_is_not_reached(closed_folder: E
     closed_folder.declare(gates="human_a_hh: {severity: warn}, human_alpha: {severity: warn}")
     done = closed_folder.run("gates")
 
-    states = dict(line.split()[:2] for line in done.stdout.splitlines() if line.startswith("  "))
+    states = dict(line.split()[:2] for line in done.stdout.splitlines()[2:] if line)
     assert done.returncode == 0
     assert states == {"human_a_hh": "warns", "human_alpha": "warns", "judge_alpha": "open"}
 

@@ -179,7 +179,7 @@ def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
     _, said = program.communicate(timeout=600)
 
     assert program.returncode == 130
-    assert said.strip() == "Stopped. What was stored is kept; run again to go on."
+    assert said.strip() == "Stopped. What was stored is kept; run again to continue."
     assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from eval_assets.evaluation import Evaluation, Gate, GateName, Judge, RubricQuestion, default_gates
 from eval_assets.gates import Evidence, Figure, evaluate_gates, tunable_questions
 from eval_assets.report import ReportData
-from eval_assets.report.rows import count, number, rows_of, text
+from eval_assets.report.data import count, number, records, text
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 WHEN = datetime(2026, 11, 21, 4, 30, tzinfo=UTC)
@@ -295,6 +295,37 @@ def _evidence(frame: pd.DataFrame, column: str, n: str) -> Evidence:
             n_units=count(row, n),
             undefined_because="no variation" if math.isnan(number(row, column)) else "",
         )
-        for row in rows_of(frame)
+        for row in records(frame)
     )
     return Evidence(figures, "v1")
+
+
+ATTACK = (
+    "\"><script>alert(1)</script><img src=x onerror=alert(1)>\n\n# Big|cell `code` {{ 7*7 }} 'x"
+)
+LONG = "A sentence that goes on. " * 400
+
+
+def attacked() -> Case:
+    """Return a case in which every text that comes from data tries to become markup."""
+    question = RubricQuestion(ATTACK, ATTACK, LIKERT5, "ordinal")
+    findings = (("pattern", ATTACK), ("suggestion", ATTACK))
+    return Case(
+        measured=(Measured(question, findings=findings),),
+        name=ATTACK,
+        prompt_text=ATTACK,
+        response_text=ATTACK,
+        rater=ATTACK,
+        model=ATTACK,
+        statuses=((ATTACK, ATTACK, 5), ("gpt", "ok", 3)),
+    )
+
+
+CASES = {
+    "plain": Case(),
+    "attacked": attacked(),
+    "twelve questions": Case(measured=twelve_questions()),
+    "no judges": Case(judges=(), statuses=()),
+    "long text": Case(response_text=LONG),
+    "undefined": Case(measured=(Measured(QUESTIONS[0], alpha=math.nan), Measured(QUESTIONS[1]))),
+}

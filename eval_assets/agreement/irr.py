@@ -1,0 +1,177 @@
+"""The agreement of human raters as one JSON object, for pages and other programs."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from eval_assets.agreement.ratings import HumanRatings
+from eval_assets.evaluation import Evaluation, RubricQuestion
+from eval_assets.gates import HUMAN_GATES, GateOutcome
+from eval_assets.interpretation import a_hh_label
+
+READY_PERCENT = 75.0
+"""Percentage of agreeing pairs from which a question is acceptable."""
+
+_FEWEST = 2
+
+
+def irr_result(
+    evaluation: Evaluation,
+    humans: HumanRatings,
+    agreement: pd.DataFrame,
+    findings: pd.DataFrame,
+    outcomes: tuple[GateOutcome, ...],
+) -> dict[str, Any]:
+    """Return what is known of the agreement of humans in the types of JSON.
+
+    Args:
+        evaluation: What was evaluated.
+        humans: The ratings.
+        agreement: Rows of `human_agreement`.
+        findings: Rows of `label_findings`.
+        outcomes: Outcome of every gate.
+
+    Returns:
+        Per question and overall: the percentage of agreeing pairs (equal ones if the question is
+        binary or nominal, else those within one step), A^HH and Krippendorff's alpha. A figure
+        that is undefined is null. `ready_to_proceed` is true only if no human gate is closed:
+        the percentage alone would let raters pass who agree by chance.
+    """
+    by_question = {str(row["question_id"]): row for row in _rows(agreement, scope="question")}
+    metrics = {
+        question.id: _metric(question, by_question[question.id], _texts(findings, question.id))
+        for question in sorted(evaluation.rubric, key=lambda question: question.id)
+        if question.id in by_question
+    }
+    structure = _structure(humans)
+    error = _why_insufficient(structure)
+    scores = [metric["score"] for metric in metrics.values() if metric["score"] is not None]
+    overall = next(iter(_rows(agreement, scope="overall")), {})
+    return {
+        "workshop_id": evaluation.name,
+        "metric_used": "none" if error else "Pairwise Agreement",
+        "score": None if error or not scores else round(float(np.mean(scores)), 1),
+        "human_agreement": None if error else _rounded(overall.get("a_hh"), 3),
+        "ready_to_proceed": not error
+        and not any(o.is_closed for o in outcomes if o.gate in HUMAN_GATES),
+        "threshold": READY_PERCENT,
+        "per_metric_scores": metrics,
+        "problematic_patterns": _patterns(evaluation, humans, findings),
+        "suggestions": (
+            ["Some questions have low agreement: see per_metric_scores"]
+            if any(metric["acceptable"] is False for metric in metrics.values())
+            else []
+        ),
+        "num_raters": structure["num_raters"],
+        "num_traces": structure["num_traces"],
+        "details": structure
+        | {
+            "error": error,
+            "gates": {
+                outcome.gate: {
+                    "is_closed": outcome.is_closed,
+                    "value": _rounded(outcome.overall.value, None),
+                    "minimum": outcome.overall.minimum,
+                    "reason": outcome.reason,
+                }
+                for outcome in outcomes
+                if outcome.gate in HUMAN_GATES
+            },
+        },
+    }
+
+
+def _metric(
+    question: RubricQuestion, row: Mapping[str, Any], suggestions: list[str]
+) -> dict[str, Any]:
+    """Return the figures of one question."""
+    in_classes = question.scale.is_binary or question.level == "nominal"
+    exact, adjacent = row["exact_agreement"], row["adjacent_agreement"]
+    primary = exact if in_classes or pd.isna(adjacent) else adjacent
+    return {
+        "score": _rounded(primary, 1),
+        "exact_agreement": _rounded(exact, 1),
+        "adjacent_agreement": _rounded(adjacent, 1),
+        "human_agreement": _rounded(row["a_hh"], 3),
+        "interpretation": a_hh_label(math.nan if pd.isna(primary) else float(primary) / 100),
+        "acceptable": None if pd.isna(primary) else bool(primary >= READY_PERCENT),
+        "is_binary": question.scale.is_binary,
+        "krippendorff_alpha": _rounded(row["alpha"], 3),
+        "suggestions": suggestions,
+    }
+
+
+def _structure(humans: HumanRatings) -> dict[str, Any]:
+    """Return who rated what: a trace is a response, an annotation one rater's ratings of it."""
+    given = list(humans.ratings.values())
+    pairs = pd.DataFrame(
+        {
+            "trace": np.concatenate([ratings.unit for ratings in given]),
+            "rater": np.concatenate([ratings.rater for ratings in given]),
+        }
+    ).drop_duplicates()
+    by_rater = pairs["rater"].value_counts().sort_index()
+    by_trace = pairs["trace"].value_counts()
+    possible = len(by_rater) * len(by_trace)
+    is_complete = len(pairs) == possible > 0
+    return {
+        "num_raters": len(by_rater),
+        "num_traces": len(by_trace),
+        "total_annotations": len(pairs),
+        "completeness": len(pairs) / possible if possible else None,
+        "missing_data": not is_complete,
+        "rater_participation": {
+            given[0].rater_ids[int(rater)]: int(count)
+            for rater, count in zip(by_rater.index, by_rater, strict=True)
+        },
+        "trace_coverage": {
+            str(n): int(count) for n, count in by_trace.value_counts().sort_index().items()
+        },
+        "recommended_metric": (
+            "cohens_kappa" if len(by_rater) == _FEWEST and is_complete else "krippendorff_alpha"
+        ),
+    }
+
+
+def _why_insufficient(structure: Mapping[str, Any]) -> str | None:
+    """Return why agreement cannot be measured; None if it can."""
+    n_shared = sum(count for n, count in structure["trace_coverage"].items() if int(n) >= _FEWEST)
+    if structure["num_raters"] < _FEWEST:
+        return f"{structure['num_raters']} rater(s); at least 2 are needed"
+    if n_shared < _FEWEST:
+        return f"{n_shared} trace(s) rated by two raters or more; at least 2 are needed"
+    return None
+
+
+def _patterns(evaluation: Evaluation, humans: HumanRatings, findings: pd.DataFrame) -> list[str]:
+    """Return what stands out: in single raters, and responses with far apart ratings."""
+    patterns = [
+        f"{question.id}: {text}"
+        for question in evaluation.rubric
+        for text in _texts(findings, question.id, kind="pattern")
+    ]
+    return patterns + [
+        f"{question.id}: raters are far apart on {n} response(s), listed in label_disagreements"
+        for question in evaluation.rubric
+        if (n := humans.n_disagreements.get(question.id, 0))
+    ]
+
+
+def _rows(agreement: pd.DataFrame, *, scope: str) -> list[dict[str, Any]]:
+    found = agreement[agreement["scope"] == scope].to_dict("records")
+    return [{str(column): value for column, value in row.items()} for row in found]
+
+
+def _texts(findings: pd.DataFrame, question_id: str, *, kind: str = "suggestion") -> list[str]:
+    found = findings[(findings["question_id"] == question_id) & (findings["kind"] == kind)]
+    return [str(text) for text in found["finding"]]
+
+
+def _rounded(value: object, decimals: int | None) -> float | None:
+    """Return a number as it is shown; None if it is undefined."""
+    if value is None or pd.isna(value):  # type: ignore[call-overload]
+        return None
+    return float(str(value)) if decimals is None else round(float(str(value)), decimals)

@@ -1,0 +1,147 @@
+"""Measured figures as tables: coloured and fitted to a terminal, plain text in a pipe."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import duckdb
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.gates import GateOutcome
+from eval_assets.store import read_table
+
+_PIPE_WIDTH = 10_000
+"""Width of output that is no terminal: a row of a file or a pipe is never wrapped."""
+
+
+def print_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    numbers: Sequence[str] = (),
+) -> None:
+    """Print a table below its title, and an empty line.
+
+    Args:
+        title: What the table shows.
+        columns: Headers.
+        rows: Cells, one per column.
+        numbers: The columns that hold numbers, which are aligned on the right and never wrapped.
+    """
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        is_number = column in numbers
+        table.add_column(
+            column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    console.print(Text(title, style="bold"))
+    console.print(table)
+    console.print()
+
+
+def print_measured(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]
+) -> None:
+    """Print human agreement, judges against humans, and each gate's verdict."""
+    print_humans(read_table(connection, "human_agreement"))
+    print_judges(read_table(connection, "judge_human_agreement"))
+    print_gates(evaluation, outcomes)
+
+
+def print_humans(agreement: pd.DataFrame) -> None:
+    """Print how far human raters agree, overall and by question."""
+    if agreement.empty:
+        return
+    overall = agreement.iloc[0]
+    numbers = ("A^HH", "95 % interval", "by chance", "alpha", "95 % interval", "responses")
+    print_table(
+        f"Human agreement: {overall.n_ratings:,} ratings by {overall.n_raters} raters",
+        ("question", *numbers),
+        [
+            (
+                Text("all questions", style="bold")
+                if row["scope"] == "overall"
+                else row["question_id"],
+                _figure(row["a_hh"]),
+                _interval(row["a_hh_low"], row["a_hh_high"]),
+                _figure(row["a_hh_by_chance"]),
+                _figure(row["alpha"]),
+                _interval(row["alpha_low"], row["alpha_high"]),
+                f"{row['n_responses']:,}",
+            )
+            for row in agreement.to_dict("records")
+        ],
+        numbers=numbers,
+    )
+
+
+def print_judges(agreement: pd.DataFrame) -> None:
+    """Print how close each judge is to the humans, beside its controls."""
+    if agreement.empty:
+        return
+    numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses")
+    print_table(
+        "Judges against humans",
+        ("judge", "question", *numbers),
+        [
+            (
+                row["judge_id"],
+                row["question_id"],
+                _figure(row["a_ha"]),
+                _figure(row["a_ha_constant"]),
+                _figure(row["a_ha_shuffled"]),
+                _figure(row["spearman"]),
+                _figure(row["bias"], "+.2f"),
+                f"{row['n_units']:,}",
+            )
+            for row in agreement.to_dict("records")
+        ],
+        numbers=numbers,
+    )
+
+
+def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:
+    """Print each gate's verdict and the questions it leaves out."""
+    rows: list[tuple[str | Text, ...]] = [
+        (
+            outcome.gate,
+            _state(outcome),
+            _interval(outcome.overall.low, outcome.overall.high),
+            outcome.reason,
+        )
+        for outcome in outcomes
+    ]
+    if len(evaluation.judges) < 2:  # noqa: PLR2004 - two judges can agree
+        n_judges = "one judge" if evaluation.judges else "no judge"
+        reason = f"does not apply: it takes two judges, and {n_judges} is declared"
+        rows.append(("judge_alpha", "--", "--", reason))
+    print_table(
+        "Gates", ("gate", "state", "95 % interval", "reason"), rows, numbers=("95 % interval",)
+    )
+
+
+def _state(outcome: GateOutcome) -> Text:
+    """Return whether a gate blocks; one that would block but for its severity warns."""
+    if outcome.is_closed:
+        return Text("CLOSED", style="bold red")
+    if outcome.passed:
+        return Text("open", style="green")
+    return Text("open" if outcome.overall.verdict == "pass" else "warns", style="yellow")
+
+
+def _figure(value: float | None, form: str = ".3f") -> str:
+    """Return a figure as written; "--" if it is undefined."""
+    return "--" if value is None or math.isnan(value) else format(value, form)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "--" if _figure(low) == "--" else f"[{_figure(low)}, {_figure(high)}]"

@@ -1,0 +1,87 @@
+"""Numbers and lists as a person would write them."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from eval_assets.interpretation import UNDEFINED, figure_text
+
+
+def interval_text(low: float, high: float, *, limits: Iterable[float]) -> str:
+    """Return a 95 % interval; empty if it is undefined.
+
+    Examples:
+        >>> interval_text(0.81, 0.9, limits=[])
+        '0.810 to 0.900'
+    """
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    limits = tuple(limits)
+    return f"{figure_text(low, limits=limits)} to {figure_text(high, limits=limits)}"
+
+
+def percent_text(value: float) -> str:
+    """Return a percentage, given from 0 to 100, that is never rounded to an end.
+
+    Examples:
+        >>> percent_text(91.25), percent_text(99.99), percent_text(100.0)
+        ('91.2 %', '99.99 %', '100 %')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    if value in {0.0, 100.0}:
+        return f"{value:.0f} %"
+    decimals = 1
+    while decimals < 6 and float(f"{value:.{decimals}f}") in {0.0, 100.0}:  # noqa: PLR2004
+        decimals += 1
+    return f"{value:.{decimals}f} %"
+
+
+def lenience(bias: float) -> str:
+    """Return how lenient a judge is: its score minus that of humans, in scale points.
+
+    Examples:
+        >>> lenience(0.254), lenience(-0.14), lenience(0.001)
+        ('+0.25, more lenient', '-0.14, stricter', 'same as humans')
+    """
+    if math.isnan(bias):
+        return UNDEFINED
+    written = f"{bias:+.2f}"
+    if float(written) == 0:
+        return "same as humans"
+    return f"{written}, {'more lenient' if bias > 0 else 'stricter'}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number of things.
+
+    Examples:
+        >>> counted(1, "rater"), counted(12500, "rating")
+        ('1 rater', '12,500 ratings')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as in a sentence.
+
+    Examples:
+        >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+        ('a', 'a and b', 'a, b and c')
+    """
+    if len(names) < 2:  # noqa: PLR2004 - one name needs no "and"
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def shortened(text: str, *, most: int) -> str:
+    """Return the text on one line, cut between words if it has more than `most` characters.
+
+    Examples:
+        >>> shortened("to be or not to be", most=12)
+        'to be or ...'
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    kept = line[: most - 3]
+    return f"{kept.rsplit(' ', 1)[0] if ' ' in kept else kept} ..."

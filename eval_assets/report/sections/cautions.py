@@ -1,0 +1,193 @@
+"""What a reader should know before relying on a figure."""
+
+import math
+from collections.abc import Iterator
+
+from eval_assets.gates import GateOutcome
+from eval_assets.interpretation import LOWEST_COVERAGE, figure_text
+from eval_assets.report._document import Card, Definition, Definitions, Section
+from eval_assets.report._text import counted, interval_text, listed, percent_text
+from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.report.sections.gates import cannot_tell
+
+FEW_RESPONSES = 50
+"""From here on simulated 95 % intervals hold the true value 93 to 97 % of the time."""
+
+SKEWED_SHARE = 0.6
+"""Share of one value above which a low alpha is likelier to come of skew than of raters."""
+
+
+def section(data: ReportData) -> Section | None:
+    """Return every caution, those about the verdict first; None if there is none."""
+    found = tuple(cautions(data))
+    if not found:
+        return None
+    block = Card("", (Definitions(found),))
+    return Section("cautions", "Before you rely on this", "Cautions", (block,))
+
+
+def cautions(data: ReportData) -> Iterator[Definition]:
+    """Yield what there is to be careful about: in a few words, then what it means and to do."""
+    yield from _undecided(data)
+    yield from _paradoxes(data)
+    yield from _easy_by_chance(data)
+    yield from _small_samples(data)
+    yield from _guessed_scales(data)
+    yield from _poor_coverage(data)
+    yield from _judges_no_better_than_constant(data)
+    yield from _too_few_judges(data)
+
+
+def _undecided(data: ReportData) -> Iterator[Definition]:
+    """Yield gates whose minimum lies within an interval."""
+    for outcome in data.gates:
+        undecided = _undecided_figures(outcome)
+        if undecided:
+            more = (
+                "More units scored by two judges or more"
+                if outcome.gate == "judge_alpha"
+                else "More responses rated by two raters or more"
+            )
+            yield Definition(
+                f"{outcome.gate}: the data cannot tell",
+                f"The 95 % interval reaches both sides of the minimum "
+                f"{outcome.overall.minimum:g} for {listed(undecided)}. The gate goes by the value; "
+                f"the truth may lie on the other side. {more} narrow the interval.",
+            )
+
+
+def _undecided_figures(outcome: GateOutcome) -> list[str]:
+    return [
+        f"{verdict.question_id or 'all questions together'} "
+        f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
+        f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
+        for verdict in (outcome.overall, *outcome.questions)
+        if cannot_tell(verdict)
+    ]
+
+
+def _paradoxes(data: ReportData) -> Iterator[Definition]:
+    """Yield questions with a high A^HH and a low alpha, which look contradictory and are not."""
+    a_hh_minimum, alpha_minimum = _minimum(data, "human_a_hh"), _minimum(data, "human_alpha")
+    for record in _questions(data):
+        a_hh, alpha = number(record, "a_hh"), number(record, "alpha")
+        if a_hh >= a_hh_minimum and alpha < alpha_minimum:
+            yield Definition(
+                f"{text(record, 'question_id')}: high A^HH, low alpha",
+                f"A^HH is {figure_text(a_hh, limits=[a_hh_minimum])}, of which chance alone gives "
+                f"{figure_text(number(record, 'a_hh_by_chance'), limits=[])}; alpha, which takes "
+                f"chance out, is {figure_text(alpha, limits=[alpha_minimum])}. "
+                f"{_why_alpha_is_low(number(record, 'most_frequent_share'))}",
+            )
+
+
+def _why_alpha_is_low(most_frequent_share: float) -> str:
+    """Return what a low alpha beside a high A^HH comes from."""
+    share = percent_text(100 * most_frequent_share)
+    if most_frequent_share > SKEWED_SHARE:
+        return (
+            f"One value makes up {share} of all ratings, so the few that differ decide alpha. "
+            f"Skewed data do this even to careful raters: have more responses rated that deserve "
+            f"other values."
+        )
+    return (
+        "A^HH credits ratings for lying near each other, wherever they lie; alpha asks whether "
+        "raters tell one response from another. They hardly do: go by alpha."
+    )
+
+
+def _easy_by_chance(data: ReportData) -> Iterator[Definition]:
+    """Yield questions on which raters who never read a response would reach the minimum."""
+    minimum = _minimum(data, "human_a_hh")
+    easy = [
+        f"{text(record, 'question_id')} "
+        f"({figure_text(number(record, 'a_hh_by_chance'), limits=[minimum])})"
+        for record in _questions(data)
+        if number(record, "a_hh_by_chance") >= minimum
+    ]
+    if easy:
+        yield Definition(
+            "A^HH is easy to reach by chance",
+            f"Raters who share nothing but how often they give each value would reach the minimum "
+            f"{minimum:g} on {listed(easy)}. Go by alpha there, which takes chance out.",
+        )
+
+
+def _small_samples(data: ReportData) -> Iterator[Definition]:
+    few = [
+        f"{text(record, 'question_id')} ({count(record, 'n_responses')})"
+        for record in _questions(data)
+        if count(record, "n_responses") < FEW_RESPONSES
+    ]
+    if few:
+        yield Definition(
+            f"Fewer than {FEW_RESPONSES} responses: go by the intervals, not by the values",
+            f"Rated by two raters or more: {listed(few)}. So few responses leave every figure "
+            f"uncertain. In simulations 95 % intervals held the true value 94 to 96 times in 100 "
+            f"from {FEW_RESPONSES} responses on; with fewer that is promised less exactly.",
+        )
+
+
+def _guessed_scales(data: ReportData) -> Iterator[Definition]:
+    for question in data.evaluation.rubric:
+        if question.scale_guessed:
+            yield Definition(
+                f"{question.id}: the scale is a guess",
+                f"None is declared; {question.scale.described()} was read off the ratings. "
+                f"One stray rating changes the guess and every figure with it: declare the scale "
+                f"in evaluation.yaml.",
+            )
+
+
+def _poor_coverage(data: ReportData) -> Iterator[Definition]:
+    for judge_id, statuses in data.judge_statuses.groupby("judge_id", sort=True):
+        total = int(statuses["n"].sum())
+        n_ok = int(statuses.loc[statuses["status"] == "ok", "n"].sum())
+        if total and n_ok / total < LOWEST_COVERAGE:
+            lost = [
+                f"{count(record, 'n'):,} {text(record, 'status')}"
+                for record in records(statuses.sort_values("n", ascending=False))
+                if text(record, "status") != "ok"
+            ]
+            yield Definition(
+                f"{judge_id} scored only {percent_text(100 * n_ok / total)} of its units",
+                f"{n_ok:,} of {counted(total, 'unit')} have a score; without: {listed(lost)}. "
+                f"Its figures hold for what it scored, which need not be like the rest.",
+            )
+
+
+def _judges_no_better_than_constant(data: ReportData) -> Iterator[Definition]:
+    useless = [
+        f"{text(record, 'judge_id')} on {text(record, 'question_id')} "
+        f"({figure_text(a_ha, limits=[constant])} against {figure_text(constant, limits=[a_ha])})"
+        for record in records(data.judge_human_agreement)
+        for a_ha, constant in [(number(record, "a_ha"), number(record, "a_ha_constant"))]
+        if a_ha <= constant
+    ]
+    if useless:
+        yield Definition(
+            "Judges no better than a constant score",
+            f"Giving every response the same score, without reading any, agrees with humans at "
+            f"least as well as {listed(useless)}.",
+        )
+
+
+def _too_few_judges(data: ReportData) -> Iterator[Definition]:
+    n_judges = len(data.evaluation.judges)
+    if n_judges < 2:  # noqa: PLR2004 - two judges can agree
+        yield Definition(
+            "No judge is declared" if n_judges == 0 else "Only one judge is declared",
+            "Agreement among judges takes two, so the gate judge_alpha does not apply. Declare "
+            "judges of two independent vendors under `judges` in evaluation.yaml.",
+        )
+
+
+def _questions(data: ReportData) -> Iterator[Record]:
+    return (
+        record for record in records(data.human_agreement) if text(record, "scope") == "question"
+    )
+
+
+def _minimum(data: ReportData, gate: str) -> float:
+    """Return the minimum of a gate; NaN, which nothing reaches, if it does not apply."""
+    return next((o.overall.minimum for o in data.gates if o.gate == gate), math.nan)

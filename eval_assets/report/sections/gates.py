@@ -1,0 +1,188 @@
+"""Every gate with its figure, overall and by question."""
+
+import math
+from typing import Literal
+
+from eval_assets.evaluation import GateName
+from eval_assets.gates import GateOutcome, GateVerdict
+from eval_assets.interpretation import figure_text
+from eval_assets.report._document import (
+    Card,
+    Cell,
+    Figure,
+    Plot,
+    Section,
+    Table,
+    TableRow,
+    Text,
+    Tone,
+    cells,
+    columns,
+)
+from eval_assets.report._figures import lowest_tick
+from eval_assets.report._text import interval_text, listed
+from eval_assets.report.data import ReportData
+
+State = Literal["open", "partly open", "closed", "below, does not block"]
+
+_TITLES: dict[GateName, str] = {
+    "human_a_hh": "Humans agree: A^HH",
+    "human_alpha": "Humans agree beyond chance: Krippendorff's alpha",
+    "judge_alpha": "Judges agree beyond chance: Krippendorff's alpha",
+}
+_STATE_TONES: dict[State, Tone] = {
+    "open": "good",
+    "partly open": "fair",
+    "closed": "poor",
+    "below, does not block": "weak",
+}
+_LEAD = (
+    "What must be reached before judges may be tuned. The dot is the value, the bar its 95 % "
+    "interval, the upright line the minimum."
+)
+
+
+def section(data: ReportData) -> Section:
+    """Return a card per gate and a table of their verdicts by question."""
+    return Section(
+        "gates",
+        "Gates",
+        "Gates",
+        (Text(_LEAD), *(_card(outcome) for outcome in data.gates), _by_question(data)),
+    )
+
+
+def headline(data: ReportData) -> str:
+    """Return the verdict in one sentence."""
+    if is_blocked(data):
+        why = [_why_closed(outcome) for outcome in data.gates if outcome.is_closed]
+        return f"Judge tuning is blocked: {listed(why) or 'no question passes every gate'}"
+    left_out = [q.id for q in data.evaluation.rubric if q.id not in data.tunable]
+    verdict = (
+        f"Judge tuning may start for {len(data.tunable)} of {len(data.evaluation.rubric)} "
+        f"question{'' if len(data.evaluation.rubric) == 1 else 's'}"
+    )
+    return f"{verdict}; left out: {listed(left_out)}" if left_out else verdict
+
+
+def is_blocked(data: ReportData) -> bool:
+    """Return whether tuning may not start, for any question."""
+    return not data.tunable or any(outcome.is_closed for outcome in data.gates)
+
+
+def cannot_tell(verdict: GateVerdict) -> bool:
+    """Return whether the interval reaches both sides of the minimum."""
+    if math.isnan(verdict.value):
+        return False
+    return verdict.low < verdict.minimum <= verdict.high
+
+
+def _why_closed(outcome: GateOutcome) -> str:
+    overall = outcome.overall
+    match overall.verdict:
+        case "fail":
+            value = figure_text(overall.value, limits=[overall.minimum])
+            return f"{outcome.gate} {value} is below {overall.minimum:g}"
+        case "not_evaluable":
+            return f"{outcome.gate} cannot be evaluated"
+        case "pass":
+            return f"{outcome.gate} leaves no question that passes every gate"
+
+
+def _card(outcome: GateOutcome) -> Card:
+    verdict = outcome.overall
+    state = _state(outcome)
+    value, interval = _written(verdict)
+    return Card(
+        title=_TITLES[outcome.gate],
+        anchor=f"gate-{outcome.gate}",
+        blocks=(
+            Text(
+                f"{outcome.gate} · minimum {verdict.minimum:g} · {verdict.n_units:,} "
+                f"{_units(outcome.gate)}",
+                is_small=True,
+            ),
+            Text(f"{outcome.reason}."),
+        ),
+        figure=Figure(
+            name="",
+            value=value,
+            reading=state,
+            tone=_STATE_TONES[state],
+            notes=(f"95 % interval {interval}" if interval else "no interval",),
+            plot=Plot(
+                low=lowest_tick([verdict.value, verdict.low, verdict.minimum]),
+                high=1.0,
+                label=f"{outcome.gate}: {value}, {interval}, minimum {verdict.minimum:g}",
+                dots=(("circle", verdict.value),),
+                interval=(verdict.low, verdict.high) if interval else None,
+                marks=(("minimum", verdict.minimum),),
+                tone=_STATE_TONES[state],
+            ),
+        ),
+    )
+
+
+def _units(gate: GateName) -> str:
+    """Return what a gate's overall figure counts."""
+    if gate == "judge_alpha":
+        return "units (response x question) with two scores or more"
+    return "responses with two ratings or more"
+
+
+def _state(outcome: GateOutcome) -> State:
+    if outcome.is_closed:
+        return "closed"
+    if outcome.passed:
+        return "open"
+    return "below, does not block" if outcome.severity == "warn" else "partly open"
+
+
+def _by_question(data: ReportData) -> Table:
+    verdicts = {
+        (verdict.question_id, verdict.gate): verdict
+        for outcome in data.gates
+        for verdict in outcome.questions
+    }
+    blocked = is_blocked(data)
+    return Table(
+        "Gates by question",
+        columns("Question", *(outcome.gate for outcome in data.gates), "Tuning"),
+        tuple(
+            TableRow(
+                cells(
+                    question.id,
+                    *(_verdict(verdicts.get((question.id, o.gate))) for o in data.gates),
+                    "blocked"
+                    if blocked
+                    else "covered"
+                    if question.id in data.tunable
+                    else "left out",
+                )
+            )
+            for question in data.evaluation.rubric
+        ),
+        caption="By question. A question that fails a gate is left out of tuning.",
+    )
+
+
+def _verdict(verdict: GateVerdict | None) -> Cell:
+    if verdict is None:
+        return Cell("not measured")
+    tones: dict[str, Tone] = {"pass": "good", "fail": "poor", "not_evaluable": "none"}
+    value, interval = _written(verdict)
+    note = f"{interval or 'no interval'} · n {verdict.n_units:,}"
+    if verdict.verdict == "not_evaluable":
+        note += f" · {verdict.reason}"
+    return Cell(
+        f"{value} {verdict.verdict.replace('_', ' ')}", note=note, tone=tones[verdict.verdict]
+    )
+
+
+def _written(verdict: GateVerdict) -> tuple[str, str]:
+    """Return the value and the interval, never rounded onto the minimum."""
+    limits = [verdict.minimum]
+    return (
+        figure_text(verdict.value, limits=limits),
+        interval_text(verdict.low, verdict.high, limits=limits),
+    )

@@ -1,0 +1,86 @@
+"""What each number of the report means."""
+
+from eval_assets.report._document import Card, Definition, Definitions, Section
+from eval_assets.report.data import ReportData
+
+_GLOSSARY = (
+    Definition(
+        "A^HH",
+        "Agreement between humans. For each response rated twice or more: 1 minus the distance "
+        "of two ratings on the declared scale taken to [0, 1], averaged over all pairs of raters; "
+        "then the mean over responses. 1: raters always agree; 0: as far apart as the scale "
+        "allows. Over all questions: the mean of the questions.",
+    ),
+    Definition(
+        "A^HH by chance",
+        "The A^HH of raters who give each value as often as they do now, but to any response. It "
+        "is high where one value is given most of the time; only what A^HH has beyond it is "
+        "agreement about the responses.",
+    ),
+    Definition(
+        "Krippendorff's alpha",
+        "Agreement beyond chance, for any number of raters and with ratings missing. 1: perfect; "
+        "0: what chance gives; below 0: raters contradict each other. From .800 reliable, from "
+        ".667 tentative, below unreliable. The level (nominal, ordinal, interval, ratio) says how "
+        "far apart two values count as being.",
+    ),
+    Definition(
+        "Kappa",
+        "Agreement beyond chance on exactly equal values: Cohen's for two raters, Fleiss' for "
+        "more. Named after Landis and Koch: up to .20 slight, .40 fair, .60 moderate, .80 "
+        "substantial, above almost perfect, below 0 poor. Micro: all units pooled; macro: the "
+        "mean over prompts. Of judges: scores above the middle of the scale against the "
+        "rest.",
+    ),
+    Definition(
+        "Gwet's AC1 and AC2",
+        "Agreement beyond chance like kappa, but steadier where one value is given most of the "
+        "time. AC2 counts near misses as partial agreement.",
+    ),
+    Definition(
+        "Exact and adjacent agreement",
+        "Share of all pairs of ratings that are equal, or at most one declared step apart. Pairs "
+        "are pooled over responses, so responses with more raters weigh more.",
+    ),
+    Definition(
+        "95 % interval",
+        "Where the figure would lie had other responses of the same kind been rated: in 95 of 100 "
+        "such samples the interval holds the true value. An interval that reaches both sides of "
+        "a minimum means that the data cannot tell.",
+    ),
+    Definition(
+        "A^HA",
+        "Agreement of a judge with humans: like A^HH, between the judge's score and each human "
+        "rating of the response. Two controls stand beside it: constant, the best judge that gives "
+        "every response the same score without reading it; shuffled, the judge's own scores dealt "
+        "out at random. A judge is worth something only as far as it exceeds both.",
+    ),
+    Definition(
+        "Spearman, Kendall, Pearson",
+        "Whether a judge ranks responses as the mean of the human ratings does (rho, tau-b), and "
+        "whether the two rise in a straight line (r). 1: the same order; 0: none; -1: reversed.",
+    ),
+    Definition(
+        "Mean absolute error, judge minus humans",
+        "In scale points, against the mean of a response's human ratings. Above 0 the judge is "
+        "more lenient than humans, below 0 stricter. The Wilcoxon p says how easily chance alone "
+        "would give such a lean.",
+    ),
+    Definition(
+        "Gate",
+        "A minimum that must be reached before judges may be tuned. Pass: the unrounded value "
+        "reaches it. Fail: it does not. Not evaluable: nothing measured, too few ratings, no "
+        "variation, or figures older than the data; that never opens a gate. A question that "
+        "fails is left out of tuning.",
+    ),
+    Definition(
+        "Undefined",
+        "The ratings do not determine the figure. No number stands in for it, least of all 0.",
+    ),
+)
+
+
+def section(_: ReportData) -> Section:
+    """Return the glossary, whatever was measured."""
+    block = Card("", (Definitions(_GLOSSARY),))
+    return Section("glossary", "What each number means", "Glossary", (block,))

@@ -1,0 +1,133 @@
+"""Judges: what they scored, and how far they agree with each other."""
+
+from eval_assets.interpretation import ALPHA_LIMITS, UNDEFINED, alpha_label, figure_text
+from eval_assets.report._document import (
+    Card,
+    Cell,
+    Column,
+    Section,
+    Table,
+    TableRow,
+    Text,
+    anchor,
+    cells,
+    columns,
+)
+from eval_assets.report._figures import agreement_plot, alpha_tone, coefficient, lowest_tick
+from eval_assets.report._text import percent_text
+from eval_assets.report.data import Record, ReportData, count, number, records, text
+
+_REMARK = (
+    "Judges that agree may still be wrong together: see below how they compare with humans. Kappa "
+    "compares scores above the middle of the scale with the rest and is undefined if all fall on "
+    "one side; micro is over all units, macro the mean over response groups."
+)
+
+
+def section(data: ReportData) -> Section | None:
+    """Return who judged and how far judges agree; None without judges."""
+    coverage = _coverage(data)
+    if not coverage.rows:
+        return None
+    blocks = [Card("Who judged", (coverage,))]
+    together = _together(data)
+    if together.rows and len(coverage.rows) > 1:
+        remark = Text(_REMARK, is_small=True)
+        blocks.append(Card("Do they agree with each other?", (remark, together)))
+    return Section("judges", "Do the judges agree?", "Judges", tuple(blocks))
+
+
+def _coverage(data: ReportData) -> Table:
+    """Return every judge that is declared or has scores, with its units."""
+    statuses: dict[str, dict[str, int]] = {judge.id: {} for judge in data.evaluation.judges}
+    for record in records(data.judge_statuses):
+        of_judge = statuses.setdefault(text(record, "judge_id"), {})
+        of_judge[text(record, "status")] = count(record, "n")
+    models = {
+        judge.id: " · ".join(part for part in (judge.model, judge.provider) if part)
+        for judge in data.evaluation.judges
+    }
+    return Table(
+        "Judges",
+        columns("Judge", "Model", "Scored#", "Share#", "Without a score"),
+        tuple(
+            TableRow(_coverage_cells(judge_id, models.get(judge_id, ""), counts))
+            for judge_id, counts in statuses.items()
+        ),
+    )
+
+
+def _coverage_cells(judge_id: str, model: str, counts: dict[str, int]) -> tuple[Cell, ...]:
+    n_units, n_ok = sum(counts.values()), counts.get("ok", 0)
+    others = [
+        f"{n:,} {status.replace('_', ' ')}"
+        for status, n in sorted(counts.items(), key=lambda item: -item[1])
+        if status != "ok"
+    ]
+    return cells(
+        judge_id,
+        model,
+        f"{n_ok:,} of {n_units:,}",
+        percent_text(100 * n_ok / n_units) if n_units else UNDEFINED,
+        ", ".join(others) or "none",
+    )
+
+
+def _together(data: ReportData) -> Table:
+    """Return agreement among judges, over all questions and by question."""
+    by_question = {
+        text(record, "question_id"): record
+        for record in records(data.judge_agreement)
+        if text(record, "scope") != "response"
+    }
+    axis_low = lowest_tick(
+        number(r, c) for r in by_question.values() for c in ("alpha", "alpha_low")
+    )
+    return Table(
+        "Agreement among judges",
+        (
+            Column("Question"),
+            Column("Krippendorff's alpha", axis=(axis_low, 1.0)),
+            *columns("95 % interval", "Meaning", "Kappa, micro#", "macro#", "Units#", "Pairs#"),
+        ),
+        tuple(
+            TableRow(
+                _together_cells(data, by_question[question_id], axis_low=axis_low),
+                kind="plain" if question_id else "total",
+            )
+            for question_id in ("", *(q.id for q in data.evaluation.rubric))
+            if question_id in by_question
+        ),
+    )
+
+
+def _together_cells(data: ReportData, record: Record, *, axis_low: float) -> tuple[Cell, ...]:
+    question_id = text(record, "question_id")
+    tone = alpha_tone(number(record, "alpha"))
+    alpha = coefficient(
+        record,
+        "alpha",
+        "alpha",
+        limits=ALPHA_LIMITS,
+        reading=alpha_label(number(record, "alpha")),
+        undefined=text(record, "interpretation"),
+        tone=tone,
+    )
+    plot = agreement_plot(
+        record,
+        "alpha",
+        name=f"alpha of the judges on {question_id or 'all questions'}",
+        marks=[("minimum", o.overall.minimum) for o in data.gates if o.gate == "judge_alpha"],
+        tone=tone,
+        axis_low=axis_low,
+    )
+    return cells(
+        Cell(question_id, link=anchor("question", question_id)) if question_id else "All questions",
+        Cell(alpha.value, plot=plot),
+        alpha.interval or "none",
+        Cell(alpha.reading, tone=tone),
+        figure_text(number(record, "kappa_micro"), limits=[]),
+        figure_text(number(record, "kappa_macro"), limits=[]),
+        f"{count(record, 'n_units'):,}",
+        f"{count(record, 'n_comparisons'):,}",
+    )

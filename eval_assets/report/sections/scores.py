@@ -1,0 +1,172 @@
+"""Mean scores of humans and judges, by model and by every slice of the responses."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import cycle
+
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.interpretation import UNDEFINED
+from eval_assets.report._document import (
+    Cell,
+    Column,
+    Fold,
+    Plot,
+    Section,
+    Shape,
+    Table,
+    TableRow,
+    Text,
+    cells,
+    columns,
+)
+from eval_assets.report._text import lenience
+from eval_assets.report.data import Record, ReportData, count, number, records, text
+
+_MOST_SLICE_VALUES = 12
+"""Values of one slice that are shown; the table `score_summary` has all."""
+
+_SLICE_TITLES = {
+    "all": "Overall and by model",
+    "difficulty": "By difficulty",
+    "indicator_id": "By indicator",
+}
+_FIRST_SLICES = ("all", "difficulty")
+_DIFFICULTIES = ("easy", "medium", "tough", "hard")
+_HUMANS = "humans"
+_JUDGE_SHAPES: tuple[Shape, ...] = ("diamond", "triangle", "square", "cross")
+_LEAD = (
+    "Human ratings of a response are averaged first. In small print: the standard deviation "
+    "between responses and, of a judge, how it compares with humans on the same responses."
+)
+
+Key = tuple[str, str, str, str]
+"""Slice, its value, model (empty over all) and rater."""
+
+
+def section(data: ReportData) -> Section | None:
+    """Return a table per question that has scores; None if no question has any."""
+    tables = [
+        _table(data, question, found)
+        for question in data.evaluation.rubric
+        if (found := _by_key(data, question.id))
+    ]
+    if not tables:
+        return None
+    folds = tuple(
+        Fold(question_id, (table,), is_open=place == 0)
+        for place, (question_id, table) in enumerate(tables)
+    )
+    return Section("scores", "Mean scores, humans beside judges", "Scores", (Text(_LEAD), *folds))
+
+
+def _by_key(data: ReportData, question_id: str) -> dict[Key, Record]:
+    """Return the rows of a question; of two rows of one key the larger, which has all models."""
+    found: dict[Key, Record] = {}
+    for record in records(data.score_summary):
+        if text(record, "question_id") == question_id:
+            key = (
+                text(record, "slice"),
+                text(record, "slice_value"),
+                text(record, "model_name"),
+                text(record, "rater_id") if text(record, "rater_kind") == "judge" else _HUMANS,
+            )
+            if key not in found or count(record, "n") > count(found[key], "n"):
+                found[key] = record
+    return found
+
+
+def _table(
+    data: ReportData, question: RubricQuestion, found: Mapping[Key, Record]
+) -> tuple[str, Table]:
+    judges = [judge.id for judge in data.evaluation.judges]
+    raters = [rater for rater in (_HUMANS, *judges) if rater in {key[3] for key in found}]
+    shapes = _shapes(raters)
+    slices = {slice_ for slice_, *_ in found}
+    others = sorted(slices.difference(_FIRST_SLICES))
+    ends = (question.scale.low, question.scale.high)
+    return question.id, Table(
+        f"Mean scores on {question.id}",
+        (Column("Responses"), Column("Mean", axis=ends), *columns(*raters, "n#")),
+        tuple(
+            row
+            for slice_ in (*(s for s in _FIRST_SLICES if s in slices), *others)
+            for row in _slice_rows(slice_, shapes, ends, found)
+        ),
+        key=tuple((shape, rater) for rater, shape in shapes.items()),
+    )
+
+
+def _shapes(raters: Sequence[str]) -> dict[str, Shape]:
+    """Return the shape of each rater: humans have the circle, judges take turns."""
+    others = cycle(_JUDGE_SHAPES)
+    return {rater: "circle" if rater == _HUMANS else next(others) for rater in raters}
+
+
+def _slice_rows(
+    slice_: str, shapes: dict[str, Shape], ends: tuple[float, float], found: Mapping[Key, Record]
+) -> Iterator[TableRow]:
+    """Yield a heading, and a row for each value and for each model's share of it."""
+    of_slice = {key: record for key, record in found.items() if key[0] == slice_}
+    values = sorted({value for _, value, *_ in of_slice}, key=_in_order)
+    models = sorted({model for *_, model, _ in of_slice if model})
+    shown = values[:_MOST_SLICE_VALUES]
+    title = _SLICE_TITLES.get(slice_, f"By {slice_}")
+    if n_left_out := len(values) - len(shown):
+        title += f" (first {len(shown)}; {n_left_out} more in the table score_summary)"
+    yield TableRow(cells(title), kind="heading")
+    for value in shown:
+        for model in ("", *_worth_showing(models)):
+            of_row = {r: of_slice.get((slice_, value, model, r)) for r in shapes}
+            if any(record is not None for record in of_row.values()):
+                name = model or value or "All responses"
+                yield TableRow(
+                    _mean_cells(name, of_row, shapes, ends), kind="part" if model else "plain"
+                )
+
+
+def _worth_showing(models: list[str]) -> Iterable[str]:
+    """Return the models, unless there is one, whose share of a part is the part itself."""
+    return models if len(models) > 1 else ()
+
+
+def _in_order(value: str) -> tuple[int, float, str]:
+    """Return a key that sorts difficulties as they rise, numbers by size, the rest by name."""
+    if value in _DIFFICULTIES:
+        return (0, _DIFFICULTIES.index(value), value)
+    try:
+        return (1, float(value), value)
+    except ValueError:
+        return (2, 0.0, value)
+
+
+def _mean_cells(
+    name: str,
+    of_row: Mapping[str, Record | None],
+    shapes: dict[str, Shape],
+    ends: tuple[float, float],
+) -> tuple[Cell, ...]:
+    means = {rater: number(record or {}, "mean") for rater, record in of_row.items()}
+    written = {r: UNDEFINED if math.isnan(m) else f"{m:.2f}" for r, m in means.items()}
+    plot = Plot(
+        *ends,
+        label=f"Mean scores, {name}: " + ", ".join(f"{r} {text}" for r, text in written.items()),
+        dots=tuple((shapes[rater], mean) for rater, mean in means.items()),
+    )
+    n = max(count(record or {}, "n") for record in of_row.values())
+    return cells(
+        name,
+        Cell("", plot=plot),
+        *(Cell(written[rater], note=_note(rater, record)) for rater, record in of_row.items()),
+        f"{n:,}",
+    )
+
+
+def _note(rater: str, record: Record | None) -> str:
+    """Return the standard deviation and, of a judge, how lenient it is."""
+    if record is None:
+        return ""
+    spread = number(record, "standard_deviation")
+    parts = [] if math.isnan(spread) else [f"SD {spread:.2f}"]
+    if rater != _HUMANS:
+        parts.append(lenience(number(record, "bias")))
+    return " · ".join(parts)

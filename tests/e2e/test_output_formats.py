@@ -1,0 +1,82 @@
+"""Verdicts and figures for programs: JSON, Markdown and JUnit, with the same exit codes."""
+
+import json
+from xml.etree import ElementTree as ET
+
+from tests.e2e.conftest import Evaluated
+
+
+def test_gates_as_junit_fail_only_for_a_closed_gate(closed_folder: Evaluated) -> None:
+    done = closed_folder.run("gates", "--format", "junit")
+    suite = ET.fromstring(done.stdout)  # noqa: S314 - written by the program just now
+
+    failed = {
+        case.get("classname")
+        for case in suite.iter("testcase")
+        if len(case) and case.find("failure") is not None
+    }
+    assert done.returncode == 3
+    assert failed == {"made-up.human_a_hh", "made-up.human_alpha"}
+    assert suite.get("failures") == "2"
+    assert suite.get("tests") == str(len(list(suite.iter("testcase"))))
+
+
+def test_gates_as_markdown_are_a_heading_and_one_table(closed_folder: Evaluated) -> None:
+    done = closed_folder.run("gates", "--format", "markdown")
+    heading, blank, *rows = done.stdout.splitlines()
+
+    assert done.returncode == 3
+    assert heading == "### made-up: gates closed: human_a_hh, human_alpha"
+    assert blank == ""
+    assert len({row.count(" | ") for row in rows}) == 1
+    assert len(rows) == 2 + 3 * 3  # head and rule; overall and two questions of three gates
+
+
+def test_gates_as_json_hold_null_for_what_is_undefined(new_folder: Evaluated) -> None:
+    done = new_folder.run("gates", "--json")
+    gates = json.loads(done.stdout)
+
+    assert done.returncode == 3
+    assert {verdict["value"] for gate in gates for verdict in gate["verdicts"]} == {None}
+
+
+def test_a_run_as_json_prints_one_object_and_its_progress_on_stderr(
+    closed_folder: Evaluated,
+) -> None:
+    done = closed_folder.run("run", "--json")
+    printed = json.loads(done.stdout)
+
+    assert done.returncode == 3
+    assert {gate["gate"] for gate in printed["gates"] if gate["is_closed"]} == {
+        *("human_a_hh", "human_alpha"),
+    }
+    assert printed["not_run"] == ["judge_splits"]
+    assert [row["question_id"] for row in printed["human_agreement"]] == [None, "clarity", "depth"]
+    assert {row["scope"] for row in printed["judge_agreement"]} == {"overall", "question"}
+    assert "human_agreement" in done.stderr
+
+
+def test_a_quiet_run_prints_closed_gates_and_findings_only(closed_folder: Evaluated) -> None:
+    done = closed_folder.run("run", "--quiet")
+
+    *lines, last = done.stdout.splitlines()
+    assert [line.split(" is closed: ")[0] for line in lines[:2]] == ["human_a_hh", "human_alpha"]
+    assert last == "A gate is closed (exit code 3). Not run: judge_splits"
+
+
+def test_a_quiet_run_of_open_gates_prints_no_verdict(open_folder: Evaluated) -> None:
+    done = open_folder.run("run", "--quiet")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "human_a_hh" not in done.stdout
+
+
+def test_the_agreement_of_raters_is_printed_as_one_object(closed_folder: Evaluated) -> None:
+    done = closed_folder.run("irr", "--format", "irr-result")
+    result = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert result["workshop_id"] == "made-up"
+    assert result["ready_to_proceed"] is False
+    assert set(result["per_metric_scores"]) == {"clarity", "depth"}
+    assert result["num_raters"] == 2

@@ -1,0 +1,132 @@
+"""The documentation is true: its blocks run and print what it shows, its links lead somewhere."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from pathlib import Path
+
+import click
+import pytest
+
+from eval_assets.cli.main import program
+from eval_assets.store import connect
+
+TOP = Path(__file__).parents[1]
+PAGES = sorted(p.relative_to(TOP).as_posix() for p in [*TOP.glob("*.md"), *TOP.glob("*/*.md")])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PORT_SHOWN = "8765"
+"""The port of the stand-in for vendors in the documentation; tests take a free one."""
+
+
+def text_of(page: str) -> str:
+    return (TOP / page).read_text("utf-8")
+
+
+def blocks_of(page: str, language: str) -> list[str]:
+    return [content for found, content in BLOCK.findall(text_of(page)) if found == language]
+
+
+def pages_with(language: str) -> list[str]:
+    return [page for page in PAGES if blocks_of(page, language)]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A copy of the repository, in which everything is installed."""
+    clone = tmp_path / "clone"
+    ignored = shutil.ignore_patterns(".*", "out", "__pycache__", "build", "dist", "*.egg-info")
+    shutil.copytree(TOP, clone, ignore=ignored)
+    (clone / ".venv").mkdir()
+    (clone / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    for stamp in ("installed", "installed-dev"):
+        (clone / ".venv" / stamp).touch()
+    return clone
+
+
+def run_as_written(script: str, folder: Path) -> str:
+    """Run a script and return what it prints; end what it leaves running."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+    bin_folder = Path(sys.executable).parent
+    environment = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "HOME": str(folder.parent)}
+    output = folder.parent / "printed"
+    with output.open("w", encoding="utf-8") as printed:
+        shell = subprocess.Popen(
+            ["bash", "-euo", "pipefail", "-c", script.replace(PORT_SHOWN, port)],
+            cwd=folder,
+            env=environment,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = shell.wait(timeout=500)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGTERM)
+    assert code == 0, output.read_text("utf-8")
+    return output.read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with("sh"))
+def test_the_shell_blocks_of_a_page_run_one_after_the_other(page: str, clone: Path) -> None:
+    run_as_written("\n".join(blocks_of(page, "sh")), clone)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with("console"))
+def test_a_command_prints_what_the_page_shows(page: str, clone: Path) -> None:
+    for block in blocks_of(page, "console"):
+        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            printed = run_as_written(command, clone)
+            matches = OutputChecker().check_output(shown, printed, ELLIPSIS | NORMALIZE_WHITESPACE)
+            assert matches, printed
+
+
+@pytest.mark.parametrize("page", pages_with("python"))
+def test_the_python_blocks_of_a_page_print_what_their_comments_say(
+    page: str, tmp_path: Path
+) -> None:
+    script = "\n".join(blocks_of(page, "python"))
+    shown = re.findall(r"^print\(.*\)  # (.*)$", script, re.MULTILINE)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+
+    assert shown
+    assert done.stdout.splitlines() == shown
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files_that_exist(page: str) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text_of(page))
+
+    assert [link for link in links if not ((TOP / page).parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "CHANGELOG.md"])
+def test_every_command_that_is_mentioned_exists(page: str) -> None:
+    mentioned = set(re.findall(r"eval-assets ([a-z][a-z-]+)", text_of(page)))
+
+    assert mentioned <= set(program.list_commands(click.Context(program)))
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    linked = set(re.findall(r"\]\(([^)#]+)\)", text_of("README.md")))
+
+    assert set(PAGES) - {"README.md"} <= linked
+
+
+def test_every_table_is_described(tmp_path: Path) -> None:
+    with connect(tmp_path / "eval.duckdb") as connection:
+        tables = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
+
+    described = re.findall(r"^\| `(\w+)`", text_of("docs/tables.md"), re.MULTILINE)
+    assert sorted(described) == sorted(name for (name,) in tables)

@@ -1,0 +1,85 @@
+"""The program ends with the exit codes it documents, and prints errors as lines."""
+
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from eval_assets.cli import main
+from eval_assets.cli.exit_codes import FAILED, MISUSED, STOPPED, print_errors
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.store import StoreError
+
+FIRST = InputProblem("labels.csv", 3, "value", "6 is not on the scale", "Use 1 to 5")
+SECOND = InputProblem("labels.csv", 9, "value", "7 is not on the scale", "Use 1 to 5")
+
+
+def exit_code_of(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> object:
+    """Return the code that the program exits with if a command raises `error`."""
+
+    def raising(*, standalone_mode: bool) -> None:
+        assert not standalone_mode
+        raise error
+
+    monkeypatch.setattr(main.program, "main", raising)
+    with pytest.raises(SystemExit) as exited:
+        main.main()
+    return exited.value.code
+
+
+def test_errors_of_a_group_are_one_line_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = ExceptionGroup("both", [InputError(FIRST), StoreError("eval.duckdb: is locked.")])
+
+    assert exit_code_of(error, monkeypatch) == FAILED
+    assert capsys.readouterr().err.splitlines() == [
+        "labels.csv:3:value: 6 is not on the scale. Use 1 to 5.",
+        "eval.duckdb: is locked.",
+    ]
+
+
+def test_a_group_that_holds_an_unexpected_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug keeps its traceback."""
+    error = ExceptionGroup("both", [InputError(FIRST), ZeroDivisionError()])
+
+    with pytest.raises(ExceptionGroup):
+        exit_code_of(error, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(click.UsageError("no"), MISUSED), (click.Abort(), STOPPED), (KeyboardInterrupt(), STOPPED)],
+)
+def test_misuse_and_ctrl_c_have_codes_of_their_own(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert exit_code_of(error, monkeypatch) == code
+
+
+def test_a_command_that_does_not_exist_is_misuse(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["eval-assets", "gatse"])
+
+    with pytest.raises(SystemExit) as exited:
+        main.main()
+
+    assert exited.value.code == MISUSED
+    assert "No such command 'gatse'" in capsys.readouterr().err
+
+
+def test_of_many_errors_the_first_fifty_are_printed_with_the_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_errors([f"line {number}" for number in range(53)])
+
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[49:] == ["line 49", "... and 3 more of 53 problems"]
+
+
+def test_help_lists_commands_by_what_they_are_for() -> None:
+    lines = CliRunner().invoke(main.program, ["--help"]).output.splitlines()
+
+    assert lines.index("Get started:") < lines.index("Evaluate:") < lines.index("Judges:")

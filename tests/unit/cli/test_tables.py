@@ -1,0 +1,85 @@
+"""Tables fit a terminal, and are plain unwrapped text in a pipe."""
+
+import math
+
+import pytest
+
+from eval_assets.cli.tables import print_gates, print_humans, print_judges, print_table
+from eval_assets.evaluation import Gate, default_gates
+from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured
+
+LONG = " ".join(["word"] * 100)
+CLARITY, SAFE = QUESTIONS
+
+
+def test_a_row_in_a_pipe_is_one_line_whatever_its_length(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table("Title", ("name", "n"), [(LONG, "7"), ("[b]x", "10")], numbers=("n",))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines] == [
+        ["Title"],
+        ["name", "n"],
+        [*LONG.split(), "7"],
+        ["[b]x", "10"],
+        [],
+    ]
+
+
+def test_a_row_on_a_narrow_terminal_is_wrapped_and_keeps_its_numbers_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    print_table("Title", ("name", "interval"), [(LONG, "[0.123, 0.456]")], numbers=("interval",))
+
+    out = capsys.readouterr().out
+    assert "[0.123, 0.456]" in out
+    assert len(out.splitlines()) > len(LONG) // 40
+
+
+def test_an_undefined_figure_is_two_dashes_and_never_a_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_humans(Case(measured=(Measured(CLARITY, alpha=math.nan),)).data().human_agreement)
+
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("clarity")]
+    assert row.split() == [
+        *("clarity", "0.880", "[0.840,", "0.920]", "0.580", "--", "--", "80"),
+    ]
+
+
+def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) -> None:
+    print_judges(Case().data().judge_human_agreement)
+
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["gpt", "clarity", "0.860", "0.700", "0.570", "0.840", "+0.31", "80"] in rows
+
+
+@pytest.mark.parametrize(
+    ("case", "state"),
+    [
+        (Case(), "open"),
+        (Case(measured=(Measured(CLARITY, a_hh=0.62),)), "CLOSED"),
+        (Case(measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.74))), "open"),
+        (Case(gates=default_gates() | {"human_a_hh": Gate(0.95, severity="warn")}), "warns"),
+    ],
+)
+def test_a_gate_is_open_or_closed_or_warns(
+    case: Case, state: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = case.data()
+    print_gates(data.evaluation, data.gates)
+
+    [row] = [line for line in capsys.readouterr().out.splitlines() if "human_a_hh" in line]
+    assert row.split()[1] == state
+
+
+def test_the_judge_gate_does_not_apply_to_one_judge(capsys: pytest.CaptureFixture[str]) -> None:
+    data = Case(judges=JUDGES[:1]).data()
+    print_gates(data.evaluation, data.gates)
+
+    assert "does not apply: it takes two judges, and one judge is declared" in (
+        capsys.readouterr().out
+    )

@@ -1,0 +1,74 @@
+"""Cautions: what a reader should know before relying on a figure."""
+
+from eval_assets.evaluation import RubricQuestion
+from eval_assets.report.sections.cautions import cautions
+from eval_assets.scale import LIKERT5
+from tests.unit.report.builder import QUESTIONS, Case, Measured
+
+CLARITY, SAFE = QUESTIONS
+
+
+def cautions_of(case: Case) -> dict[str, str]:
+    """Return what each caution says, by its title."""
+    return {caution.term: caution.meaning for caution in cautions(case.data())}
+
+
+def test_an_interval_on_both_sides_of_the_minimum_means_the_data_cannot_tell() -> None:
+    undecided = Case(measured=(Measured(CLARITY, alpha=0.70, half_width=0.05), Measured(SAFE)))
+
+    caution = cautions_of(undecided)["human_alpha: the data cannot tell"]
+    assert "clarity (0.700, 0.650 to 0.750)" in caution
+    assert "safe" not in caution
+    assert "human_alpha: the data cannot tell" not in cautions_of(Case())
+
+
+def test_fewer_than_fifty_responses_are_a_caution() -> None:
+    title = "Fewer than 50 responses: go by the intervals, not by the values"
+
+    assert title not in cautions_of(Case(measured=(Measured(CLARITY, n_responses=50),)))
+    assert "clarity (49)" in cautions_of(Case(measured=(Measured(CLARITY, n_responses=49),)))[title]
+
+
+def test_a_high_a_hh_beside_a_low_alpha_is_explained() -> None:
+    """18 of 20 exact on skewed data, A^HH .975 and alpha .458."""
+    skewed = Measured(CLARITY, a_hh=0.975, alpha=0.458, by_chance=0.954, most_frequent_share=0.925)
+
+    caution = cautions_of(Case(measured=(skewed,)))["clarity: high A^HH, low alpha"]
+    for figure in ("0.975", "0.458", "0.954", "92.5 %"):
+        assert figure in caution
+
+
+def test_near_misses_on_even_data_are_not_attributed_to_skew() -> None:
+    even = Measured(CLARITY, a_hh=0.79, alpha=0.54, most_frequent_share=0.34)
+
+    caution = cautions_of(Case(measured=(even,)))["clarity: high A^HH, low alpha"]
+    assert "go by alpha" in caution
+    assert "Skewed" not in caution
+
+
+def test_a_guessed_scale_is_a_caution_that_names_the_guess() -> None:
+    guessed = RubricQuestion("style", "Is it neat?", LIKERT5, "ordinal", scale_guessed=True)
+
+    caution = cautions_of(Case(measured=(Measured(guessed),)))["style: the scale is a guess"]
+    assert "1, 2, 3, 4, 5" in caution
+
+
+def test_a_judge_that_scored_too_few_units_is_a_caution_with_the_reasons() -> None:
+    statuses = (("gpt", "ok", 71), ("gpt", "unparsable", 5), ("gpt", "refused", 4))
+    caution = cautions_of(Case(statuses=statuses))["gpt scored only 88.8 % of its units"]
+    assert "5 unparsable and 4 refused" in caution
+
+    enough = (("gpt", "ok", 9), ("gpt", "refused", 1))
+    assert not any("scored only" in title for title in cautions_of(Case(statuses=enough)))
+
+
+def test_a_judge_no_better_than_a_constant_is_a_caution() -> None:
+    title = "Judges no better than a constant score"
+
+    caution = cautions_of(Case(a_ha=0.7, a_ha_constant=0.7))[title]
+    assert "gpt on safe (0.7000 against 0.7000)" in caution
+    assert title not in cautions_of(Case(a_ha=0.7001, a_ha_constant=0.7))
+
+
+def test_without_judges_that_is_a_caution() -> None:
+    assert "No judge is declared" in cautions_of(Case(judges=(), statuses=()))

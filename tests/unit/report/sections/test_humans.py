@@ -1,0 +1,79 @@
+"""Agreement between humans: every figure with its name, or the reason why there is none."""
+
+import math
+
+import pytest
+
+from eval_assets.report._document import Figure
+from eval_assets.report.sections import humans
+from tests.unit.report.builder import QUESTIONS, Case, Measured
+from tests.unit.report.reading import cards, items, paragraphs, table
+
+CLARITY, SAFE = QUESTIONS
+
+
+def figures(*measured: Measured) -> list[Figure]:
+    """Return the figure of each question's card."""
+    section = humans.section(Case(measured=measured).data())
+    return [card.figure for card in cards(section).values() if card.figure]
+
+
+def test_an_undefined_figure_has_its_reason_and_no_interval() -> None:
+    data = Case(measured=(Measured(CLARITY, alpha=math.nan), Measured(SAFE))).data()
+
+    alpha = table(humans.section(data), "All statistics of clarity")[2]
+    assert alpha == {
+        "Statistic": "Krippendorff's alpha (ordinal)",
+        "Value": "undefined",
+        "95 % interval": "none",
+        "Meaning": "no variation: all ratings are equal",
+    }
+
+
+def test_pairwise_agreement_replaces_an_undefined_a_hh() -> None:
+    """Adjacent pairs on a scale of steps, equal ones on a binary one."""
+    clarity, safe = figures(
+        Measured(CLARITY, a_hh=math.nan, exact=40.0, adjacent=80.0),
+        Measured(SAFE, a_hh=math.nan, exact=55.0, adjacent=100.0),
+    )
+
+    assert (clarity.name, clarity.value, clarity.tone) == ("Adjacent agreement", "80.0 %", "good")
+    assert (safe.name, safe.value, safe.tone) == ("Exact agreement", "55.0 %", "weak")
+    assert safe.reading.endswith("A^HH is undefined")
+
+
+@pytest.mark.parametrize(
+    ("a_hh", "label", "tone"),
+    [
+        (0.90, "Excellent agreement", "good"),
+        (0.75, "Good agreement", "good"),
+        (0.60, "Moderate agreement", "fair"),
+        (0.50, "Fair agreement", "weak"),
+        (0.499, "Poor agreement", "poor"),
+    ],
+)
+def test_a_hh_is_named_and_coloured_by_its_bands(a_hh: float, label: str, tone: str) -> None:
+    [figure] = figures(Measured(CLARITY, a_hh=a_hh))
+
+    assert (figure.reading, figure.tone) == (label, tone)
+
+
+def test_findings_stand_on_the_card_of_their_question() -> None:
+    findings = (("pattern", "r1 gives 3 every time"), ("suggestion", "Clarify the question"))
+    data = Case(measured=(Measured(CLARITY, findings=findings), Measured(SAFE))).data()
+
+    found = cards(humans.section(data))
+    assert items(found["clarity"], "What stands out") == ["r1 gives 3 every time"]
+    assert items(found["clarity"], "What to do") == ["Clarify the question"]
+    assert items(found["safe"], "What stands out") == items(found["safe"], "What to do") == []
+
+
+def test_scale_and_level_of_a_question_are_stated() -> None:
+    assert "0, 1 · nominal" in paragraphs(humans.section(Case().data()))
+
+
+def test_the_overview_leads_with_all_questions() -> None:
+    rows = table(humans.section(Case().data()), "Agreement between humans by question")
+
+    assert [row["Question"] for row in rows] == ["All questions", "clarity", "safe"]
+    assert rows[1]["A^HH"] == "0.880"

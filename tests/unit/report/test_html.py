@@ -1,0 +1,53 @@
+"""The page holds whatever the data say as text, and can be read by everybody."""
+
+import re
+
+import pytest
+
+from eval_assets.report import render_html
+from tests.unit.report.builder import ATTACK, CASES, Case
+from tests.unit.report.page import Page
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_page_is_well_formed_and_needs_nothing_from_outside(case: Case) -> None:
+    page = Page(render_html(case.data()))
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"script", "img", "link", "iframe", "object", "base", "form"}
+    for tag, attributes in page.elements:
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert "src" not in attributes
+        if href := attributes.get("href"):
+            assert href.startswith("#")
+    assert not re.search(r"url\(|@import", render_html(case.data()).split("</style>")[0])
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_page_can_be_read_without_seeing_it(case: Case) -> None:
+    page = Page(render_html(case.data()))
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        if target := attributes.get("aria-labelledby"):
+            assert target in ids
+        if (href := attributes.get("href")) is not None:
+            assert href.removeprefix("#") in ids
+    assert all(heading.get("scope") for heading in page.all("th"))
+    for picture in page.all("svg"):
+        if picture.get("role") == "img":
+            assert picture["aria-label"]
+    assert {attributes.get("lang") for attributes in page.all("html")} == {"en"}
+
+
+def test_texts_from_data_are_shown_as_they_are() -> None:
+    page = Page(render_html(CASES["attacked"].data()))
+    assert ATTACK in page.text  # the whole response, line ends included
+    assert "{{ 7*7 }}" in page.text
+    labels = [attributes.get("aria-label") or "" for attributes in page.all("div")]
+    assert any("<script>" in label for label in labels)  # as text, in an attribute
+
+
+def test_an_undefined_figure_is_never_shown_as_nan_or_none() -> None:
+    words = Page(render_html(CASES["undefined"].data())).words
+    assert "undefined not evaluable" in words
+    assert not {"nan", "NaN", "None"} & set(words.split())
