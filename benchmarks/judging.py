@@ -127,7 +127,9 @@ def _judge(units: list[Unit], judges: list[LiveJudge], ledger: DuckDBLedger) -> 
 def _bare(environ: dict[str, str]) -> Cost:
     """The same requests by the client alone: no limiter, no retry, no parsing, no ledger."""
     (judge,) = _judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
-    bodies = [request_body(_call(judge, unit), judge.model.abilities) for unit in _units(N_CALLS)]
+    bodies = [
+        request_body(_call(judge, unit), judge.model.capabilities) for unit in _units(N_CALLS)
+    ]
 
     async def ask_all() -> None:
         async with openai.AsyncOpenAI(

@@ -182,7 +182,7 @@ class Evaluation:
         generators: Models that answer the prompts; empty where responses are given.
         prompts: Prompt files for the generators.
         prices: Prices by model, before those that ship.
-        abilities: What models take, by model, before the table that ships.
+        capabilities: What models take, by model, before the table that ships.
     """
 
     name: str
@@ -199,7 +199,7 @@ class Evaluation:
     generators: tuple[Generator, ...] = ()
     prompts: tuple[Path, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
-    abilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
+    capabilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
 
     def question(self, question_id: str) -> RubricQuestion:
         """The question named `question_id`.

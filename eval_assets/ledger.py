@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from eval_assets.models import Usage
+
 Operation = Literal["judging", "generation"]
 
 ReplyStatus = Literal["ok", "truncated", "refused", "content_filter"]
@@ -69,16 +71,24 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class StoredReply:
-    """A reply that was recorded before, in this run or an earlier one.
+class Reply:
+    """What a model answered; of a reply from the ledger only text and status are known.
 
     Args:
-        text: Text of the reply, as received.
-        status: What kind of reply it is.
+        text: Text of the reply, as received; empty for a refusal without one.
+        status: Whether the text is whole, cut off, refused or filtered.
+        usage: Tokens as the vendor counted them; None if it did not say.
+        model_returned: Model that answered, by its own account.
+        request_id: The vendor's name of the request.
+        http_status: HTTP status of the reply; a filter may answer 400.
     """
 
     text: str
     status: ReplyStatus
+    usage: Usage | None = None
+    model_returned: str | None = None
+    request_id: str | None = None
+    http_status: int = 200
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ class Batch:
 class Ledger(Protocol):
     """Where attempts are kept, across runs. Calls block; each is one transaction."""
 
-    def replies(self, call_keys: Collection[str]) -> dict[str, StoredReply]:
+    def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
         """Replies recorded before, by call key: of a key's attempts the latest with a reply."""
 
     def record(self, attempts: Sequence[Attempt]) -> None:

@@ -10,7 +10,7 @@ TOKENS_PER_PRICE = 1_000_000
 
 
 @dataclass(frozen=True)
-class Abilities:
+class Capabilities:
     """What a model takes, because sending it anything else is an error 400.
 
     Args:

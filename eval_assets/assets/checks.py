@@ -157,11 +157,11 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:
     models = [judge.model for judge in evaluation.judges if judge.model]
     findings = [
         Finding(f"{' and '.join(members)} are both of {family}: their agreement says less")
-        for family, members in shared_family(models, overrides=evaluation.abilities).items()
+        for family, members in shared_family(models, overrides=evaluation.capabilities).items()
     ]
     for judge in models:
         for subject in judged:
-            shared = shared_family([judge, subject], overrides=evaluation.abilities)
+            shared = shared_family([judge, subject], overrides=evaluation.capabilities)
             findings += [
                 Finding(f"{judge} judges {subject}, of {family} like itself: it may favour it")
                 for family in shared

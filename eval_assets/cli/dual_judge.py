@@ -185,7 +185,7 @@ def _answer(
         if one is not None and other is not None
     ]
     costs = [judge.spent_usd for judge in summary.judges]
-    families = shared_family(models, overrides=evaluation.abilities)
+    families = shared_family(models, overrides=evaluation.capabilities)
     return {
         "query_id": judged.query_id,
         "query": judged.query,

@@ -6,9 +6,9 @@ import anthropic
 import anthropic.resources.messages  # else the first call does, in its own time
 from anthropic.types import Message
 
-from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply
+from eval_assets.judges.call import BatchClient, Call, CallFailed
 from eval_assets.judges.failures import failures_told, filtered, is_filtered, without_key
-from eval_assets.ledger import ReplyStatus
+from eval_assets.ledger import Reply, ReplyStatus
 from eval_assets.models import Usage
 
 _STATUSES: dict[str | None, ReplyStatus] = {

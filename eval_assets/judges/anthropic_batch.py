@@ -7,8 +7,9 @@ import anthropic
 from anthropic.types.messages import MessageBatchIndividualResponse
 
 from eval_assets.judges.anthropic import AnthropicClient, reply_of, request_body
-from eval_assets.judges.call import Call, CallFailed, Reply, Results
+from eval_assets.judges.call import Call, CallFailed, Results
 from eval_assets.judges.failures import failure_of, failures_told, filtered, is_filtered
+from eval_assets.ledger import Reply
 
 if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request

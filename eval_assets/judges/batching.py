@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from eval_assets.judges.budget import Budget
-from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply, Results
+from eval_assets.judges.call import BatchClient, Call, CallFailed, Results
 from eval_assets.judges.caller import Caller, Subject, attempt_row
 from eval_assets.judges.lane import Lane, Tried
 from eval_assets.judges.live import LiveModel
@@ -14,7 +14,7 @@ from eval_assets.judges.progress import Estimate
 from eval_assets.judges.rater import Rater
 from eval_assets.judges.run import RunOptions, open_lanes
 from eval_assets.judges.scores import Reading
-from eval_assets.ledger import Batch, BatchLedger
+from eval_assets.ledger import Batch, BatchLedger, Reply
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from eval_assets.evaluation import Setting
-from eval_assets.ledger import AttemptStatus, ReplyStatus
-from eval_assets.models import Usage
+from eval_assets.ledger import AttemptStatus, Reply
 
 Vendor = Literal["openai", "anthropic"]
 Role = Literal["system", "user", "assistant"]
@@ -80,27 +79,6 @@ class Call:
         return sum(len(m.text.encode("utf-8", "surrogatepass")) for m in self.messages) + len(
             schema
         )
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a model answered.
-
-    Args:
-        text: Its text, as received; empty for a refusal without one.
-        status: Whether the text is whole, cut off, refused or filtered.
-        usage: Tokens as the vendor counted them; None where it did not say.
-        model_returned: Model that answered, by its own account.
-        request_id: The vendor's name of the request.
-        http_status: Its HTTP status; a filter may answer 400.
-    """
-
-    text: str
-    status: ReplyStatus
-    usage: Usage | None
-    model_returned: str | None
-    request_id: str | None
-    http_status: int = 200
 
 
 Remedy = Literal["retry", "give_up", "stop"]

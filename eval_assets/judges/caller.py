@@ -9,13 +9,13 @@ from typing import Self
 import numpy as np
 
 from eval_assets.judges.budget import Budget
-from eval_assets.judges.call import Call, CallFailed, Reply
+from eval_assets.judges.call import Call, CallFailed
 from eval_assets.judges.clock import Clock
 from eval_assets.judges.lane import Lane, Tried
 from eval_assets.judges.recorder import Recorder
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.judges.verdict import Status
-from eval_assets.ledger import Attempt, Ledger, Operation, StoredReply
+from eval_assets.ledger import Attempt, Ledger, Operation, Reply
 
 _KEYS_PER_LOOKUP = 10_000
 
@@ -83,7 +83,7 @@ class Caller:
         self._retry = retry
         self._clock = clock
         self._rng = rng
-        self._stored: dict[str, StoredReply] = {}
+        self._stored: dict[str, Reply] = {}
         self._running: dict[str, asyncio.Future[Outcome]] = {}
 
     async def __aenter__(self) -> Self:
@@ -149,7 +149,7 @@ class Caller:
         return Outcome("api_error", error=lane.stopped)
 
     def _answered(self, call: Call, reply: Reply) -> Outcome:
-        self._stored[call.key] = StoredReply(reply.text, reply.status)
+        self._stored[call.key] = Reply(reply.text, reply.status)
         return Outcome(reply.status, reply.text)
 
     def _wait_seconds(self, failure: CallFailed, n_failed: int) -> float | None:

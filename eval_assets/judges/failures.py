@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import httpx2
 
-from eval_assets.judges.call import CallFailed, Remedy, Reply
+from eval_assets.judges.call import CallFailed, Remedy
+from eval_assets.ledger import Reply
 from eval_assets.models import Usage
 
 if TYPE_CHECKING:  # each takes a second to load, and a run may need only one

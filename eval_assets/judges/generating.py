@@ -88,7 +88,7 @@ def live_generators(
     """Make the declared generators ready.
 
     Args:
-        evaluation: Where they, and other prices and abilities, are declared.
+        evaluation: Where they, and other prices and capabilities, are declared.
         environ: Environment, which may name other endpoints.
         today: Day whose prices hold.
     """
@@ -196,7 +196,7 @@ class _Thread:
         for turn, outcome in zip(self._conversation.turns, self._outcomes, strict=False):
             messages += [Message("user", turn.text), Message("assistant", outcome.text)]
         messages.append(Message("user", self._next_turn().text))
-        seed = {"seed": self._seed} if model.abilities.seed else {}
+        seed = {"seed": self._seed} if model.capabilities.seed else {}
         return Call(
             endpoint=model.endpoint,
             messages=tuple(messages),

@@ -42,7 +42,7 @@ def live_judges(
     """Make the declared judges ready, recorded ones left out.
 
     Args:
-        evaluation: Where they, and other prices and abilities, are declared.
+        evaluation: Where they, and other prices and capabilities, are declared.
         environ: Environment, which may name other endpoints.
         today: Day whose prices hold.
     """

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from eval_assets.judges.call import Call, CallFailed, Client, Reply
+from eval_assets.judges.call import Call, CallFailed, Client
 from eval_assets.judges.clock import Clock
 from eval_assets.judges.limiter import Limiter
 from eval_assets.judges.live import LiveModel
+from eval_assets.ledger import Reply
 
 logger = logging.getLogger(__name__)
 

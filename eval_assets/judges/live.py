@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from eval_assets.evaluation import Calling, Evaluation, Generator, Judge, Setting
 from eval_assets.judges.call import Call, Client, Endpoint, Vendor
-from eval_assets.judges.models import abilities_of, price_of
-from eval_assets.models import Abilities, Price, Usage, cost_usd
+from eval_assets.judges.models import capabilities_of, price_of
+from eval_assets.models import Capabilities, Price, Usage, cost_usd
 from eval_assets.problems import InputError, InputProblem
 
 JUDGE_SETTINGS: Mapping[str, Setting] = {"temperature": 0.0, "effort": "low"}
@@ -44,7 +44,7 @@ class LiveModel:
     Args:
         id: Its name in every table.
         endpoint: The model, where it is served.
-        abilities: What it takes.
+        capabilities: What it takes.
         settings: What is sent with every call, only what it takes.
         max_tokens: Most output tokens of a call, thinking included.
         price: What it costs; None where that is not known.
@@ -54,7 +54,7 @@ class LiveModel:
 
     id: str
     endpoint: Endpoint
-    abilities: Abilities
+    capabilities: Capabilities
     settings: Mapping[str, Setting]
     max_tokens: int
     price: Price | None
@@ -101,23 +101,23 @@ def live_model(
 
     Args:
         declared: The judge, of a live provider, or the generator.
-        evaluation: Where prices and abilities may be overridden.
+        evaluation: Where prices and capabilities may be overridden.
         defaults: Settings that are sent where the declaration does not name them.
         environ: Environment, which may name other endpoints.
         today: Day whose prices hold.
     """
     vendor = _vendor(declared)
     model = declared.model or ""
-    abilities = abilities_of(model, overrides=evaluation.abilities)
+    capabilities = capabilities_of(model, overrides=evaluation.capabilities)
     wanted = {**defaults, **declared.calling.settings}
-    fallback = MAX_TOKENS_THINKING if abilities.thinks else MAX_TOKENS
+    fallback = MAX_TOKENS_THINKING if capabilities.thinks else MAX_TOKENS
     max_tokens = int(wanted.pop("max_tokens", fallback))
-    taken = {name: value for name, value in wanted.items() if _takes(abilities, name)}
+    taken = {name: value for name, value in wanted.items() if _takes(capabilities, name)}
     base_url = declared.base_url or environ.get(_BASE_URL_NAMES[vendor]) or _BASE_URLS[vendor]
     return LiveModel(
         id=declared.id,
         endpoint=Endpoint(vendor, base_url.rstrip("/"), model),
-        abilities=abilities,
+        capabilities=capabilities,
         settings=taken,
         max_tokens=max_tokens,
         price=price_of(model, on=today, overrides=evaluation.prices),
@@ -166,7 +166,7 @@ def connect(model: LiveModel, *, api_key: str) -> Client:
             from eval_assets.judges.openai import OpenAIClient  # noqa: PLC0415
 
             return OpenAIClient(
-                base_url=model.endpoint.base_url, api_key=api_key, abilities=model.abilities
+                base_url=model.endpoint.base_url, api_key=api_key, capabilities=model.capabilities
             )
         case "anthropic":
             from eval_assets.judges.anthropic import AnthropicClient  # noqa: PLC0415
@@ -188,14 +188,14 @@ def _vendor(declared: Judge | Generator) -> Vendor:
     return declared.provider
 
 
-def _takes(abilities: Abilities, setting: str) -> bool:
+def _takes(capabilities: Capabilities, setting: str) -> bool:
     """Whether a setting may be sent; what the table does not know about is the user's own risk."""
     match setting:
         case "temperature" | "top_p" | "top_k":
-            return abilities.temperature
+            return capabilities.temperature
         case "effort":
-            return abilities.effort
+            return capabilities.effort
         case "seed":
-            return abilities.seed
+            return capabilities.seed
         case _:
             return True

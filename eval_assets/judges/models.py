@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import yaml
 
-from eval_assets.models import Abilities, Price
+from eval_assets.models import Capabilities, Price
 
 UNKNOWN_FAMILY = "unknown"
 ENDS_SOON = timedelta(days=60)
@@ -36,7 +36,9 @@ class Lifecycle:
     ends_on: date | None
 
 
-def abilities_of(model: str, *, overrides: Mapping[str, Mapping[str, bool | str]]) -> Abilities:
+def capabilities_of(
+    model: str, *, overrides: Mapping[str, Mapping[str, bool | str]]
+) -> Capabilities:
     """What a model takes.
 
     A model that no entry fits is taken for one behind an OpenAI-compatible endpoint: it takes a
@@ -44,25 +46,25 @@ def abilities_of(model: str, *, overrides: Mapping[str, Mapping[str, bool | str]
 
     Args:
         model: Name of the model; a leading `organisation/` is put aside.
-        overrides: Abilities by model, which go before the table that ships.
+        overrides: Capabilities by model, which go before the table that ships.
 
     Raises:
-        ValueError: If an override names something that is no ability.
+        ValueError: If an override names something that is not a capability.
 
     Examples:
-        >>> abilities_of("claude-haiku-5-5", overrides={}).temperature
+        >>> capabilities_of("claude-haiku-5-5", overrides={}).temperature
         False
-        >>> abilities_of("gpt-4o-2024-11-20", overrides={}).temperature
+        >>> capabilities_of("gpt-4o-2024-11-20", overrides={}).temperature
         True
     """
     found: dict[str, Any] = {"family": UNKNOWN_FAMILY}
-    found |= _fitting(model, _table("models.yaml")["abilities"]) or {}
+    found |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
     found |= _fitting(model, overrides) or {}
     try:
-        return Abilities(**found)
+        return Capabilities(**found)
     except TypeError as error:
-        known = ", ".join(Abilities.__dataclass_fields__)
-        raise ValueError(f"abilities of {model} must be among {known}, got {found}") from error
+        known = ", ".join(Capabilities.__dataclass_fields__)
+        raise ValueError(f"capabilities of {model} must be among {known}, got {found}") from error
 
 
 def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
@@ -135,7 +137,7 @@ def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dic
     """
     families: dict[str, list[str]] = {}
     for model in models:
-        family = abilities_of(model, overrides=overrides).family
+        family = capabilities_of(model, overrides=overrides).family
         families.setdefault(_bare(model) if family == UNKNOWN_FAMILY else family, []).append(model)
     return {family: members for family, members in families.items() if len(members) > 1}
 

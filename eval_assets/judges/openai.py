@@ -8,10 +8,10 @@ from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
 from openai.types.chat.chat_completion import Choice
 
-from eval_assets.judges.call import BatchClient, Call, CallFailed, Reply
+from eval_assets.judges.call import BatchClient, Call, CallFailed
 from eval_assets.judges.failures import failures_told, filtered, is_filtered, without_key
-from eval_assets.ledger import ReplyStatus
-from eval_assets.models import Abilities, Usage
+from eval_assets.ledger import Reply, ReplyStatus
+from eval_assets.models import Capabilities, Usage
 
 _STATUSES: dict[str, ReplyStatus] = {"length": "truncated", "content_filter": "content_filter"}
 
@@ -22,12 +22,12 @@ class OpenAIClient:
     Args:
         base_url: Endpoint, with its version: `https://api.openai.com/v1`.
         api_key: Key, which appears in no reply and no failure.
-        abilities: What the model takes.
+        capabilities: What the model takes.
     """
 
-    def __init__(self, *, base_url: str, api_key: str, abilities: Abilities) -> None:
+    def __init__(self, *, base_url: str, api_key: str, capabilities: Capabilities) -> None:
         self.api_key = api_key
-        self.abilities = abilities
+        self.capabilities = capabilities
         # No retries: one retry policy, one ledger row per attempt. No timeout: the caller's holds.
         self.sdk = openai.AsyncOpenAI(
             api_key=api_key, base_url=base_url, max_retries=0, timeout=None
@@ -35,7 +35,7 @@ class OpenAIClient:
 
     async def ask(self, call: Call) -> Reply:
         """Ask once; see `Client.ask`."""
-        body = request_body(call, self.abilities)
+        body = request_body(call, self.capabilities)
         with failures_told(openai, api_key=self.api_key):
             try:
                 # All of it as extra body, which goes before the arguments: these know less than
@@ -62,13 +62,13 @@ class OpenAIClient:
         await self.sdk.close()
 
 
-def request_body(call: Call, abilities: Abilities) -> dict[str, Any]:
+def request_body(call: Call, capabilities: Capabilities) -> dict[str, Any]:
     """The body of the request, as JSON."""
     settings = dict(call.settings)
     body: dict[str, Any] = {
         "model": call.endpoint.model,
         "messages": [{"role": m.role, "content": m.text} for m in call.messages],
-        abilities.max_tokens_name: call.max_tokens,
+        capabilities.max_tokens_name: call.max_tokens,
     }
     if call.schema is not None:
         schema = {"name": "verdict", "strict": True, "schema": dict(call.schema)}

@@ -7,9 +7,10 @@ from typing import Any
 import openai
 from openai.types.chat import ChatCompletion
 
-from eval_assets.judges.call import Call, CallFailed, Reply, Results
+from eval_assets.judges.call import Call, CallFailed, Results
 from eval_assets.judges.failures import failure_of, failures_told, filtered, is_filtered
 from eval_assets.judges.openai import OpenAIClient, reply_of, request_body
+from eval_assets.ledger import Reply
 
 _ENDED = ("completed", "expired", "cancelled", "failed")
 
@@ -33,7 +34,7 @@ class OpenAIBatches:
                     "custom_id": call.key,
                     "method": "POST",
                     "url": "/v1/chat/completions",
-                    "body": request_body(call, self._client.abilities),
+                    "body": request_body(call, self._client.capabilities),
                 }
             )
             for call in calls

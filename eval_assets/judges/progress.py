@@ -38,7 +38,7 @@ class Estimate:
 
     def add(self, call: Call) -> None:
         """Count a call."""
-        n_thinking = _EXPECTED_THINKING_TOKENS if self.model.abilities.thinks else 0
+        n_thinking = _EXPECTED_THINKING_TOKENS if self.model.capabilities.thinks else 0
         n_output = min(call.max_tokens, _EXPECTED_OUTPUT_TOKENS + n_thinking)
         usage = Usage(call.size // _CHARACTERS_PER_TOKEN, n_output)
         cost = self.model.cost_usd(usage)

@@ -229,7 +229,7 @@ class Rater:
             messages=prompt.messages(),
             settings=model.settings,
             max_tokens=model.max_tokens,
-            schema=verdict_schema(unit.question.scale) if model.abilities.json_schema else None,
+            schema=verdict_schema(unit.question.scale) if model.capabilities.json_schema else None,
             replicate=replicate,
         )
 

@@ -1,4 +1,4 @@
-"""Judges, generators, prices and abilities as evaluation.yaml declares them."""
+"""Judges, generators, prices and capabilities as evaluation.yaml declares them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,8 +7,8 @@ from eval_assets.evaluation import Calling, Generator, Judge, Setting
 from eval_assets.models import Price
 from eval_assets.readers.entry_checks import EntryChecks
 from eval_assets.readers.evaluation_entries import (
-    AbilitiesEntry,
     CalledEntry,
+    CapabilitiesEntry,
     GeneratorEntry,
     JudgeEntry,
     PriceEntry,
@@ -87,16 +87,16 @@ def declared_prices(checks: EntryChecks, raws: Mapping[str, object]) -> dict[str
     return prices
 
 
-def declared_abilities(
+def declared_capabilities(
     checks: EntryChecks, raws: Mapping[str, object]
 ) -> dict[str, dict[str, bool | str]]:
-    """What is said of a model's abilities, by model."""
-    abilities = {}
+    """What is said of a model's capabilities, by model."""
+    capabilities = {}
     for model, raw in raws.items():
-        entry = checks.entry(AbilitiesEntry, raw, ("abilities", model))
+        entry = checks.entry(CapabilitiesEntry, raw, ("capabilities", model))
         if entry is not None:
-            abilities[model] = entry.model_dump(exclude_none=True)
-    return abilities
+            capabilities[model] = entry.model_dump(exclude_none=True)
+    return capabilities
 
 
 def _calling(checks: EntryChecks, entry: CalledEntry, path: KeyPath, *, batch: bool) -> Calling:

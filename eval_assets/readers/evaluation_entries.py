@@ -40,7 +40,7 @@ class Document(Entry):
     generators: list[Raw] = []
     prompts: Raw = None
     prices: dict[str, Raw] = {}
-    abilities: dict[str, Raw] = {}
+    capabilities: dict[str, Raw] = {}
 
 
 class QuestionEntry(Entry):
@@ -120,7 +120,7 @@ class PriceEntry(Entry):
     long_prompt_factor: Positive = 1.0
 
 
-class AbilitiesEntry(Entry):
+class CapabilitiesEntry(Entry):
     """What a model takes."""
 
     family: Text | None = None

@@ -12,7 +12,7 @@ from eval_assets.evaluation import (
 )
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.declared_models import (
-    declared_abilities,
+    declared_capabilities,
     declared_generators,
     declared_judges,
     declared_prices,
@@ -89,7 +89,7 @@ def read_evaluation(folder: Path) -> Evaluation:
         generators=generators,
         prompts=prompts,
         prices=declared_prices(checks, entries.prices),
-        abilities=declared_abilities(checks, entries.abilities),
+        capabilities=declared_capabilities(checks, entries.capabilities),
     )
     raise_all(checks.in_order(), source=FILE)
     return evaluation

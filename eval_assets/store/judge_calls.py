@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from eval_assets.ledger import Attempt, Batch, StoredReply
+from eval_assets.ledger import Attempt, Batch, Reply
 from eval_assets.store.connection import connect, transaction
 from eval_assets.store.tables import insert_rows
 
@@ -20,7 +20,7 @@ class DuckDBLedger:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def replies(self, call_keys: Collection[str]) -> dict[str, StoredReply]:
+    def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
         """Replies recorded before, by call key: of a key's attempts the latest with a reply."""
         wanted = pd.DataFrame({"call_key": list(call_keys)}, dtype=object)
         if wanted.empty:
@@ -36,7 +36,7 @@ class DuckDBLedger:
                 GROUP BY call_key
                 """
             ).fetchall()
-        return {key: StoredReply(text=text, status=status) for key, text, status in rows}
+        return {key: Reply(text=text, status=status) for key, text, status in rows}
 
     def record(self, attempts: Sequence[Attempt]) -> None:
         """Store attempts, all or none of them."""

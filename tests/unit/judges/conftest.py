@@ -17,7 +17,7 @@ from eval_assets.judges.prompt import PromptTemplate
 from eval_assets.judges.rater import Unit
 from eval_assets.judges.retry import RetryPolicy
 from eval_assets.judges.run import RunOptions
-from eval_assets.ledger import Attempt, Batch, StoredReply
+from eval_assets.ledger import Attempt, Batch, Reply
 from eval_assets.scale import Scale
 
 KEY = "sk-secret-of-the-tests"
@@ -43,7 +43,7 @@ class MemoryLedger:
         self.batches: list[Batch] = []
         self.n_commits = 0
 
-    def replies(self, call_keys: Collection[str]) -> dict[str, StoredReply]:
+    def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
         """Replies recorded before."""
         wanted, found = set(call_keys), {}
         for each in self.attempts:
@@ -51,7 +51,7 @@ class MemoryLedger:
                 case "timeout" | "api_error":
                     continue
                 case status if each.call_key in wanted:
-                    found[each.call_key] = StoredReply(each.raw_output or "", status)
+                    found[each.call_key] = Reply(each.raw_output or "", status)
         return found
 
     def record(self, attempts: Sequence[Attempt]) -> None:

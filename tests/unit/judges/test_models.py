@@ -6,7 +6,7 @@ import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
 from eval_assets.judges.models import (
-    abilities_of,
+    capabilities_of,
     in_force,
     lifecycle_of,
     price_of,
@@ -38,7 +38,7 @@ TODAY = date(2026, 11, 21)
 def test_the_longest_name_that_fits_tells_what_a_model_takes(
     model: str, family: str, *, temperature: bool, json_schema: bool
 ) -> None:
-    found = abilities_of(model, overrides={})
+    found = capabilities_of(model, overrides={})
     assert (found.family, found.temperature, found.json_schema) == (
         family,
         temperature,
@@ -48,13 +48,15 @@ def test_the_longest_name_that_fits_tells_what_a_model_takes(
 
 def test_the_evaluation_goes_before_the_table_field_by_field() -> None:
     overrides = {"gpt-6-luna": {"temperature": True}}
-    found = abilities_of("gpt-6-luna", overrides=overrides)
+    found = capabilities_of("gpt-6-luna", overrides=overrides)
     assert (found.temperature, found.max_tokens_name) == (True, "max_completion_tokens")
 
 
-def test_an_unknown_ability_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"abilities of gpt-4o must be among family, temperature"):
-        abilities_of("gpt-4o", overrides={"gpt-4o": {"telepathy": True}})
+def test_an_unknown_capability_is_refused_by_name() -> None:
+    with pytest.raises(
+        ValueError, match=r"capabilities of gpt-4o must be among family, temperature"
+    ):
+        capabilities_of("gpt-4o", overrides={"gpt-4o": {"telepathy": True}})
 
 
 def test_a_price_holds_for_dated_snapshots_and_for_no_other_model() -> None:

@@ -1,4 +1,4 @@
-"""Judges, generators, prices and abilities in evaluation.yaml."""
+"""Judges, generators, prices and capabilities in evaluation.yaml."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ judges:
 judge_prompt: mine.txt
 staged: {kappa: 0.9, window: 50}
 prices: {gpt-4o: {input: 2.5, output: 10, cached_input: 1.25}}
-abilities: {gpt-4o: {temperature: false, max_tokens_name: max_tokens}}
+capabilities: {gpt-4o: {temperature: false, max_tokens_name: max_tokens}}
 """,
             "mine.txt": "{% block user %}{{ response }}{% endblock %}",
         }
@@ -58,7 +58,7 @@ abilities: {gpt-4o: {temperature: false, max_tokens_name: max_tokens}}
     assert evaluation.judge_prompt == folder / "mine.txt"
     assert evaluation.staged == Staged(kappa=0.9, window=50)
     assert evaluation.prices == {"gpt-4o": Price(2.5, 10, cached_input_usd=1.25)}
-    assert evaluation.abilities == {
+    assert evaluation.capabilities == {
         "gpt-4o": {"temperature": False, "max_tokens_name": "max_tokens"}
     }
 
@@ -142,7 +142,10 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
         ),
         ("prices: {x: {input: 1}}", "prices.x.output: the key is missing. Add it"),
         ("prices: {x: {input: -1, output: 1}}", "prices.x.input: -1 is too low. Use 0 or more"),
-        ("abilities: {x: {telepathy: true}}", "abilities.x.telepathy: there is no such key. "),
+        (
+            "capabilities: {x: {telepathy: true}}",
+            "capabilities.x.telepathy: there is no such key. ",
+        ),
         (
             "generators: [{id: a, provider: recorded, model: x}]\nprompts: responses.csv",
             'generators[0].provider: "recorded" is not one of the choices. ',

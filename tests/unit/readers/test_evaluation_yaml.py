@@ -174,7 +174,7 @@ def test_what_is_wrong_with_a_question_is_told(
             (
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
                 "judges, gates, budget_usd, judge_prompt, staged, generators, prompts, prices, "
-                "abilities"
+                "capabilities"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -335,7 +335,7 @@ gates:
             (
                 "evaluation.yaml:1: nothing is not a mapping. Write some of the keys name, rubric, "
                 "responses, labels, judges, gates, budget_usd, judge_prompt, staged, generators, "
-                "prompts, prices, abilities, each with a value."
+                "prompts, prices, capabilities, each with a value."
             ),
         ),
         (
