@@ -18,12 +18,17 @@ import openai
 
 from benchmarks.table import Row, duration, markdown
 from eval_assets.evaluation import Calling, Evaluation, Judge, RubricQuestion
-from eval_assets.judges.call import Call
-from eval_assets.judges.judging import live_judges, score_units
-from eval_assets.judges.openai import request_body
-from eval_assets.judges.prompt import PromptTemplate, verdict_schema
-from eval_assets.judges.rater import LiveJudge, Unit
-from eval_assets.judges.run import RunOptions
+from eval_assets.judges import (
+    LiveModel,
+    PromptTemplate,
+    RequestOptions,
+    Unit,
+    judge_units,
+    live_judges,
+)
+from eval_assets.judges.calling.requests import ModelRequest
+from eval_assets.judges.clients.openai import request_body
+from eval_assets.judges.prompts.prompt import verdict_schema
 from eval_assets.scale import Scale
 from eval_assets.store.judge_calls import DuckDBLedger
 
@@ -117,19 +122,17 @@ def _ledger() -> Iterator[DuckDBLedger]:
         yield ledger
 
 
-def _judge(units: list[Unit], judges: list[LiveJudge], ledger: DuckDBLedger) -> None:
-    keys = {judge.model.id: "sk-benchmark" for judge in judges}
-    options = RunOptions(keys, report=lambda _: None)
-    summary = asyncio.run(score_units(units, judges, ledger, template=TEMPLATE, options=options))
+def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: DuckDBLedger) -> None:
+    keys = {judge.id: "sk-benchmark" for judge in judges}
+    options = RequestOptions(keys, report=lambda _: None)
+    summary = asyncio.run(judge_units(units, judges, ledger, template=TEMPLATE, options=options))
     assert {score.status for score in summary.scores} == {"ok"}
 
 
 def _bare(environ: dict[str, str]) -> Cost:
     """The same requests by the client alone: no limiter, no retry, no parsing, no ledger."""
     (judge,) = _judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
-    bodies = [
-        request_body(_call(judge, unit), judge.model.capabilities) for unit in _units(N_CALLS)
-    ]
+    bodies = [request_body(_request(judge, unit), judge.capabilities) for unit in _units(N_CALLS)]
 
     async def ask_all() -> None:
         async with openai.AsyncOpenAI(
@@ -146,20 +149,19 @@ def _bare(environ: dict[str, str]) -> Cost:
     return _measured(lambda: asyncio.run(ask_all()))
 
 
-def _call(judge: LiveJudge, unit: Unit) -> Call:
-    prompt = TEMPLATE.render(
-        QUESTION, prompt_text=unit.prompt_text, response_text=unit.response_text
-    )
-    return Call(
-        endpoint=judge.model.endpoint,
-        messages=prompt.messages(),
-        settings=judge.model.settings,
-        max_tokens=judge.model.max_tokens,
+def _request(judge: LiveModel[Judge], unit: Unit) -> ModelRequest:
+    return ModelRequest(
+        endpoint=judge.endpoint,
+        messages=TEMPLATE.render(
+            QUESTION, prompt_text=unit.prompt_text, response_text=unit.response_text
+        ),
+        settings=judge.settings,
+        max_tokens=judge.max_tokens,
         schema=verdict_schema(QUESTION.scale),
     )
 
 
-def _judges(environ: dict[str, str], *judges: Judge) -> list[LiveJudge]:
+def _judges(environ: dict[str, str], *judges: Judge) -> list[LiveModel[Judge]]:
     evaluation = Evaluation("benchmark", Path(), (QUESTION,), (), (), judges=judges)
     return live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
 

@@ -20,7 +20,7 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (
     GeneratedResponse,
     GenerationSummary,
-    RunOptions,
+    RequestOptions,
     api_keys,
     generate_responses,
     live_generators,
@@ -99,7 +99,7 @@ def _generate(evaluation: Evaluation, ledger: DuckDBLedger) -> GenerationSummary
             live_generators(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date()),
             ledger,
             name=_response_id,
-            options=RunOptions(
+            options=RequestOptions(
                 api_keys=api_keys(evaluation.generators), budget_usd=evaluation.budget_usd
             ),
         )

@@ -15,20 +15,18 @@ from eval_assets.agreement import StageChange
 from eval_assets.assets.resources import (
     rows_as_metadata,
 )
-from eval_assets.evaluation import Evaluation, judge_fingerprint
+from eval_assets.evaluation import Evaluation, Judge, judge_fingerprint
 from eval_assets.judges import (
     JudgeSummary,
     JudgingSummary,
-    LiveJudge,
+    LiveModel,
     PromptTemplate,
-    RunOptions,
-    StagedJudging,
+    RequestOptions,
     Unit,
     api_keys,
-    judge_in_stages,
+    judge_units,
     live_judges,
     n_ended_batches,
-    score_units,
     warn_of_budget,
 )
 from eval_assets.store import (
@@ -80,30 +78,26 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
         spent = spent_in_run(connection, run_id)
     cap = evaluation.budget_usd
     budget = None if cap is None else max(0.0, cap - spent)
-    template = PromptTemplate.load(evaluation.judge_prompt)
-
-    def score(
-        units: Sequence[Unit], judges: Sequence[LiveJudge], budget_usd: float | None
-    ) -> JudgingSummary:
-        options = RunOptions(api_keys=keys, budget_usd=budget_usd)
-        ledger = DuckDBLedger(database)
-        return asyncio.run(score_units(units, judges, ledger, template=template, options=options))
-
-    if evaluation.staged is None:
-        judging = StagedJudging(score(units, judges, budget), ())
-    else:
-        judging = judge_in_stages(units, judges, score, staged=evaluation.staged, budget_usd=budget)
-    summary = judging.summary
+    summary = asyncio.run(
+        judge_units(
+            units,
+            judges,
+            DuckDBLedger(database),
+            template=PromptTemplate.load(evaluation.judge_prompt),
+            options=RequestOptions(api_keys=keys, budget_usd=budget),
+            staged=evaluation.staged,
+        )
+    )
     warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
     with connect(database) as connection, transaction(connection):
-        write_staged_mode(connection, judging.changes, at=datetime.now(tz=UTC))
+        write_staged_mode(connection, summary.stages, at=datetime.now(tz=UTC))
         record_spending(connection, run_id, asset="judge_scores", spent_usd=_spent_usd(summary))
     return LiveScores(
         scores=pd.DataFrame([asdict(score) for score in summary.scores]),
         metadata={
             **_metadata(summary),
-            **_stage(judging.changes),
-            "cautions": [caution for judge in judges for caution in judge.model.cautions],
+            **_stage(summary.stages),
+            "cautions": [caution for judge in judges for caution in judge.cautions],
         },
         stopped=tuple(
             f"{judge.judge_id} is stopped: {judge.stopped}"
@@ -115,17 +109,15 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
 
 def n_batches_to_collect(evaluation: Evaluation, database: Path) -> int:
     """Batches of live judges that vendors have answered and no run has collected yet."""
-    models = [
-        judge.model for judge in declared_live_judges(evaluation) if judge.model.calling.batch
-    ]
-    if not models:
+    judges = [judge for judge in declared_live_judges(evaluation) if judge.calling.batch]
+    if not judges:
         return 0
     keys = api_keys(judge for judge in evaluation.judges if judge.calling.batch)
-    options = RunOptions(api_keys=keys)
-    return asyncio.run(n_ended_batches(models, DuckDBLedger(database), options=options))
+    options = RequestOptions(api_keys=keys)
+    return asyncio.run(n_ended_batches(judges, DuckDBLedger(database), options=options))
 
 
-def declared_live_judges(evaluation: Evaluation) -> list[LiveJudge]:
+def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
     """The live judges at today's prices, with endpoints from the environment."""
     return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
 
@@ -133,7 +125,7 @@ def declared_live_judges(evaluation: Evaluation) -> list[LiveJudge]:
 def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
     """Fingerprint of every judge: provider, model, prompt and settings, by judge id."""
     prompt = PromptTemplate.load(evaluation.judge_prompt).source
-    sent = {judge.model.id: judge.model.settings for judge in declared_live_judges(evaluation)}
+    sent = {judge.id: judge.settings for judge in declared_live_judges(evaluation)}
     return {
         judge.id: judge_fingerprint(
             judge, settings=sent.get(judge.id, {}), prompt=prompt if judge.id in sent else ""

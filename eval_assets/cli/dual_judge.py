@@ -21,13 +21,13 @@ from eval_assets.judges import (
     JudgeScore,
     JudgingSummary,
     PromptTemplate,
-    RunOptions,
+    RequestOptions,
     Unit,
     api_keys,
-    budget_for,
     import_sdks,
+    judge_units,
     live_judges,
-    score_units,
+    require_prices,
     shared_family,
 )
 from eval_assets.problems import InputError, InputProblem
@@ -121,13 +121,8 @@ def _ask(
     import_sdks()
     judges = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
     template = PromptTemplate.load(Path("relevance"))
-    options = RunOptions(api_keys(evaluation.judges), budget_usd=evaluation.budget_usd)
-    try:
-        budget_for([judge.model for judge in judges], options)
-    except ValueError as error:
-        raise InputError(
-            InputProblem(FILE, None, "budget_usd", str(error), "Or declare other judges")
-        ) from error
+    options = RequestOptions(api_keys(evaluation.judges), budget_usd=evaluation.budget_usd)
+    require_prices(judges, budget_usd=options.budget_usd)
     units = [
         Unit(_name(asked, document), RELEVANCE, asked.text, document.content)
         for document in asked.documents
@@ -136,7 +131,7 @@ def _ask(
         pass  # nothing is spent where the database cannot be used
     started = time.perf_counter()
     summary = asyncio.run(
-        score_units(units, judges, DuckDBLedger(database), template=template, options=options)
+        judge_units(units, judges, DuckDBLedger(database), template=template, options=options)
     )
     return summary, time.perf_counter() - started
 

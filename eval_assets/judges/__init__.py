@@ -1,21 +1,18 @@
-"""LLM raters: prompts, calls, and what a reply means."""
+"""LLM raters: prompts, model requests, and reading what a reply means."""
 
 from eval_assets.judges.batching import n_ended_batches
-from eval_assets.judges.generating import (
-    GeneratedResponse,
-    GenerationSummary,
-    generate_responses,
-    live_generators,
-)
-from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
-from eval_assets.judges.live import api_key_name, api_keys, import_sdks
-from eval_assets.judges.models import lifecycle_of, shared_family
-from eval_assets.judges.prompt import PromptError, PromptTemplate
-from eval_assets.judges.rater import JudgeSummary, LiveJudge, Unit
-from eval_assets.judges.run import RunOptions, budget_for, warn_of_budget
-from eval_assets.judges.scores import JudgeScore
-from eval_assets.judges.staging import StagedJudging, judge_in_stages
-from eval_assets.judges.verdict import parse_verdict
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.session import RequestOptions, require_prices, warn_of_budget
+from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
+from eval_assets.judges.clients import import_sdks
+from eval_assets.judges.declared import live_generators, live_judges
+from eval_assets.judges.generating import GeneratedResponse, GenerationSummary, generate_responses
+from eval_assets.judges.judging import JudgeSummary, JudgingSummary, judge_units
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.keys import api_key_name, api_keys
+from eval_assets.judges.prompts.prompt import PromptError, PromptTemplate
+from eval_assets.judges.replicates import JudgeScore
+from eval_assets.judges.replies import parse_reply
 
 __all__ = [
     "GeneratedResponse",
@@ -23,24 +20,22 @@ __all__ = [
     "JudgeScore",
     "JudgeSummary",
     "JudgingSummary",
-    "LiveJudge",
+    "LiveModel",
     "PromptError",
     "PromptTemplate",
-    "RunOptions",
-    "StagedJudging",
+    "RequestOptions",
     "Unit",
     "api_key_name",
     "api_keys",
-    "budget_for",
     "generate_responses",
     "import_sdks",
-    "judge_in_stages",
+    "judge_units",
     "lifecycle_of",
     "live_generators",
     "live_judges",
     "n_ended_batches",
-    "parse_verdict",
-    "score_units",
+    "parse_reply",
+    "require_prices",
     "shared_family",
     "warn_of_budget",
 ]

@@ -1,35 +1,19 @@
-"""Generating: the prompts go to the models under test, turn by turn, by the judges' machinery."""
+"""Generating: the prompts go to the models under test, turn by turn, as judges are asked."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from functools import partial
 
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.evaluation import Evaluation, Generator
-from eval_assets.judges.call import Call, Message
-from eval_assets.judges.caller import Caller, Outcome, Subject
-from eval_assets.judges.lane import Lane
-from eval_assets.judges.live import LiveModel, live_model
-from eval_assets.judges.progress import Estimate
-from eval_assets.judges.run import Job, RunOptions, budget_for, open_lanes, run_jobs
-from eval_assets.judges.verdict import Status
-from eval_assets.ledger import Ledger
-
-
-@dataclass(frozen=True)
-class LiveGenerator:
-    """A generator that can be called.
-
-    Args:
-        model: Its model.
-        system: System prompt; empty for none.
-        seeds: One answer is made for each.
-    """
-
-    model: LiveModel
-    system: str = ""
-    seeds: tuple[int, ...] = (0,)
+from eval_assets.evaluation import Generator
+from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.progress import Estimate
+from eval_assets.judges.calling.requests import Answer, Message, ModelRequest, Subject, Unsent
+from eval_assets.judges.calling.scheduler import run_tasks
+from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
+from eval_assets.judges.replies import Status
+from eval_assets.ledger import Ledger, Reply
 
 
 @dataclass(frozen=True)
@@ -40,10 +24,10 @@ class GeneratedResponse:
         conversation: The conversation.
         turn: Its turn.
         generator_id: Who answered.
-        seed: For which seed.
+        seed: Seed of the answer.
         status: `ok` for a whole answer; only then it is one to be judged.
-        text: The answer; of a refused or cut-off one what there is.
-        error: What went wrong where there is no answer.
+        text: The answer; of a refused or cut-off one as much as there is.
+        error: What went wrong if there is no answer.
     """
 
     conversation: Conversation
@@ -51,8 +35,8 @@ class GeneratedResponse:
     generator_id: str
     seed: int
     status: Status
-    text: str
-    error: str
+    text: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,10 +44,10 @@ class GenerationSummary:
     """What came of a run.
 
     Args:
-        responses: One a turn, generator and seed.
-        n_attempts: Calls made in this run, retries included.
+        responses: One per turn, generator and seed.
+        n_attempts: Requests sent in this run, retries included.
         n_from_ledger: Answers that were made before.
-        spent_usd: Cost in this run; None where some of it is not known.
+        spent_usd: Cost in this run; None if some of it is not known.
         budget_left_usd: What the run might still have spent; None without a cap.
         estimates: What was expected of each generator.
         stopped: Generators that were stopped early, with the reason.
@@ -82,122 +66,105 @@ ResponseName = Callable[[Conversation, Turn, str, int], str]
 """Id of the response to a turn by a generator for a seed."""
 
 
-def live_generators(
-    evaluation: Evaluation, *, environ: Mapping[str, str], today: date
-) -> list[LiveGenerator]:
-    """Make the declared generators ready.
-
-    Args:
-        evaluation: Where they, and other prices and capabilities, are declared.
-        environ: Environment, which may name other endpoints.
-        today: Day whose prices hold.
-    """
-
-    def ready(generator: Generator) -> LiveModel:
-        return live_model(
-            generator, evaluation=evaluation, defaults={}, environ=environ, today=today
-        )
-
-    return [
-        LiveGenerator(ready(generator), generator.system, generator.seeds)
-        for generator in evaluation.generators
-    ]
-
-
 async def generate_responses(
     conversations: Sequence[Conversation],
-    generators: Sequence[LiveGenerator],
+    generators: Sequence[LiveModel[Generator]],
     ledger: Ledger,
     *,
     name: ResponseName,
-    options: RunOptions,
+    options: RequestOptions,
 ) -> GenerationSummary:
     """Ask every generator every prompt, except for what the ledger already answers.
 
-    A later turn is asked with the answers to the earlier ones before it; where one of them failed
-    it is not asked, because nobody would have said it.
+    A later turn is asked with the answers to the earlier ones before it; if one of them failed it
+    is not asked, because nobody would have said it.
 
     Args:
         conversations: The prompts.
         generators: Who answers.
-        ledger: Where attempts are kept, across runs.
-        name: Id of a response.
-        options: How the run goes.
+        ledger: Ledger of requests and replies, across runs.
+        name: Returns the id of a response.
+        options: How requests are sent.
 
     Raises:
-        InputError: If the run is capped and a generator's price is not known.
+        InputError: If there is a cap and a generator's price is not known.
     """
-    models = [generator.model for generator in generators]
-    budget = budget_for(models, options)
-    async with open_lanes(models, ledger, budget=budget, options=options) as (caller, lanes):
-        threads = [
-            [
-                _Thread(conversation, generator, seed, lane=lane, caller=caller, name=name)
+    require_prices(generators, budget_usd=options.budget_usd)
+    budget = Budget(options.budget_usd)
+    async with open_clients(generators, ledger, budget=budget, options=options) as clients:
+        threads = {
+            client: [
+                _Thread(conversation, seed, client, name=name)
                 for conversation in conversations
-                for seed in generator.seeds
+                for seed in client.model.declared.seeds
             ]
-            for generator, lane in zip(generators, lanes, strict=True)
-        ]
-        n_from_ledger = await _recall([each for group in threads for each in group], caller)
-        estimates = tuple(
-            _estimate(model, group) for model, group in zip(models, threads, strict=True)
-        )
+            for client in clients
+        }
+        n_from_ledger = 0
+        for client, group in threads.items():
+            n_from_ledger += await _recall(group, client)
+        estimates = tuple(_estimate(client.model, group) for client, group in threads.items())
         for estimate in estimates:
             options.report(estimate)
-        jobs = [(lane, _jobs(group)) for lane, group in zip(lanes, threads, strict=True)]
-        await run_jobs(jobs, options=options)
+        await run_tasks(
+            [
+                (client, [thread.go_on for thread in group if not thread.has_ended])
+                for client, group in threads.items()
+            ],
+            report=options.report,
+        )
     return GenerationSummary(
-        responses=tuple(r for group in threads for thread in group for r in thread.responses()),
-        n_attempts=sum(lane.n_attempts for lane in lanes),
+        responses=tuple(
+            r for group in threads.values() for each in group for r in each.responses()
+        ),
+        n_attempts=sum(client.n_attempts for client in clients),
         n_from_ledger=n_from_ledger,
-        spent_usd=None if any(lane.n_unpriced for lane in lanes) else budget.spent_usd,
-        budget_left_usd=None if options.budget_usd is None else budget.left_usd,
+        spent_usd=None if any(client.n_unpriced for client in clients) else budget.spent_usd,
+        budget_left_usd=budget.left_usd,
         estimates=estimates,
-        stopped={lane.model.id: lane.stopped for lane in lanes if lane.stopped},
+        stopped={client.model.id: client.stopped for client in clients if client.stopped},
     )
 
 
 class _Thread:
     """One conversation with one generator for one seed, as far as it has come."""
 
-    def __init__(  # noqa: PLR0913 - what a conversation is, and by whom it is held
+    def __init__(
         self,
         conversation: Conversation,
-        generator: LiveGenerator,
         seed: int,
+        client: ModelClient[Generator],
         *,
-        lane: Lane,
-        caller: Caller,
         name: ResponseName,
     ) -> None:
         self._conversation = conversation
-        self._generator = generator
         self._seed = seed
-        self._lane = lane
-        self._caller = caller
+        self._client = client
         self._name = name
-        self._outcomes: list[Outcome] = []
+        self._answers: list[Answer | Unsent] = []
 
     @property
     def has_ended(self) -> bool:
         """Whether every turn is answered, or one of them never will be."""
-        failed = bool(self._outcomes) and self._outcomes[-1].status != "ok"
-        return failed or len(self._outcomes) == len(self._conversation.turns)
+        failed = bool(self._answers) and self._answers[-1].status != "ok"
+        return failed or len(self._answers) == len(self._conversation.turns)
 
     @property
     def n_turns_left(self) -> int:
         """Turns still to be asked, if all goes well."""
-        return 0 if self.has_ended else len(self._conversation.turns) - len(self._outcomes)
+        return 0 if self.has_ended else len(self._conversation.turns) - len(self._answers)
 
-    def next_call(self) -> Call:
-        """The next turn, with all that was said before it."""
-        model = self._generator.model
-        messages = [Message("system", self._generator.system)] if self._generator.system else []
-        for turn, outcome in zip(self._conversation.turns, self._outcomes, strict=False):
-            messages += [Message("user", turn.text), Message("assistant", outcome.text)]
+    def next_request(self) -> ModelRequest:
+        """Return the request for the next turn, with all that was said before it."""
+        model = self._client.model
+        system = model.declared.system
+        messages = [Message("system", system)] if system else []
+        for turn, answer in zip(self._conversation.turns, self._answers, strict=False):
+            text = answer.text if isinstance(answer, Reply) else ""
+            messages += [Message("user", turn.text), Message("assistant", text)]
         messages.append(Message("user", self._next_turn().text))
         seed = {"seed": self._seed} if model.capabilities.seed else {}
-        return Call(
+        return ModelRequest(
             endpoint=model.endpoint,
             messages=tuple(messages),
             settings={**model.settings, **seed},
@@ -205,60 +172,54 @@ class _Thread:
             replicate=self._seed,
         )
 
-    def recall(self) -> bool:
-        """Take the next answer from what was looked up; tell whether it was there."""
-        outcome = self._caller.stored(self.next_call().key)
-        if outcome is not None:
-            self._outcomes.append(outcome)
-        return outcome is not None
+    def recall(self, replies: Mapping[str, Reply]) -> bool:
+        """Take the next answer from those looked up; return whether it was there."""
+        reply = replies.get(self.next_request().key)
+        if reply is not None:
+            self._answers.append(reply)
+        return reply is not None
 
     async def go_on(self) -> bool:
-        """Ask the turns that are left; tell whether all are answered."""
+        """Ask the turns that are left; return whether all are answered."""
         while not self.has_ended:
-            turn = self._next_turn()
-            response_id = self._name(self._conversation, turn, self._generator.model.id, self._seed)
+            turn, generator_id = self._next_turn(), self._client.model.id
+            response_id = self._name(self._conversation, turn, generator_id, self._seed)
             subject = Subject("generation", response_id, replicate=self._seed)
-            self._outcomes.append(await self._caller.ask(self.next_call(), self._lane, subject))
-        return self._outcomes[-1].status == "ok"
+            self._answers.append(await self._client.reply_to(self.next_request(), subject))
+        return self._answers[-1].status == "ok"
 
     def responses(self) -> Iterable[GeneratedResponse]:
-        """What came of every turn."""
-        unasked = Outcome("missing", error="an earlier turn was not answered")
+        """Yield what came of every turn."""
         for place, turn in enumerate(self._conversation.turns):
-            outcome = self._outcomes[place] if place < len(self._outcomes) else unasked
-            yield GeneratedResponse(
-                conversation=self._conversation,
-                turn=turn,
-                generator_id=self._generator.model.id,
-                seed=self._seed,
-                status=outcome.status,
-                text=outcome.text,
-                error=outcome.error,
-            )
+            asked = (self._conversation, turn, self._client.model.id, self._seed)
+            answer = self._answers[place] if place < len(self._answers) else None
+            if isinstance(answer, Reply):
+                yield GeneratedResponse(*asked, status=answer.status, text=answer.text)
+            elif answer is not None:
+                yield GeneratedResponse(*asked, status=answer.status, error=str(answer))
+            else:
+                error = "an earlier turn was not answered"
+                yield GeneratedResponse(*asked, status="missing", error=error)
 
     def _next_turn(self) -> Turn:
-        return self._conversation.turns[len(self._outcomes)]
+        return self._conversation.turns[len(self._answers)]
 
 
-async def _recall(threads: Sequence[_Thread], caller: Caller) -> int:
+async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) -> int:
     """Bring conversations as far as the ledger does; return how many answers it held."""
     n_found, open_threads = 0, list(threads)
     while open_threads:
-        await caller.look_up([thread.next_call().key for thread in open_threads])
-        found = [thread for thread in open_threads if thread.recall()]
+        replies = await client.stored_replies([each.next_request().key for each in open_threads])
+        found = [thread for thread in open_threads if thread.recall(replies)]
         n_found += len(found)
         open_threads = [thread for thread in found if not thread.has_ended]
     return n_found
 
 
-def _estimate(model: LiveModel, threads: Sequence[_Thread]) -> Estimate:
-    """What the turns left will come to, each taken for as long as the next one."""
+def _estimate(model: LiveModel[Generator], threads: Sequence[_Thread]) -> Estimate:
+    """Return what the turns left will come to, each estimated like the next one."""
     estimate = Estimate(model)
     for thread in threads:
         for _ in range(thread.n_turns_left):
-            estimate.add(thread.next_call())
+            estimate.add(thread.next_request())
     return estimate
-
-
-def _jobs(threads: Sequence[_Thread]) -> list[Job]:
-    return [partial(_Thread.go_on, thread) for thread in threads if not thread.has_ended]

@@ -1,19 +1,47 @@
-"""Judging: every judge is asked about every unit, whatever happens to single calls."""
+"""Judging: every judge is asked about every unit, whatever happens to single requests."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges.batching import work_on_batches
-from eval_assets.judges.live import JUDGE_SETTINGS, live_model
-from eval_assets.judges.prompt import PromptTemplate
-from eval_assets.judges.rater import JudgeSummary, LiveJudge, Rater, Unit
-from eval_assets.judges.run import RunOptions, budget_for, open_lanes, run_jobs
-from eval_assets.judges.scores import JudgeScore
+from eval_assets.agreement import StageChange
+from eval_assets.evaluation import Judge, Staged
+from eval_assets.judges.batching import judge_by_batch
+from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.progress import Estimate
+from eval_assets.judges.calling.scheduler import run_tasks
+from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
+from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
+from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.judges.replicates import JudgeScore
+from eval_assets.judges.replies import Status
+from eval_assets.judges.staging import judge_in_stages
 from eval_assets.ledger import BatchLedger
 
-_UNITS_PER_LOOKUP = 10_000
+
+@dataclass(frozen=True)
+class JudgeSummary:
+    """What came of one judge.
+
+    Args:
+        judge_id: The judge.
+        statuses: Units by status.
+        n_attempts: Requests sent in this run, retries included.
+        n_from_ledger: Ratings that were answered before and not asked for again.
+        spent_usd: Cost in this run; None if some of it is not known.
+        estimate: What was expected of this run before its first request.
+        stopped: Why the judge was stopped early; empty if it was not.
+    """
+
+    judge_id: str
+    statuses: Mapping[Status, int]
+    n_attempts: int
+    n_from_ledger: int
+    spent_usd: float | None
+    estimate: Estimate
+    stopped: str
 
 
 @dataclass(frozen=True)
@@ -21,14 +49,16 @@ class JudgingSummary:
     """What came of a run.
 
     Args:
-        scores: One a unit and judge that was asked about it, units and judges in the order given.
+        scores: One per unit and judge that was asked about it, in the order given.
         judges: What came of each judge.
         budget_left_usd: What the run might still have spent; None without a cap.
+        stages: Stages of staged judging, from the first; empty if it is not staged.
     """
 
     scores: tuple[JudgeScore, ...]
     judges: tuple[JudgeSummary, ...]
     budget_left_usd: float | None
+    stages: tuple[StageChange, ...] = ()
 
     @property
     def n_budget_stopped(self) -> int:
@@ -36,82 +66,114 @@ class JudgingSummary:
         return sum(judge.statuses.get("budget_stopped", 0) for judge in self.judges)
 
 
-def live_judges(
-    evaluation: Evaluation, *, environ: Mapping[str, str], today: date
-) -> list[LiveJudge]:
-    """Make the declared judges ready, recorded ones left out.
-
-    Args:
-        evaluation: Where they, and other prices and capabilities, are declared.
-        environ: Environment, which may name other endpoints.
-        today: Day whose prices hold.
-    """
-    return [
-        LiveJudge(
-            model=live_model(
-                judge,
-                evaluation=evaluation,
-                defaults=JUDGE_SETTINGS,
-                environ=environ,
-                today=today,
-            ),
-            replicates=judge.replicates,
-            aggregate=judge.aggregate,
-        )
-        for judge in evaluation.judges
-        if judge.provider != "recorded"
-    ]
-
-
-async def score_units(
+async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is kept
     units: Sequence[Unit],
-    judges: Sequence[LiveJudge],
+    judges: Sequence[LiveModel[Judge]],
     ledger: BatchLedger,
     *,
     template: PromptTemplate,
-    options: RunOptions,
+    options: RequestOptions,
+    staged: Staged | None = None,
 ) -> JudgingSummary:
     """Ask every judge about every unit, except for what the ledger already answers.
 
     A reply is committed to the ledger the moment it has arrived, so that a run that ends early, in
-    whichever way, is continued by the next one. A call that fails leaves the others alone.
+    whichever way, is continued by the next one. A request that fails leaves the others alone.
 
     Args:
         units: What to rate.
         judges: Who rates it.
-        ledger: Where attempts are kept, across runs.
+        ledger: Ledger of requests and replies, across runs.
         template: The judges' prompt, the same for all.
-        options: How the run goes.
+        options: How requests are sent.
+        staged: When the first of two judges is enough; None to ask all about everything.
 
     Returns:
-        One score a unit and judge that is asked about it, whatever came of it.
+        One score per unit and judge that is asked about it, whatever came of it.
 
     Raises:
-        InputError: If the run is capped and a judge's price is not known: no cap could be kept.
+        InputError: If there is a cap and a judge's price is not known: it could not be kept.
         PromptError: If the template cannot be rendered for a unit.
     """
-    models = [judge.model for judge in judges]
-    budget = budget_for(models, options)
-    async with open_lanes(models, ledger, budget=budget, options=options) as (caller, lanes):
-        panel = [
-            Rater(judge, lane, caller=caller, template=template)
-            for judge, lane in zip(judges, lanes, strict=True)
-        ]
-        for start in range(0, len(units), _UNITS_PER_LOOKUP):
-            chunk = units[start : start + _UNITS_PER_LOOKUP]
-            await caller.look_up([key for rater in panel for key in rater.prepare(chunk)])
-            await caller.look_up([key for rater in panel for key in rater.doubtful()])
-            for rater in panel:
-                rater.plan()
-        for rater, judge in zip(panel, judges, strict=True):
-            if judge.model.calling.batch:
-                await work_on_batches(rater, ledger, caller=caller, budget=budget, options=options)
-            else:
-                options.report(rater.estimate)
-        await run_jobs([(rater.lane, rater.jobs()) for rater in panel], options=options)
-    scores = [rater.score(unit) for unit in units for rater in panel]
+    require_prices(judges, budget_usd=options.budget_usd)
+    budget = Budget(options.budget_usd)
+    async with open_clients(judges, ledger, budget=budget, options=options) as clients:
+        panel = Panel(clients, ledger, template=template, budget=budget, options=options)
+        if staged is None:
+            stages: tuple[StageChange, ...] = ()
+            await panel.score(units, judges)
+        else:
+            stages = await judge_in_stages(units, judges, panel.score, staged=staged)
     return JudgingSummary(
-        scores=tuple(score for score in scores if score is not None),
-        judges=tuple(rater.summary() for rater in panel),
-        budget_left_usd=None if options.budget_usd is None else budget.left_usd,
+        scores=tuple(panel.scores),
+        judges=tuple(map(panel.summary, clients)),
+        budget_left_usd=budget.left_usd,
+        stages=stages,
     )
+
+
+class Panel:
+    """Judges that can be asked for as long as their clients are open.
+
+    Args:
+        clients: A client per judge.
+        ledger: Ledger of batches.
+        template: The judges' prompt.
+        budget: What may be spent.
+        options: How requests are sent.
+    """
+
+    def __init__(
+        self,
+        clients: Sequence[ModelClient[Judge]],
+        ledger: BatchLedger,
+        *,
+        template: PromptTemplate,
+        budget: Budget,
+        options: RequestOptions,
+    ) -> None:
+        self.scores: list[JudgeScore] = []
+        self._clients = {client.model.id: client for client in clients}
+        self._ledger = ledger
+        self._template = template
+        self._budget = budget
+        self._report = options.report
+        self._plans: list[JudgingPlan] = []
+
+    async def score(
+        self, units: Sequence[Unit], judges: Sequence[LiveModel[Judge]]
+    ) -> list[JudgeScore]:
+        """Return the judges' scores of units, by unit and then by judge."""
+        plans = [await self._planned(units, self._clients[judge.id]) for judge in judges]
+        for plan in plans:
+            self._report(plan.estimate)
+        await run_tasks([(plan.client, plan.tasks()) for plan in plans], report=self._report)
+        scores = [plan.score(unit) for unit in units for plan in plans]
+        self._plans += plans
+        self.scores += scores
+        return scores
+
+    def summary(self, client: ModelClient[Judge]) -> JudgeSummary:
+        """Return what came of a judge so far."""
+        judge_id = client.model.id
+        plans = [plan for plan in self._plans if plan.client is client]
+        estimate = Estimate(client.model)
+        for plan in plans:
+            estimate.merge(plan.estimate)
+        return JudgeSummary(
+            judge_id=judge_id,
+            statuses=Counter(each.status for each in self.scores if each.judge_id == judge_id),
+            n_attempts=client.n_attempts,
+            n_from_ledger=sum(plan.n_from_ledger for plan in plans),
+            spent_usd=None if client.n_unpriced else client.spent_usd,
+            estimate=estimate,
+            stopped=client.stopped,
+        )
+
+    async def _planned(self, units: Sequence[Unit], client: ModelClient[Judge]) -> JudgingPlan:
+        """Return the judge's plan; one who judges by batch is asked already."""
+        if client.model.calling.batch:
+            return await judge_by_batch(
+                units, client, self._ledger, template=self._template, budget=self._budget
+            )
+        return await plan_judging(units, client, template=self._template)

@@ -25,11 +25,9 @@ import asyncio, json, os, sys
 from datetime import date
 from pathlib import Path
 from eval_assets.evaluation import Calling, Evaluation, Judge, RubricQuestion
-from eval_assets.judges.judging import live_judges, score_units
-from eval_assets.judges.live import api_keys
-from eval_assets.judges.prompt import PromptTemplate
-from eval_assets.judges.rater import Unit
-from eval_assets.judges.run import RunOptions
+from eval_assets.judges import (
+    PromptTemplate, RequestOptions, Unit, api_keys, judge_units, live_judges
+)
 from eval_assets.scale import LIKERT5
 from eval_assets.store.judge_calls import DuckDBLedger
 
@@ -42,12 +40,12 @@ judges = (
 )
 evaluation = Evaluation("test", Path(), (question,), (), (), judges=judges)
 summary = asyncio.run(
-    score_units(
+    judge_units(
         units,
         live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21)),
         DuckDBLedger(Path(sys.argv[1])),
         template=PromptTemplate.load(None),
-        options=RunOptions(api_keys(judges)),
+        options=RequestOptions(api_keys(judges)),
     )
 )
 print(json.dumps([score.status for score in summary.scores]))

@@ -1,8 +1,7 @@
 """Judges that are the real SDK clients, talking to the fake provider on loopback."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,12 +10,16 @@ import pytest
 
 from eval_assets.evaluation import Evaluation, Judge, RubricQuestion
 from eval_assets.fake_provider import Behaviour, RunningProvider, running
-from eval_assets.judges.judging import JudgingSummary, live_judges, score_units
-from eval_assets.judges.live import api_keys
-from eval_assets.judges.prompt import PromptTemplate
-from eval_assets.judges.rater import Unit
-from eval_assets.judges.retry import RetryPolicy
-from eval_assets.judges.run import RunOptions
+from eval_assets.judges import (
+    JudgingSummary,
+    PromptTemplate,
+    RequestOptions,
+    Unit,
+    api_keys,
+    judge_units,
+    live_judges,
+)
+from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.ledger import Attempt, Batch, Reply
 from eval_assets.scale import Scale
 
@@ -97,8 +100,6 @@ class JudgeAll(Protocol):
         self,
         to_rate: Sequence[Unit],
         judges: Sequence[Judge] = PAIR,
-        *,
-        only: Mapping[str, frozenset[str]] | None = None,
         **options: Any,
     ) -> JudgingSummary:
         """Judge."""
@@ -112,23 +113,18 @@ def judge_all(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
     def judge(
         to_rate: Sequence[Unit],
         judges: Sequence[Judge] = PAIR,
-        *,
-        only: Mapping[str, frozenset[str]] | None = None,
         **options: Any,
     ) -> JudgingSummary:
         evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=tuple(judges))
-        ready = [
-            replace(judge, only=(only or {}).get(judge.model.id))
-            for judge in live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
-        ]
+        ready = live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
         settings = {"report": lambda _: None, "retry": IMPATIENT, **options}
         return asyncio.run(
-            score_units(
+            judge_units(
                 to_rate,
                 ready,
                 ledger,
                 template=PromptTemplate.load(None),
-                options=RunOptions(api_keys(judges, environ=environ), **settings),
+                options=RequestOptions(api_keys(judges, environ=environ), **settings),
             )
         )
 

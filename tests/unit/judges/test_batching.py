@@ -11,11 +11,13 @@ import pytest
 
 from eval_assets.evaluation import Calling, Evaluation
 from eval_assets.fake_provider import Behaviour, Faults, RunningProvider
-from eval_assets.judges import batching
-from eval_assets.judges.batching import n_ended_batches
-from eval_assets.judges.judging import live_judges
-from eval_assets.judges.live import api_keys
-from eval_assets.judges.run import RunOptions
+from eval_assets.judges import (
+    RequestOptions,
+    api_keys,
+    batching,
+    live_judges,
+    n_ended_batches,
+)
 from eval_assets.ledger import Batch
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
@@ -25,11 +27,9 @@ BY_BATCH = tuple(dataclasses.replace(judge, calling=Calling(batch=True)) for jud
 def n_ended(provider: RunningProvider, ledger: MemoryLedger) -> int:
     environ = provider.environment
     evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=BY_BATCH)
-    models = [
-        judge.model for judge in live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
-    ]
-    options = RunOptions(api_keys(BY_BATCH, environ=environ))
-    return asyncio.run(n_ended_batches(models, ledger, options=options))
+    judges = live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
+    options = RequestOptions(api_keys(BY_BATCH, environ=environ))
+    return asyncio.run(n_ended_batches(judges, ledger, options=options))
 
 
 def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
@@ -151,7 +151,7 @@ def test_a_batch_stays_within_the_budget(
     assert len(ledger.attempts) == n_submitted < 20
 
 
-def test_settings_go_into_batches_as_into_calls(
+def test_settings_go_into_batches_as_into_requests(
     provider: RunningProvider, judge_all: JudgeAll
 ) -> None:
     sampling = dataclasses.replace(BY_BATCH[1], model="claude-haiku-4-5")
@@ -178,9 +178,9 @@ def test_a_vendor_that_refuses_the_batch_stops_the_judge(
     assert all(judge.stopped.startswith("401") for judge in summary.judges)
 
 
-def test_large_batches_are_parted(
+def test_large_batches_are_split(
     monkeypatch: pytest.MonkeyPatch, judge_all: JudgeAll, ledger: MemoryLedger
 ) -> None:
-    monkeypatch.setattr(batching, "_MOST_CALLS", 4)
+    monkeypatch.setattr(batching, "_MOST_REQUESTS", 4)
     judge_all(units(10), BY_BATCH[:1])
     assert [len(batch.call_keys) for batch in ledger.batches] == [4, 4, 2]

@@ -11,9 +11,13 @@ import pytest
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Calling, Evaluation, Generator
 from eval_assets.fake_provider import Behaviour, Faults, RunningProvider
-from eval_assets.judges.generating import GenerationSummary, generate_responses, live_generators
-from eval_assets.judges.live import api_keys
-from eval_assets.judges.run import RunOptions
+from eval_assets.judges import (
+    GenerationSummary,
+    RequestOptions,
+    api_keys,
+    generate_responses,
+    live_generators,
+)
 from tests.unit.judges.conftest import IMPATIENT, MemoryLedger
 
 TALK = Conversation("harm", "c1", (Turn(1, "Say a word."), Turn(2, "And its opposite?")))
@@ -39,7 +43,7 @@ def generate(
             live_generators(evaluation, environ=environ, today=date(2026, 11, 21)),
             ledger,
             name=lambda talk, turn, who, seed: f"{talk.convo_id}/{turn.index}/{who}/{seed}",
-            options=RunOptions(
+            options=RequestOptions(
                 api_keys(generators, environ=environ),
                 budget_usd=budget_usd,
                 report=lambda _: None,

@@ -1,0 +1,1 @@
+"""Sending model requests: limits, budget, retries, the ledger and progress."""

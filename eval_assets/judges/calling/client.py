@@ -1,0 +1,237 @@
+"""One model being asked: limiter, deadline, budget, retries and the ledger in one place."""
+
+import asyncio
+import itertools
+import logging
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Generic
+
+import numpy as np
+
+from eval_assets.evaluation import Generator, Judge
+from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
+from eval_assets.judges.calling.limiter import Limiter, Taken
+from eval_assets.judges.calling.live_model import Declared, LiveModel
+from eval_assets.judges.calling.requests import (
+    Answer,
+    Client,
+    ModelRequest,
+    RequestFailed,
+    Subject,
+    Unsent,
+)
+from eval_assets.judges.calling.retry import RetryPolicy
+from eval_assets.ledger import Reply
+
+logger = logging.getLogger(__name__)
+
+_HOPELESS_AFTER = 20
+"""Requests given up in a row after which a model is stopped: it is down, or refuses everything."""
+
+_KEYS_PER_LOOKUP = 10_000
+
+BUDGET_USED_UP = Unsent("budget_stopped", "the budget is used up")
+
+
+class ModelClient(Generic[Declared]):
+    """One model being asked, until something stops it.
+
+    Args:
+        model: The model.
+        connect: Makes the vendor's client when the first request is to be sent: a run that finds
+            everything in the ledger need not import an SDK.
+        writer: Writes attempts to the ledger.
+        budget: What may be spent.
+        retry: When a failed request is sent again.
+        rng: Source of the retries' jitter.
+        asked: Requests of this run by key; shared by clients, so that equal requests of two judges
+            are sent once.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a request passes through, each of it one thing
+        self,
+        model: LiveModel[Declared],
+        connect: Callable[[], Client],
+        *,
+        writer: LedgerWriter,
+        budget: Budget,
+        retry: RetryPolicy,
+        rng: np.random.Generator,
+        asked: dict[str, asyncio.Task[Answer | Unsent]],
+    ) -> None:
+        self.model: LiveModel[Declared] = model
+        self.stopped = ""
+        self.spent_usd = 0.0
+        self.n_unpriced = 0
+        self.n_attempts = 0
+        self.n_replies = 0
+        # Units that wait for a retry or a commit make room for others, but not without end: in an
+        # outage only so many are given up before it is noticed.
+        self.open_tasks = asyncio.Semaphore(2 * model.calling.max_in_flight)
+        self._connect = connect
+        self._client: Client | None = None
+        self._writer = writer
+        self._budget = budget
+        self._retry = retry
+        self._rng = rng
+        self._asked = asked
+        self._n_given_up_in_a_row = 0
+        self._limiter = Limiter(
+            requests_per_minute=model.calling.requests_per_minute,
+            input_tokens_per_minute=model.calling.input_tokens_per_minute,
+            max_in_flight=model.calling.max_in_flight,
+        )
+
+    @property
+    def client(self) -> Client:
+        """The vendor's client, connected at the first use."""
+        if self._client is None:
+            self._client = self._connect()
+        return self._client
+
+    async def close(self) -> None:
+        """Close the connections, if there are any."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def stored_replies(self, keys: Sequence[str]) -> dict[str, Reply]:
+        """Return the replies that the ledger holds, by request key."""
+        found: dict[str, Reply] = {}
+        for start in range(0, len(keys), _KEYS_PER_LOOKUP):
+            chunk = keys[start : start + _KEYS_PER_LOOKUP]
+            found |= await asyncio.to_thread(self._writer.ledger.replies, chunk)
+        return found
+
+    async def reply_to(self, request: ModelRequest, subject: Subject) -> Answer | Unsent:
+        """Send a request until there is a reply, or no hope of one.
+
+        An equal request for another unit, one with the same text, is not sent a second time.
+        """
+        asking = self._asked.get(request.key)
+        if asking is None:
+            asking = asyncio.create_task(self._ask(request, subject))
+            self._asked[request.key] = asking
+        # Shielded: a request that is paid for is recorded even if nobody waits for it any more.
+        return await asyncio.shield(asking)
+
+    def stop(self, reason: str) -> None:
+        """Send no more requests, and log the reason once."""
+        if not self.stopped:
+            self.stopped = reason
+            logger.error("%s is stopped: %s", self.model.id, reason)
+
+    def count(self, answer: Answer) -> None:
+        """Count an attempt, and the cost of its reply."""
+        self.n_attempts += 1
+        if isinstance(answer, RequestFailed):
+            if answer.remedy == "stop":
+                self.stop(str(answer))
+            return
+        self.n_replies += 1
+        self._n_given_up_in_a_row = 0
+        cost = self.model.cost_usd(answer.usage)
+        if cost is None:
+            self.n_unpriced += 1
+        else:
+            self.spent_usd += cost
+
+    async def _ask(self, request: ModelRequest, subject: Subject) -> Answer | Unsent:
+        """Send a request, and again after failures that may pass."""
+        most_usd = self.model.most_usd(request)
+        for number in itertools.count(1):
+            self._writer.require_working()
+            if self.stopped:
+                answer: Answer | Unsent = Unsent("api_error", self.stopped)
+                break
+            if not await self._budget.reserve(most_usd):
+                answer = BUDGET_USED_UP
+                break
+            answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
+            if isinstance(answer, Reply):
+                return answer
+            if isinstance(answer, Unsent):
+                break
+            wait_seconds = self._wait_seconds(answer, number)
+            if wait_seconds is None:
+                self._give_up(answer)
+                break
+            await asyncio.sleep(wait_seconds)
+        del self._asked[request.key]  # so that another unit with the same text may try again
+        return answer
+
+    async def _attempt(
+        self, request: ModelRequest, subject: Subject, *, number: int, most_usd: float
+    ) -> Answer | Unsent:
+        """Send a request once, when the limiter allows, and record what came of it."""
+        admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
+        if self.stopped:
+            self._limiter.dropped()
+            self._budget.settle(most_usd, spent_usd=0.0)
+            return Unsent("api_error", self.stopped)
+        started_at, started = datetime.now(UTC), time.perf_counter()
+        seconds = self.model.calling.timeout_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                answer: Answer = await self.client.ask(request)
+        except TimeoutError:
+            message = f"no reply within {seconds:g} s"
+            answer = RequestFailed(message, remedy="retry", is_timeout=True, may_be_billed=True)
+        except RequestFailed as failure:
+            answer = failure
+        latency = time.perf_counter() - started
+        self.count(answer)
+        self._end(admission, answer)
+        self._budget.settle(most_usd, spent_usd=self._spent_usd(answer, most_usd))
+        await self._writer.record(
+            attempt_row(
+                request.key,
+                self.model,
+                subject,
+                answer,
+                number=number,
+                started_at=started_at,
+                latency_seconds=latency,
+            )
+        )
+        return answer
+
+    def _end(self, admission: Taken, answer: Answer) -> None:
+        """Let the limiter learn from what came of a request."""
+        if isinstance(answer, Reply):
+            n_input = answer.usage.input_tokens if answer.usage else None
+            self._limiter.succeeded(admission, input_tokens=n_input)
+            return
+        hold = answer.retry_after_seconds
+        if hold is not None:
+            hold = min(hold, self._retry.longest_wait_seconds)
+        self._limiter.failed(admission, is_overload=answer.is_overload, hold_seconds=hold)
+
+    def _wait_seconds(self, failure: RequestFailed, n_failed: int) -> float | None:
+        """Return the wait before the next attempt; None to make none."""
+        if failure.remedy != "retry":
+            return None
+        return self._retry.wait_seconds(
+            n_failed, retry_after_seconds=failure.retry_after_seconds, rng=self._rng
+        )
+
+    def _give_up(self, failure: RequestFailed) -> None:
+        """Count a request that is given up; too many in a row stop the model."""
+        # A refused request says nothing of the others once some were answered.
+        if failure.remedy == "retry" or not self.n_replies:
+            self._n_given_up_in_a_row += 1
+        if self._n_given_up_in_a_row >= _HOPELESS_AFTER:
+            n = self._n_given_up_in_a_row
+            self.stop(f"{n} requests in a row failed, the last with: {failure}")
+
+    def _spent_usd(self, answer: Answer, most_usd: float) -> float:
+        """Return what an attempt takes from the budget: the most, if the bill is not known."""
+        if isinstance(answer, RequestFailed):
+            return most_usd if answer.may_be_billed else 0.0
+        cost = self.model.cost_usd(answer.usage)
+        return most_usd if cost is None else cost
+
+
+AnyModelClient = ModelClient[Judge] | ModelClient[Generator]

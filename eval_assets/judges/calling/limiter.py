@@ -1,0 +1,189 @@
+"""When a request may be sent: never faster than configured, and as fast as the vendor takes."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+_MINUTE = 60.0
+_WINDOW = 61.0
+"""Seconds over which a rate is held: requests sent a minute apart may arrive a little closer."""
+
+_BURST_SECONDS = 1.0
+"""How far requests may run ahead of an even pace: vendors also enforce a rate by the second."""
+
+_FIRST_IN_FLIGHT = 16
+_DECREASE = 0.5
+
+
+class Rate:
+    """At most so much a minute, over any minute, and evenly within it.
+
+    Args:
+        per_minute: Most that any minute may hold.
+
+    Raises:
+        ValueError: If it is not above 0.
+    """
+
+    def __init__(self, per_minute: float) -> None:
+        if not per_minute > 0:
+            raise ValueError(f"a rate must be above 0 a minute, got {per_minute:g}")
+        self.per_minute = per_minute
+        self._taken: deque[Taken] = deque()
+        self._total = 0.0
+        self._paced_until = 0.0
+
+    def opens_at(self, amount: float, *, now: float) -> float:
+        """Return when `amount` more may be taken, at the earliest `now`."""
+        self._forget(now - _WINDOW)
+        opens_at = max(now, self._paced_until - _BURST_SECONDS)
+        excess = self._total + min(amount, self.per_minute) - self.per_minute
+        for taken in self._taken:
+            if excess <= 0:
+                break
+            excess -= taken.amount
+            opens_at = max(opens_at, taken.at + _WINDOW)
+        return opens_at
+
+    def take(self, amount: float, *, now: float) -> "Taken":
+        """Count `amount` as taken now."""
+        taken = Taken(at=now, amount=min(amount, self.per_minute))
+        self._taken.append(taken)
+        self._total += taken.amount
+        self._paced_until = max(self._paced_until, now) + amount * _MINUTE / self.per_minute
+        return taken
+
+    def amend(self, taken: "Taken", *, amount: float) -> None:
+        """Correct what was taken, once it is known."""
+        amount = min(amount, self.per_minute)
+        if taken.is_counted:
+            self._total += amount - taken.amount
+        taken.amount = amount
+
+    def _forget(self, until: float) -> None:
+        while self._taken and self._taken[0].at <= until:
+            forgotten = self._taken.popleft()
+            forgotten.is_counted = False
+            self._total -= forgotten.amount
+
+
+@dataclass
+class Taken:
+    """An amount taken from a rate, and when."""
+
+    at: float
+    amount: float
+    is_counted: bool = True
+
+
+class Limiter:
+    """Decides when the requests to one model start.
+
+    A configured rate is kept over any minute. How many requests may be in flight is found out: the
+    number doubles with every round of successes until the vendor first complains, is halved when
+    it does, and from then on grows by one a round. A wait that the vendor asks for holds back
+    every request. Waiting requests start in the order in which they came.
+
+    Args:
+        requests_per_minute: Most requests in any minute; None for no such limit.
+        input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
+        max_in_flight: Most requests at a time.
+    """
+
+    def __init__(
+        self,
+        *,
+        requests_per_minute: float | None,
+        input_tokens_per_minute: float | None,
+        max_in_flight: int,
+    ) -> None:
+        self._requests = None if requests_per_minute is None else Rate(requests_per_minute)
+        self._tokens = None if input_tokens_per_minute is None else Rate(input_tokens_per_minute)
+        self._most = max_in_flight
+        self._allowed = float(min(_FIRST_IN_FLIGHT, max_in_flight))
+        self._is_starting = True
+        self._in_flight = 0
+        self._held_until = 0.0
+        self._complained_at = float("-inf")
+        self._turn = asyncio.Lock()  # first come, first served: only its holder waits for a start
+        self._ended = asyncio.Event()
+
+    @property
+    def allowed_in_flight(self) -> int:
+        """How many requests may be in flight just now."""
+        return int(self._allowed)
+
+    async def admit(self, *, input_tokens: int) -> Taken:
+        """Wait until a request may start, and return its admission.
+
+        Args:
+            input_tokens: Estimated input tokens of the request.
+        """
+        async with self._turn:
+            while self._in_flight >= self.allowed_in_flight:
+                self._ended.clear()
+                await self._ended.wait()
+            now = await self._open(input_tokens)
+            self._in_flight += 1
+            if self._requests:
+                self._requests.take(1, now=now)
+            if self._tokens:
+                return self._tokens.take(input_tokens, now=now)
+            return Taken(at=now, amount=input_tokens)
+
+    def succeeded(self, admission: Taken, *, input_tokens: int | None) -> None:
+        """End a request that was answered.
+
+        Args:
+            admission: Its admission.
+            input_tokens: Input tokens by the vendor's count; None if it did not say.
+        """
+        if self._tokens and input_tokens is not None:
+            self._tokens.amend(admission, amount=input_tokens)
+        self._allowed += 1.0 if self._is_starting else 1.0 / self._allowed
+        self._allowed = min(self._allowed, self._most)
+        self.dropped()
+
+    def failed(self, admission: Taken, *, is_overload: bool, hold_seconds: float | None) -> None:
+        """End a request that failed.
+
+        Args:
+            admission: Its admission.
+            is_overload: Whether the vendor asks for fewer requests.
+            hold_seconds: Wait that the vendor asks for; None if it does not say.
+        """
+        if hold_seconds is not None:
+            self._held_until = max(self._held_until, _now() + hold_seconds)
+        # Of the requests that were in flight together the first complaint counts.
+        if is_overload and admission.at > self._complained_at:
+            self._complained_at = _now()
+            self._is_starting = False
+            self._allowed = max(1.0, self._allowed * _DECREASE)
+        self.dropped()
+
+    def dropped(self) -> None:
+        """End a request that was not sent after all, or whose end says nothing."""
+        self._in_flight -= 1
+        self._ended.set()
+
+    async def _open(self, input_tokens: int) -> float:
+        """Wait until every limit allows one more request; return the time then."""
+        now = _now()
+        while (wait := self._opens_at(input_tokens, now=now) - now) > 0:
+            await asyncio.sleep(wait)
+            now = _now()
+        return now
+
+    def _opens_at(self, input_tokens: int, *, now: float) -> float:
+        """Return when every limit allows one more request."""
+        opens_at = max(now, self._held_until)
+        if self._requests:
+            opens_at = max(opens_at, self._requests.opens_at(1, now=now))
+        if self._tokens:
+            opens_at = max(opens_at, self._tokens.opens_at(input_tokens, now=now))
+        return opens_at
+
+
+def _now() -> float:
+    """Return the event loop's time in seconds, which never goes back."""
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,116 @@
+"""What to expect of a run before its first request, and how far it has come."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eval_assets.judges.calling.live_model import AnyLiveModel
+from eval_assets.judges.calling.requests import ModelRequest
+from eval_assets.models import Usage
+
+logger = logging.getLogger(__name__)
+
+_EXPECTED_LATENCY_SECONDS = 2.0
+_EXPECTED_OUTPUT_TOKENS = 120
+_EXPECTED_THINKING_TOKENS = 400
+
+
+@dataclass
+class Estimate:
+    """A rough estimate of the requests to one model.
+
+    Args:
+        model: The model.
+        n_requests: Requests to send, retries left out.
+        input_tokens: Their input tokens.
+        output_tokens: Their output tokens, thinking included.
+        cost_usd: Their cost; None if the price is not known.
+    """
+
+    model: AnyLiveModel
+    n_requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def add(self, request: ModelRequest) -> None:
+        """Count a request."""
+        n_thinking = _EXPECTED_THINKING_TOKENS if self.model.capabilities.thinks else 0
+        n_output = min(request.max_tokens, _EXPECTED_OUTPUT_TOKENS + n_thinking)
+        usage = Usage(request.estimated_tokens, n_output)
+        cost = self.model.cost_usd(usage)
+        self.merge(Estimate(self.model, 1, usage.input_tokens, usage.output_tokens, cost))
+
+    def merge(self, other: "Estimate") -> None:
+        """Count what another estimate of the same model counts."""
+        self.n_requests += other.n_requests
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        costs = (self.cost_usd, other.cost_usd)
+        self.cost_usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def seconds(self) -> float:
+        """Time that they will take; models are asked side by side."""
+        calling = self.model.calling
+        by_latency = self.n_requests * _EXPECTED_LATENCY_SECONDS / calling.max_in_flight
+        by_requests = self.n_requests * 60 / (calling.requests_per_minute or float("inf"))
+        by_tokens = self.input_tokens * 60 / (calling.input_tokens_per_minute or float("inf"))
+        latency = _EXPECTED_LATENCY_SECONDS if self.n_requests else 0.0
+        return max(latency, by_latency, by_requests, by_tokens)
+
+    def __str__(self) -> str:
+        if not self.n_requests:
+            return f"{self.model.id} ({self.model.endpoint.model}): nothing to ask"
+        cost = "price unknown" if self.cost_usd is None else f"about {self.cost_usd:.4f} USD"
+        return (
+            f"{self.model.id} ({self.model.endpoint.model}): {self.n_requests} requests, about "
+            f"{self.input_tokens} tokens in and {self.output_tokens} out, {cost}, "
+            f"{self.seconds:.0f} s"
+        )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come.
+
+    Args:
+        n_done: Units that are done, failed ones included.
+        n_failed: Units without a usable reply.
+        n_total: Units to ask about in this run.
+        spent_usd: Cost so far, as far as prices are known.
+        elapsed_seconds: Time since the first request.
+    """
+
+    n_done: int
+    n_failed: int
+    n_total: int
+    spent_usd: float
+    elapsed_seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """Units a second so far."""
+        return self.n_done / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time left at this rate; None before the first unit is done."""
+        left = self.n_total - self.n_done
+        return left / self.per_second if self.per_second > 0 else None
+
+    def __str__(self) -> str:
+        left = "" if self.seconds_left is None else f", {self.seconds_left:.0f} s left"
+        return (
+            f"{self.n_done} of {self.n_total} done, {self.n_failed} failed, "
+            f"{self.spent_usd:.4f} USD so far, {self.per_second:.1f} a second{left}"
+        )
+
+
+Report = Callable[[Progress | Estimate], None]
+"""Receives what to expect before the first request, and the progress every few seconds."""
+
+
+def log_report(report: Progress | Estimate) -> None:
+    """Write a report to the log."""
+    logger.info("%s", report)

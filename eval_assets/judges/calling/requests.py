@@ -1,0 +1,192 @@
+"""Model requests, and what a vendor's client does with them."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+from eval_assets.evaluation import Setting
+from eval_assets.ledger import Operation, Reply
+
+Vendor = Literal["openai", "anthropic"]
+Role = Literal["system", "user", "assistant"]
+
+_BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model and the server that it is served by.
+
+    Args:
+        provider: Vendor whose wire format is spoken.
+        base_url: URL of the server; part of a request's identity, because one name may mean two
+            models.
+        model: Name of the model.
+    """
+
+    provider: Vendor
+    base_url: str
+    model: str
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """Everything that decides what a model answers.
+
+    Args:
+        endpoint: Model to ask.
+        messages: Conversation so far; only the first message may be of the system role.
+        settings: Settings to send, only those that the model takes.
+        max_tokens: Most output tokens, thinking included.
+        schema: JSON schema that the reply is held to; None for free text.
+        replicate: Number of the replicate: requests that differ only in it are sent separately.
+    """
+
+    endpoint: Endpoint
+    messages: tuple[Message, ...]
+    settings: Mapping[str, Setting]
+    max_tokens: int
+    schema: Mapping[str, Any] | None = None
+    replicate: int = 0
+
+    @cached_property
+    def key(self) -> str:
+        """Fingerprint of the request: SHA-256 in hexadecimal, 64 characters."""
+        identity = (
+            self.endpoint.provider,
+            self.endpoint.base_url,
+            self.endpoint.model,
+            [(message.role, message.text) for message in self.messages],
+            dict(self.settings),
+            self.max_tokens,
+            self.schema,
+            self.replicate,
+        )
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Length of the input in bytes of UTF-8: no vendor counts more tokens than that."""
+        schema = json.dumps(self.schema) if self.schema else ""
+        texts = (message.text.encode("utf-8", "surrogatepass") for message in self.messages)
+        return sum(map(len, texts)) + len(schema)
+
+    @property
+    def estimated_tokens(self) -> int:
+        """Roughly how many tokens the input has."""
+        return self.n_bytes // _BYTES_PER_TOKEN
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of a request, as the ledger names it.
+
+    Args:
+        operation: Purpose of the request.
+        response_id: Response that is judged or generated; None if it is no longer known.
+        question_id: Rubric question; None for a generation.
+        replicate: Number of the replicate.
+    """
+
+    operation: Operation
+    response_id: str | None
+    question_id: str | None = None
+    replicate: int = 0
+
+
+Remedy = Literal["retry", "give_up", "stop"]
+"""What a failure calls for: to try again, to mark the unit, or to stop asking the model."""
+
+
+class RequestFailed(Exception):  # noqa: N818 - named for what happened, as TimeoutError is
+    """A request without a reply.
+
+    Args:
+        message: What went wrong, in one line, without any key.
+        remedy: What to do about it.
+        is_timeout: Whether the deadline passed.
+        http_status: HTTP status; None if no response arrived.
+        retry_after_seconds: Wait that the vendor asks for; None if it does not say.
+        is_overload: Whether the vendor asks for fewer requests.
+        may_be_billed: Whether the vendor may have answered all the same.
+        request_id: The vendor's name of the request.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a ledger row and the limiter need to know
+        self,
+        message: str,
+        *,
+        remedy: Remedy,
+        is_timeout: bool = False,
+        http_status: int | None = None,
+        retry_after_seconds: float | None = None,
+        is_overload: bool = False,
+        may_be_billed: bool = False,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+        self.is_timeout = is_timeout
+        self.http_status = http_status
+        self.retry_after_seconds = retry_after_seconds
+        self.is_overload = is_overload
+        self.may_be_billed = may_be_billed
+        self.request_id = request_id
+
+    @property
+    def status(self) -> Literal["timeout", "api_error"]:
+        """Status of the attempt in the ledger."""
+        return "timeout" if self.is_timeout else "api_error"
+
+
+Answer = Reply | RequestFailed
+"""What came of a request."""
+
+
+@dataclass(frozen=True)
+class Unsent:
+    """A request that was not sent.
+
+    Args:
+        status: Status of the unit.
+        reason: Why it was not sent.
+    """
+
+    status: Literal["api_error", "budget_stopped"]
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class Client(Protocol):
+    """One vendor's API: one network request per method, no retry and no deadline of its own.
+
+    Every method raises RequestFailed if the vendor does not do what is asked.
+    """
+
+    async def ask(self, request: ModelRequest) -> Reply:
+        """Return the reply to a request."""
+
+    async def submit_batch(self, requests: Sequence[ModelRequest]) -> str:
+        """Submit a batch and return the vendor's name of it."""
+
+    async def has_ended(self, batch_id: str) -> bool:
+        """Return whether the vendor has done all it will do on a batch."""
+
+    async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
+        """Return the answers of an ended batch by request key; some may be missing."""
+
+    async def close(self) -> None:
+        """Close the connections."""

@@ -1,0 +1,123 @@
+"""Models made ready to be asked, with one budget and one way into the ledger."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.ledger_writer import LedgerWriter
+from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
+from eval_assets.judges.calling.progress import Report, log_report
+from eval_assets.judges.calling.requests import Answer, Unsent
+from eval_assets.judges.calling.retry import RetryPolicy
+from eval_assets.judges.clients import connect
+from eval_assets.ledger import Ledger
+from eval_assets.problems import InputError, InputProblem
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """How requests are sent.
+
+    Args:
+        api_keys: Keys by id of the judge or generator.
+        budget_usd: Most that may be spent; None for no cap.
+        report: Receives what to expect before the first request, and the progress.
+        retry: When a failed request is sent again.
+        seed: Seed of the retries' jitter.
+    """
+
+    api_keys: Mapping[str, str] = field(repr=False)
+    budget_usd: float | None = None
+    report: Report = log_report
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    seed: int = 0
+
+
+def require_prices(models: Sequence[AnyLiveModel], *, budget_usd: float | None) -> None:
+    """Raise InputError if there is a cap and a model's price is not known: it could not be kept.
+
+    Without a cap, an unknown price is logged.
+    """
+    unpriced = ", ".join(sorted({each.endpoint.model for each in models if each.price is None}))
+    if unpriced and budget_usd is not None:
+        what = f"the price of {unpriced} is not known, so no cap could be kept"
+        remedy = "Add it under prices, or leave out budget_usd"
+        raise InputError(InputProblem("evaluation.yaml", None, "budget_usd", what, remedy))
+    if unpriced:
+        logger.warning("the price of %s is not known, so neither is its cost", unpriced)
+
+
+def warn_of_budget(n_stopped: int, *, left_usd: float | None) -> None:
+    """Log what the budget did not reach, and how much of it is left.
+
+    Args:
+        n_stopped: Scores or responses that it did not reach; nothing is logged if it reached all.
+        left_usd: What the run might still have spent; None without a cap.
+    """
+    if n_stopped and left_usd is not None:
+        logger.warning(
+            "budget_usd did not reach %d scores or responses; %.4f USD are left, less than the "
+            "next one may cost. Raise it or run again: nothing is asked twice",
+            n_stopped,
+            left_usd,
+        )
+
+
+@asynccontextmanager
+async def open_clients(
+    models: Sequence[LiveModel[Declared]],
+    ledger: Ledger,
+    *,
+    budget: Budget,
+    options: RequestOptions,
+) -> AsyncIterator[list[ModelClient[Declared]]]:
+    """Make models ready to be asked; in the end commit what arrived and disconnect.
+
+    That end comes whatever happens inside.
+
+    Args:
+        models: The models.
+        ledger: Ledger of attempts.
+        budget: What may be spent.
+        options: How requests are sent.
+
+    Yields:
+        A client for each model.
+    """
+    rng = np.random.default_rng(options.seed)
+    asked: dict[str, asyncio.Task[Answer | Unsent]] = {}
+    writer = LedgerWriter(ledger)
+    async with AsyncExitStack() as stack:
+        clients = []
+        for model in models:
+            client = ModelClient(
+                model,
+                partial(connect, model, api_key=options.api_keys[model.id]),
+                writer=writer,
+                budget=budget,
+                retry=options.retry,
+                rng=rng,
+                asked=asked,
+            )
+            stack.push_async_callback(client.close)
+            clients.append(client)
+        stack.push_async_callback(writer.close)
+        stack.push_async_callback(_cancel, asked)
+        yield clients
+
+
+async def _cancel(asked: Mapping[str, asyncio.Task[Answer | Unsent]]) -> None:
+    """Cancel requests that nobody waits for any more, when a run ends early."""
+    unfinished = [task for task in asked.values() if not task.done()]
+    for task in unfinished:
+        task.cancel()
+    await asyncio.gather(*unfinished, return_exceptions=True)

@@ -1,0 +1,169 @@
+"""Capabilities, prices, families and lifecycles of models, by name."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, TypeVar
+
+import yaml
+
+from eval_assets.models import Capabilities, Price
+
+UNKNOWN_FAMILY = "unknown"
+ENDS_SOON = timedelta(days=60)
+"""How long before its end a model is reported: time to compare it with its replacement."""
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SNAPSHOT = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$")
+
+Entry = TypeVar("Entry")
+Life = Literal["alive", "ends_soon", "retired"]
+
+
+@dataclass(frozen=True)
+class Lifecycle:
+    """The lifecycle of a model.
+
+    Args:
+        state: `alive` also if no end is announced, or nothing is known of the model.
+        ends_on: Last day on which requests succeed, as announced; None if none is.
+    """
+
+    state: Life
+    ends_on: date | None
+
+
+def capabilities_of(
+    model: str, *, overrides: Mapping[str, Mapping[str, bool | str]]
+) -> Capabilities:
+    """Return the capabilities of a model.
+
+    A model that no entry fits is taken for one behind an OpenAI-compatible endpoint: it takes a
+    temperature and a JSON schema, and its family is `unknown`.
+
+    Args:
+        model: Name of the model; a leading `organisation/` is ignored.
+        overrides: Capabilities by model, which win over the table that ships.
+
+    Raises:
+        ValueError: If an override names something that is not a capability.
+
+    Examples:
+        >>> capabilities_of("claude-haiku-5-5", overrides={}).temperature
+        False
+        >>> capabilities_of("gpt-4o-2024-11-20", overrides={}).temperature
+        True
+    """
+    found: dict[str, Any] = {"family": UNKNOWN_FAMILY}
+    found |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
+    found |= _fitting(model, overrides) or {}
+    try:
+        return Capabilities(**found)
+    except TypeError as error:
+        known = ", ".join(Capabilities.__dataclass_fields__)
+        raise ValueError(f"capabilities of {model} must be among {known}, got {found}") from error
+
+
+def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
+    """Return the price of a model on a day; None if it is not known.
+
+    Args:
+        model: Name of the model; a leading `organisation/` is ignored.
+        on: Day of the requests.
+        overrides: Prices by model, which win over the table that ships.
+
+    Examples:
+        >>> price_of("gpt-4o-mini", on=date(2026, 11, 1), overrides={}).input_usd
+        0.15
+        >>> price_of("llama3.2", on=date(2026, 11, 1), overrides={}) is None
+        True
+    """
+    if (override := _snapshot_of(model, overrides)) is not None:
+        return override
+    entry = in_force(_snapshot_of(model, _table("prices.yaml")) or [], on=on)
+    if entry is None:
+        return None
+    return Price(
+        input_usd=entry["input"],
+        output_usd=entry["output"],
+        cached_input_usd=entry.get("cached_input"),
+        cache_write_usd=entry.get("cache_write"),
+        long_prompt_tokens=entry.get("long_prompt_tokens"),
+        long_prompt_factor=entry.get("long_prompt_factor", 1.0),
+    )
+
+
+def in_force(entries: Iterable[Mapping[str, Any]], *, on: date) -> Mapping[str, Any] | None:
+    """Return the entry that holds on a day: the latest whose `since` is not after it.
+
+    Examples:
+        >>> old, new = {"since": date(2026, 1, 1)}, {"since": date(2026, 7, 1)}
+        >>> in_force([new, old], on=date(2026, 6, 30)) is old
+        True
+    """
+    begun = [entry for entry in entries if entry["since"] <= on]
+    return max(begun, key=lambda entry: entry["since"], default=None)
+
+
+def lifecycle_of(model: str, *, on: date) -> Lifecycle:
+    """Return the lifecycle of a model on a day, by what its vendor announced.
+
+    Examples:
+        >>> lifecycle_of("claude-3-5-haiku-20241022", on=date(2026, 11, 21)).state
+        'retired'
+        >>> lifecycle_of("gpt-4o", on=date(2026, 11, 21)).state
+        'ends_soon'
+    """
+    ends_on = _table("models.yaml")["retirements"].get(_bare(model))
+    if ends_on is None:
+        return Lifecycle("alive", None)
+    if on > ends_on:
+        return Lifecycle("retired", ends_on)
+    return Lifecycle("ends_soon" if ends_on - on <= ENDS_SOON else "alive", ends_on)
+
+
+def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the families that several of the models belong to, with these models.
+
+    Raters of one family share errors, and a judge favours answers of its own family: their
+    agreement says less. A model of unknown family is a family of its own.
+
+    Examples:
+        >>> shared_family(["gpt-6-luna", "claude-haiku-5-5", "gpt-4o"], overrides={})
+        {'openai': ['gpt-6-luna', 'gpt-4o']}
+    """
+    families: dict[str, list[str]] = {}
+    for model in models:
+        family = capabilities_of(model, overrides=overrides).family
+        families.setdefault(_bare(model) if family == UNKNOWN_FAMILY else family, []).append(model)
+    return {family: members for family, members in families.items() if len(members) > 1}
+
+
+def _fitting(model: str, entries: Mapping[str, Entry]) -> Entry | None:
+    """Return the entry with the longest name that the model's name equals or continues."""
+    name = _bare(model)
+    fitting = [key for key in entries if re.match(rf"{re.escape(key.lower())}(?![^-.:@])", name)]
+    return entries[max(fitting, key=len)] if fitting else None
+
+
+def _snapshot_of(model: str, entries: Mapping[str, Entry]) -> Entry | None:
+    """Return the entry of the model, or of the model that it is a dated snapshot of."""
+    names = {key.lower(): entry for key, entry in entries.items()}
+    name = _bare(model)
+    return names.get(name, names.get(_SNAPSHOT.sub("", name)))
+
+
+def _bare(model: str) -> str:
+    """Return the name of the model without its organisation."""
+    return model.rsplit("/", 1)[-1].lower()
+
+
+@cache
+def _table(name: str) -> dict[str, Any]:
+    """Return a table of this package."""
+    text = resources.files("eval_assets.judges.catalogue").joinpath(name).read_text("utf-8")
+    table: dict[str, Any] = yaml.load(text, Loader=_LOADER)  # noqa: S506 - either is a safe one
+    return table

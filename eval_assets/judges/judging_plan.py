@@ -1,0 +1,191 @@
+"""The ratings of some units by one judge: those that the ledger holds, and those to ask for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from eval_assets.evaluation import Judge, RubricQuestion
+from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.progress import Estimate
+from eval_assets.judges.calling.requests import ModelRequest, Subject
+from eval_assets.judges.calling.scheduler import Task
+from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema
+from eval_assets.judges.replicates import JudgeScore, combine
+from eval_assets.judges.replies import Reading, read_answer
+from eval_assets.ledger import Reply
+
+_UNITS_PER_LOOKUP = 10_000
+_NOT_ASKED = Reading("missing", error="it was not asked")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One response to rate on one question.
+
+    Args:
+        response_id: The response.
+        question: The question.
+        prompt_text: What the system was asked.
+        response_text: What it answered; may be empty.
+    """
+
+    response_id: str
+    question: RubricQuestion
+    prompt_text: str
+    response_text: str
+
+
+@dataclass(frozen=True)
+class PendingRating:
+    """A rating that the ledger does not hold.
+
+    Args:
+        unit: Unit to rate.
+        replicate: Number of the replicate.
+        unreadable: Reading of a reply that holds no rating; the stricter request comes next.
+    """
+
+    unit: Unit
+    replicate: int
+    unreadable: Reading | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """The subject of its requests, for the ledger."""
+        return Subject("judging", self.unit.response_id, self.unit.question.id, self.replicate)
+
+
+class JudgingPlan:
+    """What one judge said of some units, and what it is still to be asked; see `plan_judging`.
+
+    Args:
+        client: The judge's client.
+        template: The judges' prompt.
+    """
+
+    def __init__(self, client: ModelClient[Judge], template: PromptTemplate) -> None:
+        self.client = client
+        self.pending: list[PendingRating] = []
+        self.estimate = Estimate(client.model)
+        self.n_from_ledger = 0
+        self._template = template
+        self._readings: dict[tuple[str, str, int], Reading] = {}
+
+    def tasks(self) -> list[Task]:
+        """Return a task for every pending rating."""
+        return [partial(self._rate, rating) for rating in self.pending]
+
+    def next_request(self, rating: PendingRating) -> ModelRequest:
+        """Return the next request for a pending rating."""
+        request = self.request(rating.unit, rating.replicate)
+        return request if rating.unreadable is None else _stricter(request, rating.unit)
+
+    def leave(self, reading_of: Callable[[PendingRating], Reading]) -> None:
+        """Ask no more: every pending rating gets the reading that says why."""
+        for rating in self.pending:
+            self.keep(rating.unit, rating.replicate, reading_of(rating))
+        self.pending = []
+
+    def score(self, unit: Unit) -> JudgeScore:
+        """Return the judge's score of a unit, or why there is none."""
+        judge = self.client.model.declared
+        return combine(
+            [
+                self._readings.get((unit.response_id, unit.question.id, replicate), _NOT_ASKED)
+                for replicate in range(judge.replicates)
+            ],
+            response_id=unit.response_id,
+            question_id=unit.question.id,
+            judge_id=judge.id,
+            aggregate=judge.aggregate,
+        )
+
+    def request(self, unit: Unit, replicate: int) -> ModelRequest:
+        """Return the first request about a unit."""
+        model = self.client.model
+        return ModelRequest(
+            endpoint=model.endpoint,
+            messages=self._template.render(
+                unit.question, prompt_text=unit.prompt_text, response_text=unit.response_text
+            ),
+            settings=model.settings,
+            max_tokens=model.max_tokens,
+            schema=verdict_schema(unit.question.scale) if model.capabilities.json_schema else None,
+            replicate=replicate,
+        )
+
+    def keep(self, unit: Unit, replicate: int, reading: Reading) -> None:
+        """Keep a reading for the unit's score."""
+        self._readings[unit.response_id, unit.question.id, replicate] = reading
+
+    async def look_up(self, units: Sequence[Unit]) -> None:
+        """Read what the ledger holds for some units, and count the rest as pending."""
+        ratings = [
+            (unit, k) for unit in units for k in range(self.client.model.declared.replicates)
+        ]
+        requests = [self.request(unit, replicate) for unit, replicate in ratings]
+        replies = await self.client.stored_replies([request.key for request in requests])
+        readings = [
+            read_answer(replies[request.key], unit.question.scale)
+            if request.key in replies
+            else None
+            for (unit, _), request in zip(ratings, requests, strict=True)
+        ]
+        stricter = {
+            place: _stricter(requests[place], ratings[place][0])
+            for place, reading in enumerate(readings)
+            if reading is not None and reading.is_unreadable
+        }
+        replies = await self.client.stored_replies([each.key for each in stricter.values()])
+        for place, ((unit, replicate), reading) in enumerate(zip(ratings, readings, strict=True)):
+            request = stricter.get(place, requests[place])
+            if place in stricter and request.key in replies:
+                second = read_answer(replies[request.key], unit.question.scale)
+                self.n_from_ledger += 1
+                self.keep(unit, replicate, second)
+            elif reading is None or place in stricter:
+                self.pending.append(PendingRating(unit, replicate, reading))
+                self.estimate.add(request)
+            else:
+                self.n_from_ledger += 1
+                self.keep(unit, replicate, reading)
+
+    async def _rate(self, rating: PendingRating) -> bool:
+        """Ask for one rating, once more and more strictly if the reply cannot be read."""
+        unit, reading = rating.unit, rating.unreadable
+        request = self.request(unit, rating.replicate)
+        if reading is None:
+            answer = await self.client.reply_to(request, rating.subject)
+            reading = read_answer(answer, unit.question.scale)
+        if reading.is_unreadable:
+            answer = await self.client.reply_to(_stricter(request, unit), rating.subject)
+            if isinstance(answer, Reply):
+                reading = read_answer(answer, unit.question.scale)
+        self.keep(unit, rating.replicate, reading)
+        return reading.status == "ok"
+
+
+async def plan_judging(
+    units: Sequence[Unit], client: ModelClient[Judge], *, template: PromptTemplate
+) -> JudgingPlan:
+    """Return what the ledger holds of a judge's ratings, and what it is to be asked.
+
+    Args:
+        units: What to rate.
+        client: The judge's client.
+        template: The judges' prompt, the same for all.
+
+    Raises:
+        PromptError: If the template cannot be rendered for a unit.
+    """
+    plan = JudgingPlan(client, template)
+    for start in range(0, len(units), _UNITS_PER_LOOKUP):
+        await plan.look_up(units[start : start + _UNITS_PER_LOOKUP])
+    return plan
+
+
+def _stricter(request: ModelRequest, unit: Unit) -> ModelRequest:
+    """Return the request that follows a reply which could not be read."""
+    *before, last = request.messages
+    text = last.text + stricter_request(unit.question.scale)
+    return replace(request, messages=(*before, replace(last, text=text)))

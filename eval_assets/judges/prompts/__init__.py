@@ -1,0 +1,1 @@
+"""The judges' prompt and the templates that ship."""

@@ -1,0 +1,180 @@
+"""The judges' prompt: the same to the letter for every judge, and proof against its material."""
+
+import hashlib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from eval_assets.evaluation import SHIPPED_PROMPTS, RubricQuestion
+from eval_assets.judges.calling.requests import Message
+from eval_assets.scale import Scale
+
+DEFAULT_TEMPLATE = "rating"
+_MARK_LENGTH = 16
+
+
+class PromptError(ValueError):
+    """A template that cannot be used; the message is one line with file and line."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """A text to be rated, which must not pass for instructions.
+
+    Printed, it stands between two marks that hold a fingerprint of the text. A text cannot contain
+    its own fingerprint, so nothing written in it can end it; and the fingerprint is the same in
+    every run, unlike a random one, so that a request is found again in the ledger.
+
+    Args:
+        text: The text.
+        name: Name in the marks.
+
+    Examples:
+        >>> print(Material("Yes.", name="response"))
+        <response-5f9a2b795615ba6a>
+        Yes.
+        </response-5f9a2b795615ba6a>
+    """
+
+    text: str
+    name: str
+
+    def named(self, name: str) -> "Material":
+        """Return the same text between marks of another name."""
+        return Material(self.text, name)
+
+    def __str__(self) -> str:
+        mark = hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_LENGTH]
+        return f"<{self.name}-{mark}>\n{self.text}\n</{self.name}-{mark}>"
+
+
+class PromptTemplate:
+    """A template of the judges' prompt.
+
+    Args:
+        source: Text of the template, with a block `user` and optionally a block `system`.
+        name: Name of its file, for messages.
+
+    Raises:
+        PromptError: If it is not a template, lacks block `user`, or uses names that do not exist.
+    """
+
+    def __init__(self, source: str, *, name: str) -> None:
+        self.source = source
+        self._name = name
+        # Sandboxed, because a template comes with data; strict, because a hole in a prompt would
+        # cost the whole run and show in no reply. The prompt is text, so nothing is escaped.
+        environment = ImmutableSandboxedEnvironment(
+            undefined=jinja2.StrictUndefined,
+            autoescape=False,
+            keep_trailing_newline=False,
+        )
+        try:
+            self._template = environment.from_string(source)
+        except jinja2.TemplateSyntaxError as error:
+            raise PromptError(f"{name}:{error.lineno}: {error.message}. Fix it.") from error
+        if "user" not in self._template.blocks:
+            raise PromptError(
+                f"{name}: there is no block `user`. Put what each unit is shown between "
+                "{% block user %} and {% endblock %}."
+            )
+        self.render(_TRIAL_QUESTION, prompt_text="?", response_text="!")
+
+    @classmethod
+    def load(cls, path: Path | None) -> "PromptTemplate":
+        """Return the template of a file, or one that ships: the default for None, others by name.
+
+        Raises:
+            PromptError: If it cannot be read or used.
+        """
+        if path is None or (path.name in SHIPPED_PROMPTS and not path.exists()):
+            name = f"{path.name if path else DEFAULT_TEMPLATE}.jinja"
+            folder = resources.files("eval_assets.judges.prompts").joinpath("templates")
+            return cls(folder.joinpath(name).read_text("utf-8"), name=name)
+        try:
+            return cls(path.read_text("utf-8"), name=str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise PromptError(f"{path}: cannot be read ({error}). Fix judge_prompt.") from error
+
+    def render(
+        self, question: RubricQuestion, *, prompt_text: str, response_text: str
+    ) -> tuple[Message, ...]:
+        """Return what every judge is sent for one unit: the system message, if any, and the user's.
+
+        Args:
+            question: Question about the response.
+            prompt_text: What the system was asked.
+            response_text: What it answered.
+
+        Raises:
+            PromptError: If the template uses a name that does not exist.
+        """
+        names = {
+            "question": question,
+            "scale": in_words(question.scale),
+            "low": question.scale.low,
+            "high": question.scale.high,
+            "prompt": Material(prompt_text, name="prompt"),
+            "response": Material(response_text, name="response"),
+        }
+        try:
+            system, user = self._block("system", names), self._block("user", names)
+        except (jinja2.TemplateError, TypeError) as error:
+            raise PromptError(f"{self._name}: {error}. Fix the template.") from error
+        messages = (Message("system", system), Message("user", user))
+        return messages if system else messages[1:]
+
+    def _block(self, block: str, names: dict[str, Any]) -> str:
+        """Return one block, rendered; empty if the template does not have it."""
+        if block not in self._template.blocks:
+            return ""
+        context = self._template.new_context(names)
+        return "".join(self._template.blocks[block](context)).strip()
+
+
+def in_words(scale: Scale) -> str:
+    """Return what a score may be, in words for a judge."""
+    if scale.values is None:
+        return scale.described()
+    return "one of " + ", ".join(f"{value:g}" for value in scale.values)
+
+
+def stricter_request(scale: Scale) -> str:
+    """Return what is added to a prompt after a reply that could not be read."""
+    return (
+        "\n\nYour last reply could not be read as a rating. Reply with the JSON object alone, no"
+        ' other text before or after it: {"rationale": "your reasons", "score": a number}.'
+        f" The score is {in_words(scale)}."
+    )
+
+
+def verdict_schema(scale: Scale) -> dict[str, Any]:
+    """Return the JSON schema of a rating: reasons first, so that the score follows from them.
+
+    Examples:
+        >>> verdict_schema(Scale.from_steps(low=1, high=3))["properties"]["score"]
+        {'type': 'number', 'enum': [1, 2, 3]}
+    """
+    score: dict[str, Any] = {"type": "number"}
+    if scale.values is None:
+        # Described too, because not every vendor takes the bounds.
+        described = f"A number from {scale.low:g} to {scale.high:g}"
+        score |= {"description": described, "minimum": scale.low, "maximum": scale.high}
+    else:
+        score |= {"enum": [int(v) if float(v).is_integer() else v for v in scale.values]}
+    return {
+        "type": "object",
+        "properties": {"rationale": {"type": "string"}, "score": score},
+        "required": ["rationale", "score"],
+        "additionalProperties": False,
+    }
+
+
+_TRIAL_QUESTION = RubricQuestion(
+    id="trial", question="?", scale=Scale(low=0, high=1), level="interval", guidelines="?"
+)
+"""A unit that a template is tried on before anything is spent."""

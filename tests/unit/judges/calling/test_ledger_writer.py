@@ -1,0 +1,92 @@
+"""Attempts on their way into the ledger."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from eval_assets.judges.calling.ledger_writer import LedgerWriter
+from eval_assets.ledger import Attempt
+from tests.unit.judges.conftest import MemoryLedger
+
+
+def attempt(number: int) -> Attempt:
+    return Attempt(
+        call_key=f"k{number}",
+        attempt=1,
+        judge_id="gpt",
+        operation="judging",
+        response_id=f"r{number}",
+        question_id="q",
+        replicate=0,
+        provider="openai",
+        base_url="http://127.0.0.1",
+        model_requested="gpt-6-luna",
+        status="ok",
+        started_at=datetime(2026, 11, 21, tzinfo=UTC),
+        latency_seconds=0.5,
+    )
+
+
+class SlowLedger(MemoryLedger):
+    """A ledger that takes its time."""
+
+    def record(self, attempts: Sequence[Attempt]) -> None:
+        """Keep attempts, slowly."""
+        time.sleep(0.05)
+        super().record(attempts)
+
+
+def test_what_arrives_together_is_committed_together() -> None:
+    ledger = SlowLedger()
+
+    async def scenario() -> None:
+        writer = LedgerWriter(ledger)
+        await asyncio.gather(*(writer.record(attempt(number)) for number in range(100)))
+
+    asyncio.run(scenario())
+    assert [each.call_key for each in ledger.attempts] == [f"k{number}" for number in range(100)]
+    assert ledger.n_commits == 1
+
+
+def test_recording_returns_only_when_it_is_committed() -> None:
+    ledger = SlowLedger()
+
+    async def scenario() -> None:
+        writer = LedgerWriter(ledger)
+        await writer.record(attempt(0))
+        assert len(ledger.attempts) == 1
+
+    asyncio.run(scenario())
+
+
+def test_the_attempt_of_a_cancelled_task_is_still_committed() -> None:
+    ledger = SlowLedger()
+
+    async def scenario() -> None:
+        writer = LedgerWriter(ledger)
+        task = asyncio.create_task(writer.record(attempt(0)))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await writer.close()
+
+    asyncio.run(scenario())
+    assert len(ledger.attempts) == 1
+
+
+def test_the_event_loop_goes_on_meanwhile() -> None:
+    ledger = SlowLedger()
+
+    async def scenario() -> int:
+        writer, ticks = LedgerWriter(ledger), 0
+        task = asyncio.create_task(writer.record(attempt(0)))
+        while not task.done():
+            await asyncio.sleep(0.005)
+            ticks += 1
+        return ticks
+
+    assert asyncio.run(scenario()) >= 5

@@ -1,0 +1,34 @@
+"""The one retry policy."""
+
+import numpy as np
+import pytest
+
+from eval_assets.judges.calling.retry import RetryPolicy
+
+
+def waits(policy: RetryPolicy, *, retry_after: float | None = None, seed: int = 0) -> list[float]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for n_failed in range(1, 99):
+        wait = policy.wait_seconds(n_failed, retry_after_seconds=retry_after, rng=rng)
+        if wait is None:
+            break
+        found.append(wait)
+    return found
+
+
+def test_a_request_is_sent_five_times_with_waits_of_1_2_4_and_8_seconds_give_or_take_a_fifth() -> (
+    None
+):
+    for seed in range(200):
+        found = waits(RetryPolicy(), seed=seed)
+        assert len(found) == 4
+        assert found == pytest.approx([1, 2, 4, 8], rel=0.2)
+    assert waits(RetryPolicy(), seed=1) == waits(RetryPolicy(), seed=1)
+    assert waits(RetryPolicy(), seed=1) != waits(RetryPolicy(), seed=2)
+
+
+def test_a_longer_wait_that_the_vendor_asks_for_is_kept_up_to_a_ceiling() -> None:
+    assert waits(RetryPolicy(), retry_after=30) == [30, 30, 30, 30]
+    assert waits(RetryPolicy(), retry_after=100_000) == [120, 120, 120, 120]
+    assert waits(RetryPolicy(), retry_after=0)[3] > 6

@@ -1,0 +1,77 @@
+"""Tasks of several models side by side."""
+
+import asyncio
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from eval_assets.judges.calling.progress import Progress
+from eval_assets.judges.calling.scheduler import Task, run_tasks
+
+if TYPE_CHECKING:
+    from eval_assets.judges.calling.client import AnyModelClient
+
+
+class IdleClient:
+    """A client whose tasks send nothing."""
+
+    client, spent_usd = None, 0.0
+
+    def __init__(self, most: int) -> None:
+        self.open_tasks = asyncio.Semaphore(most)
+
+
+async def do(*tasks: Task, most: int = 4) -> Progress:
+    reports: list[Progress] = []
+    client = cast("AnyModelClient", IdleClient(most))
+    await run_tasks([(client, tasks)], report=reports.append)  # type: ignore[arg-type]
+    return reports[-1]
+
+
+def test_an_interruption_in_a_task_comes_out_as_itself_and_ends_the_others() -> None:
+    """Dagster's is not a KeyboardInterrupt: a task group alone would wrap it."""
+
+    class _Interrupted(BaseException):
+        pass
+
+    async def interrupted() -> bool:
+        raise _Interrupted
+
+    async def endless() -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    with pytest.raises(_Interrupted):
+        asyncio.run(do(endless, interrupted, *[endless] * 9))
+
+
+def test_a_task_that_fails_leaves_the_others_alone_and_is_raised_in_the_end() -> None:
+    done = []
+
+    async def good() -> bool:
+        await asyncio.sleep(0)
+        done.append(1)
+        return True
+
+    async def bad() -> bool:
+        raise ValueError("no such thing")
+
+    with pytest.raises(ValueError, match="no such thing"):
+        asyncio.run(do(good, bad, good, bad, good, most=2))
+    assert len(done) == 3
+
+
+def test_no_more_tasks_are_open_than_the_client_has_room_for() -> None:
+    n_open, most = 0, 0
+
+    async def task() -> bool:
+        nonlocal n_open, most
+        n_open += 1
+        most = max(most, n_open)
+        await asyncio.sleep(0.001)
+        n_open -= 1
+        return n_open % 2 == 0
+
+    progress = asyncio.run(do(*[task] * 50, most=7))
+    assert most == 7
+    assert (progress.n_done, progress.n_total) == (50, 50)

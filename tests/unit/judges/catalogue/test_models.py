@@ -1,0 +1,120 @@
+"""What is known of models by name."""
+
+from datetime import date, timedelta
+
+import pytest
+from anthropic.resources.messages.messages import DEPRECATED_MODELS
+
+from eval_assets.judges.catalogue.models import (
+    capabilities_of,
+    in_force,
+    lifecycle_of,
+    price_of,
+    shared_family,
+)
+from eval_assets.models import Price, Usage, cost_usd
+
+TODAY = date(2026, 11, 21)
+
+
+@pytest.mark.parametrize(
+    ("model", "family", "temperature", "json_schema"),
+    [
+        ("gpt-6-luna", "openai", False, True),
+        ("gpt-5.4-mini-2026-03-17", "openai", False, True),
+        ("o3", "openai", False, True),
+        ("gpt-4o-mini", "openai", True, True),
+        ("gpt-3.5-turbo", "openai", True, False),
+        ("claude-haiku-5-5", "anthropic", False, True),
+        ("claude-opus-4-7", "anthropic", False, True),
+        ("claude-haiku-4-5-20251001", "anthropic", True, True),
+        ("claude-3-5-haiku-20241022", "anthropic", True, False),
+        ("gemini-2.5-flash", "google", True, True),
+        ("llama3.2:3b", "meta", True, True),
+        ("meta-llama/Llama-3.3-70B-Instruct", "meta", True, True),
+        ("some-model-of-ours", "unknown", True, True),
+    ],
+)
+def test_the_longest_name_that_fits_decides_what_a_model_takes(
+    model: str, family: str, *, temperature: bool, json_schema: bool
+) -> None:
+    found = capabilities_of(model, overrides={})
+    assert (found.family, found.temperature, found.json_schema) == (
+        family,
+        temperature,
+        json_schema,
+    )
+
+
+def test_the_evaluation_wins_over_the_table_field_by_field() -> None:
+    overrides = {"gpt-6-luna": {"temperature": True}}
+    found = capabilities_of("gpt-6-luna", overrides=overrides)
+    assert (found.temperature, found.max_tokens_name) == (True, "max_completion_tokens")
+
+
+def test_an_unknown_capability_is_refused_by_name() -> None:
+    with pytest.raises(
+        ValueError, match=r"capabilities of gpt-4o must be among family, temperature"
+    ):
+        capabilities_of("gpt-4o", overrides={"gpt-4o": {"telepathy": True}})
+
+
+def test_a_price_holds_for_dated_snapshots_and_for_no_other_model() -> None:
+    def known(model: str) -> Price | None:
+        return price_of(model, on=TODAY, overrides={})
+
+    assert known("gpt-4o-mini-2024-07-18") == known("gpt-4o-mini") != known("gpt-4o")
+    assert known("gpt-4o-audio-preview") is None
+    assert known("gpt-6-luna-large") is None
+    assert known("gemini-2.5-flash") is None
+
+
+def test_a_price_is_the_one_in_force_on_the_day() -> None:
+    entries = [{"since": date(2026, 3, 1), "input": 2}, {"since": date(2026, 1, 1), "input": 1}]
+    assert in_force(entries, on=date(2025, 12, 31)) is None
+    assert in_force(entries, on=date(2026, 1, 1)) == entries[1]
+    assert in_force(entries, on=date(2026, 2, 28)) == entries[1]
+    assert in_force(entries, on=date(2026, 3, 1)) == entries[0]
+
+
+def test_a_declared_price_wins_over_the_one_that_ships() -> None:
+    own = Price(input_usd=0, output_usd=0)
+    assert price_of("gpt-4o-2024-11-20", on=TODAY, overrides={"gpt-4o": own}) == own
+
+
+def test_cost_counts_cached_tokens_long_prompts_and_batches() -> None:
+    price = Price(1, 5, cached_input_usd=0.1, cache_write_usd=1.25)
+    # 600 plain at 1, 300 read at 0.1, 100 written at 1.25, 10 out at 5: 600 + 30 + 125 + 50 = 805
+    usage = Usage(1000, 10, cached_input_tokens=300, cache_write_tokens=100)
+    assert cost_usd(usage, price, in_batch=False) == pytest.approx(805e-6)
+    assert cost_usd(usage, price, in_batch=True) == pytest.approx(402.5e-6)
+    # Unknown cache prices count as input: 1000 + 50.
+    assert cost_usd(usage, Price(1, 5), in_batch=False) == pytest.approx(1050e-6)
+    long = Price(0.1, 0.5, long_prompt_tokens=100_000, long_prompt_factor=5)
+    assert cost_usd(Usage(100_000, 0), long, in_batch=False) == pytest.approx(0.01)
+    assert cost_usd(Usage(100_001, 0), long, in_batch=False) == pytest.approx(0.0500005)
+
+
+def test_a_negative_price_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 or more"):
+        Price(-1, 5)
+
+
+def test_a_model_is_reported_sixty_days_before_its_end_and_retired_the_day_after() -> None:
+    last_day = date(2026, 12, 11)
+    assert lifecycle_of("gpt-5", on=last_day - timedelta(days=61)).state == "alive"
+    assert lifecycle_of("gpt-5", on=last_day - timedelta(days=60)).state == "ends_soon"
+    assert lifecycle_of("gpt-5", on=last_day).state == "ends_soon"
+    assert lifecycle_of("gpt-5", on=last_day + timedelta(days=1)).state == "retired"
+    assert lifecycle_of("gpt-6-luna", on=TODAY).state == "alive"
+
+
+def test_every_model_that_the_sdk_says_ends_is_in_the_table() -> None:
+    for model in DEPRECATED_MODELS:
+        assert lifecycle_of(model, on=TODAY).ends_on is not None, model
+
+
+def test_judges_of_one_family_are_named() -> None:
+    models = ["gpt-6-luna", "openai/gpt-oss-20b", "claude-haiku-5-5", "ours-1", "ours-2"]
+    assert shared_family(models, overrides={}) == {"openai": ["gpt-6-luna", "openai/gpt-oss-20b"]}
+    assert shared_family(["ours-1", "ours-1"], overrides={}) == {"ours-1": ["ours-1", "ours-1"]}

@@ -1,0 +1,59 @@
+"""Scores from readings of replies."""
+
+import math
+
+import pytest
+
+from eval_assets.evaluation import Aggregate
+from eval_assets.judges.replicates import JudgeScore, combine
+from eval_assets.judges.replies import Reading, parse_reply, read_answer
+from eval_assets.ledger import Reply
+from eval_assets.scale import LIKERT5
+
+
+def combined(*readings: Reading, aggregate: Aggregate = "mean") -> JudgeScore:
+    return combine(readings, response_id="r", question_id="q", judge_id="j", aggregate=aggregate)
+
+
+def reading(reply: str) -> Reading:
+    return parse_reply(reply, LIKERT5)
+
+
+def test_one_reply_is_the_score_as_it_is() -> None:
+    score = combined(reading('{"rationale": "Clear.", "score": 4}'))
+    assert (score.status, score.score, score.raw_score) == ("ok", 4, 4)
+    assert (score.rationale, score.raw_output) == (
+        "Clear.",
+        '{"rationale": "Clear.", "score": 4}',
+    )
+    assert (score.n_replies, score.n_replicates) == (1, 1)
+    assert math.isnan(score.spread)
+
+
+@pytest.mark.parametrize(("aggregate", "expected"), [("mean", 3.0), ("median", 2.0)])
+def test_several_replies_are_put_together_as_stated(aggregate: Aggregate, expected: float) -> None:
+    # 2, 2, 5: mean 3, median 2, spread 3.
+    score = combined(reading("2"), reading("2"), reading("5"), aggregate=aggregate)
+    assert (score.score, score.spread, score.aggregate) == (expected, 3, aggregate)
+    assert score.raw_output == '["2", "2", "5"]'
+
+
+def test_replies_without_a_score_are_left_out_and_counted() -> None:
+    score = combined(reading("2"), reading("who knows"), reading("9"))
+    assert (score.status, score.score, score.n_replies, score.n_replicates) == ("ok", 2, 1, 3)
+    assert math.isnan(score.spread)
+
+
+def test_without_any_score_the_commonest_reason_stands() -> None:
+    score = combined(reading("9"), Reading("timeout", error="late"), reading("8"))
+    assert (score.status, score.raw_score) == ("out_of_range", 9)
+    assert math.isnan(score.score)
+
+
+def test_a_reply_that_is_not_whole_is_never_read() -> None:
+    cut = read_answer(Reply("4", "truncated"), LIKERT5)
+    assert (cut.status, cut.raw_output, cut.is_unreadable) == ("truncated", "4", False)
+    assert math.isnan(cut.score)
+    assert reading("").is_unreadable
+    assert reading("no idea").is_unreadable
+    assert not reading("9").is_unreadable

@@ -1,0 +1,167 @@
+"""Strict reading of judges' replies: a number is certain or there is none."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval_assets.judges.replies import Reading, parse_reply
+from eval_assets.scale import BINARY, Scale
+
+FOUR = Scale.from_steps(low=1, high=4)
+UNIT = Scale(low=0, high=1)
+
+
+@pytest.mark.parametrize(
+    ("raw", "score"),
+    [
+        ("3", 3),
+        (" **3**.\n", 3),
+        ("(2.5)", 2.5),
+        ("Score: ...3", 3),
+        ("3/4", 3),
+        ("3 out of 4", 3),
+        ("Score: 3", 3),
+        ("**Score:** 3/4", 3),
+        ("Final score = 2.5", 2.5),
+        ("Score (1-4): 3", 3),
+        ("On a scale of 1 to 4: 3", 3),
+        ("<score>3</score>", 3),
+        ("Clear and kind.\n\nUsefulness: 4", 4),
+        ("1. It runs.\n2. It is short.\n3. Usefulness: 2", 2),
+        ("Usefulness: 3. The snippet needs one small change.", 3),
+        ("1. It sorts 10 lists.\n2. Based on this, the usefulness score is 2.", 2),
+        ("I would assign a usefulness score of 1 to the snippet.", 1),
+        ("Score: 3\nIt is short.\nFinal score: 3.0", 3),
+        ("Score: 4, as 2 of 2 tests pass", 4),
+    ],
+)
+def test_a_number_that_is_certain_is_the_score(raw: str, score: float) -> None:
+    assert (parse_reply(raw, FOUR).status, parse_reply(raw, FOUR).score) == ("ok", score)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "N/A (No code snippet provided)",
+        "four",
+        "3 or 4",
+        "3-4",
+        "1-4",
+        "3,5",
+        "1 2",
+        "3/10",
+        "75%",
+        "~3",
+        "> 3",
+        "- 3",
+        "1e0",
+        "\N{ARABIC-INDIC DIGIT THREE}",
+        "NaN",
+        "Infinity",
+        "On a scale of 1 to 4, I give 3",
+        "On a scale of 1 to 10, the score is 3",
+        "Score: 2-3",
+        "Score: 3 or 4",
+        "Score: 1 2",
+        "Score: 30%",
+        "Score: 3\nScore: 2",
+        "Maximum score: 4",
+        "The score is between 2 and 3",
+        "It does not deserve a score of 4.",
+        "A score of 1 would be too harsh.",
+        "A score of 3 is generous: 2",
+        "Usefulness: N/A (no code snippet provided)",
+        "The text asks for score: 4. Score: 1",
+    ],
+)
+def test_prose_that_leaves_a_doubt_is_unparsable(raw: str) -> None:
+    reading = parse_reply(raw, FOUR)
+    assert reading.status == "unparsable"
+    assert math.isnan(reading.score)
+    assert math.isnan(reading.raw_score)
+
+
+@pytest.mark.parametrize(
+    ("raw", "raw_score"),
+    [("10", 10), ("-1", -1), ("\N{MINUS SIGN}1", -1), ("Score: 0", 0), ('{"score": 4.5}', 4.5)],
+)
+def test_a_number_off_the_scale_is_kept_but_is_no_score(raw: str, raw_score: float) -> None:
+    reading = parse_reply(raw, FOUR)
+    assert (reading.status, reading.raw_score) == ("out_of_range", raw_score)
+    assert math.isnan(reading.score)
+
+
+def test_an_empty_reply_is_missing() -> None:
+    assert parse_reply(" \n", FOUR).status == "missing"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"rationale": "Kind.", "score": 3}',
+        '{"score": "3", "rationale": "Kind."}',
+        'Gladly:\n```json\n{"rationale": "Kind.", "score": 3.0}\n```\nDone.',
+    ],
+)
+def test_a_json_object_gives_score_and_rationale(raw: str) -> None:
+    assert parse_reply(raw, FOUR) == Reading("ok", 3.0, 3.0, "Kind.", raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"rationale": "Kind.", "score": 3',
+        'Gladly: {"score": 2',
+        '```json\n{"score": 2.',
+        '{"score": null}',
+        '{"score": [3]}',
+        '{"score": NaN}',
+        '{"score": Infinity}',
+        '{"score": 1e999}',
+        '{"score": ' + "9" * 400 + "}",
+        '{"score": true}',
+        '{"score": "about 3"}',
+        '{"score": 1, "score": 4}',
+        '{"score": 1} {"score": 4}',
+        '```json\n{"score": 1}\n```\n```json\n{"score": 4}\n```',
+        '{"rationale": "Score: 2"}',
+        '{"score": ' * 5000,
+    ],
+)
+def test_json_that_is_cut_off_or_holds_no_one_number_is_unparsable(raw: str) -> None:
+    assert parse_reply(raw, FOUR).status == "unparsable"
+
+
+def test_text_quoted_in_a_rationale_is_not_read_as_a_score() -> None:
+    rationale = 'It says "Score: 1" and ```json\n{"score": 1}\n```'
+    raw = json.dumps({"rationale": rationale, "score": 4})
+    assert parse_reply(raw, FOUR) == Reading("ok", 4.0, 4.0, rationale, raw)
+
+
+def test_booleans_are_scores_on_a_binary_scale_only() -> None:
+    assert parse_reply('{"score": true}', BINARY).score == 1
+    assert parse_reply('{"score": false}', BINARY).score == 0
+    assert parse_reply('{"score": true}', UNIT).status == "unparsable"
+
+
+def test_the_relevance_prompts_echo_is_read() -> None:
+    assert parse_reply("Relevance score (0.0-1.0): 0.7", UNIT).score == 0.7
+    assert parse_reply("1.5", UNIT).status == "out_of_range"
+    assert parse_reply("0,7", UNIT).status == "unparsable"
+
+
+@given(st.sampled_from(FOUR.values or ()) | st.floats(1, 4), st.text())
+def test_a_score_sent_as_json_comes_back_whatever_the_rationale(score: float, why: str) -> None:
+    raw = json.dumps({"rationale": why, "score": score})
+    assert parse_reply(raw, FOUR) == Reading("ok", score, score, why, raw)
+
+
+@given(st.from_regex(r"(?:[a-z:/ .\-\n]{0,8}|scale|score|rating|of|is|to|\d{1,2}){0,12}"))
+def test_no_number_is_made_up(raw: str) -> None:
+    reading = parse_reply(raw, FOUR)
+    assert (reading.status == "ok") == (1 <= reading.score <= 4)
+    if reading.status in ("ok", "out_of_range"):
+        assert f"{abs(reading.raw_score):g}" in raw.replace(".0", "")
