@@ -134,3 +134,27 @@ def test_missing_keys_are_told_by_name_and_nothing_is_written(
 
 def test_a_missing_option_is_misuse() -> None:
     assert CliRunner().invoke(dual_judge, ["--query-id", "1"]).exit_code == 2
+
+
+def test_a_cap_without_a_price_is_one_message_not_one_inside_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-this-test")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-this-test")
+    declare(
+        tmp_path,
+        "id: a, provider: openai, model: our-model",
+        "id: b, provider: anthropic, model: claude-haiku-5-5",
+    )
+    with (tmp_path / "evaluation.yaml").open("a") as file:
+        file.write("budget_usd: 1\n")
+    docs = written(tmp_path, GOOD)
+
+    [line] = refused(
+        ["--query-id", "1", "--query", "q", "--docs", str(docs), "--data", str(tmp_path)]
+    )
+
+    assert line == (
+        "evaluation.yaml:budget_usd: the price of our-model is not known, so no cap could be "
+        "kept. Add it under prices, or leave out budget_usd."
+    )
