@@ -132,7 +132,7 @@ def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: DuckDBLedg
 def _bare(environ: dict[str, str]) -> Cost:
     """The same requests by the client alone: no limiter, no retry, no parsing, no ledger."""
     (judge,) = _judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
-    bodies = [request_body(_request(judge, unit), judge.capabilities) for unit in _units(N_CALLS)]
+    bodies = [request_body(_request(judge, unit)) for unit in _units(N_CALLS)]
 
     async def ask_all() -> None:
         async with openai.AsyncOpenAI(
@@ -157,6 +157,7 @@ def _request(judge: LiveModel[Judge], unit: Unit) -> ModelRequest:
         ),
         settings=judge.settings,
         max_tokens=judge.max_tokens,
+        max_tokens_name=judge.capabilities.max_tokens_name,
         schema=verdict_schema(QUESTION.scale),
     )
 

@@ -9,8 +9,9 @@ from eval_assets.models import Usage
 
 Operation = Literal["judging", "generation"]
 
-ReplyStatus = Literal["ok", "truncated", "refused", "content_filter"]
-"""What kind of reply arrived; `ok` says that it is whole, not that it can be read."""
+ReplyStatus = Literal["ok", "truncated", "refused", "content_filter", "unparsable"]
+"""What kind of reply arrived: `ok` means that its text is whole, not that it holds a rating;
+`unparsable` that it has a shape without text."""
 
 AttemptStatus = ReplyStatus | Literal["timeout", "api_error"]
 
@@ -75,9 +76,10 @@ class Reply:
     """What a model answered; of a reply from the ledger only text and status are known.
 
     Args:
-        text: Text of the reply, as received; empty for a refusal without one.
+        text: Text of the reply, as received; empty for a refusal without one. The whole body if
+            its shape holds no text.
         status: Whether the text is whole, cut off, refused or filtered.
-        usage: Tokens as the vendor counted them; None if it did not say.
+        usage: Tokens as the vendor counted them; None if it did not say, or is not believed.
         model_returned: Model that answered, by its own account.
         request_id: The vendor's name of the request.
         http_status: HTTP status of the reply; a filter may answer 400.

@@ -1,4 +1,4 @@
-"""Models as such: what one takes, what it costs, whose it is."""
+"""Capabilities, prices and families of models."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,21 +11,25 @@ TOKENS_PER_PRICE = 1_000_000
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a model takes, because sending it anything else is an error 400.
+    """What a model takes: to send it anything else is an error 400.
 
     Args:
         family: Maker of the model: raters of one family are not independent.
         temperature: Whether it takes a temperature other than 1.
         json_schema: Whether its reply can be held to a JSON schema.
+        json_object: Whether, without a schema, its reply can be held to JSON.
+        system: Whether it takes a system message.
         thinks: Whether it may think before it answers, which counts as output.
         effort: Whether it takes a thinking effort.
         seed: Whether it takes a seed.
-        max_tokens_name: What its limit of output tokens is called.
+        max_tokens_name: Name of its limit of output tokens.
     """
 
     family: str
     temperature: bool = True
     json_schema: bool = True
+    json_object: bool = False
+    system: bool = True
     thinks: bool = False
     effort: bool = False
     seed: bool = False
@@ -39,10 +43,10 @@ class Price:
     Args:
         input_usd: Input tokens.
         output_usd: Output tokens, thinking included.
-        cached_input_usd: Input tokens read from the vendor's cache; None where that is not known,
-            and then they count as input.
+        cached_input_usd: Input tokens read from the vendor's cache; None if that is not known, and
+            then they count as input.
         cache_write_usd: Input tokens written to that cache; None as above.
-        long_prompt_tokens: Input tokens above which a call costs more; None where it never does.
+        long_prompt_tokens: Input tokens above which a request costs more; None if it never does.
         long_prompt_factor: How many times as much it costs then.
 
     Raises:
@@ -64,19 +68,21 @@ class Price:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call, as the vendor bills them.
+    """Tokens of one request, as the vendor bills them.
 
     Args:
         input_tokens: All input tokens, those of the cache included.
         output_tokens: All output tokens, thinking included.
         cached_input_tokens: Part of the input that was read from the vendor's cache.
         cache_write_tokens: Part of the input that was written to it.
+        reasoning_tokens: Part of the output that was spent on thinking.
     """
 
     input_tokens: int
     output_tokens: int
     cached_input_tokens: int = 0
     cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 BATCH_FACTOR = 0.5
@@ -84,12 +90,12 @@ BATCH_FACTOR = 0.5
 
 
 def cost_usd(usage: Usage, price: Price, *, in_batch: bool) -> float:
-    """What a call costs.
+    """Return the cost of a request.
 
     Args:
-        usage: Tokens of the call.
+        usage: Tokens of the request.
         price: Price of the model.
-        in_batch: Whether it was asked on a batch endpoint.
+        in_batch: Whether it was sent to a batch endpoint.
 
     Examples:
         >>> gpt_4o = Price(input_usd=2.50, output_usd=10.0)

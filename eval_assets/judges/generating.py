@@ -164,13 +164,7 @@ class _Thread:
             messages += [Message("user", turn.text), Message("assistant", text)]
         messages.append(Message("user", self._next_turn().text))
         seed = {"seed": self._seed} if model.capabilities.seed else {}
-        return ModelRequest(
-            endpoint=model.endpoint,
-            messages=tuple(messages),
-            settings={**model.settings, **seed},
-            max_tokens=model.max_tokens,
-            replicate=self._seed,
-        )
+        return self._client.request(tuple(messages), settings=seed, replicate=self._seed)
 
     def recall(self, replies: Mapping[str, Reply]) -> bool:
         """Take the next answer from those looked up; return whether it was there."""

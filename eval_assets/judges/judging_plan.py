@@ -102,17 +102,11 @@ class JudgingPlan:
 
     def request(self, unit: Unit, replicate: int) -> ModelRequest:
         """Return the first request about a unit."""
-        model = self.client.model
-        return ModelRequest(
-            endpoint=model.endpoint,
-            messages=self._template.render(
-                unit.question, prompt_text=unit.prompt_text, response_text=unit.response_text
-            ),
-            settings=model.settings,
-            max_tokens=model.max_tokens,
-            schema=verdict_schema(unit.question.scale) if model.capabilities.json_schema else None,
-            replicate=replicate,
+        messages = self._template.render(
+            unit.question, prompt_text=unit.prompt_text, response_text=unit.response_text
         )
+        schema = verdict_schema(unit.question.scale)
+        return self.client.request(messages, schema=schema, replicate=replicate)
 
     def keep(self, unit: Unit, replicate: int, reading: Reading) -> None:
         """Keep a reading for the unit's score."""

@@ -126,6 +126,8 @@ class CapabilitiesEntry(Entry):
     family: Text | None = None
     temperature: bool | None = None
     json_schema: bool | None = None
+    json_object: bool | None = None
+    system: bool | None = None
     thinks: bool | None = None
     effort: bool | None = None
     seed: bool | None = None

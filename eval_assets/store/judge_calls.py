@@ -32,7 +32,7 @@ class DuckDBLedger:
                 SELECT call_key, arg_max(raw_output, started_at), arg_max(status, started_at)
                 FROM judge_calls SEMI JOIN _wanted USING (call_key)
                 WHERE raw_output IS NOT NULL
-                  AND status IN ('ok', 'truncated', 'refused', 'content_filter')
+                  AND status IN ('ok', 'truncated', 'refused', 'content_filter', 'unparsable')
                 GROUP BY call_key
                 """
             ).fetchall()

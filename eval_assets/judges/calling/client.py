@@ -4,20 +4,23 @@ import asyncio
 import itertools
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Generic
+from types import MappingProxyType
+from typing import Any, Generic
 
 import numpy as np
 
-from eval_assets.evaluation import Generator, Judge
+from eval_assets.evaluation import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
 from eval_assets.judges.calling.limiter import Limiter, Taken
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.requests import (
     Answer,
     Client,
+    Message,
     ModelRequest,
     RequestFailed,
     Subject,
@@ -32,6 +35,7 @@ _HOPELESS_AFTER = 20
 """Requests given up in a row after which a model is stopped: it is down, or refuses everything."""
 
 _KEYS_PER_LOOKUP = 10_000
+_FORBIDDEN = 403
 
 BUDGET_USED_UP = Unsent("budget_stopped", "the budget is used up")
 
@@ -79,6 +83,7 @@ class ModelClient(Generic[Declared]):
         self._rng = rng
         self._asked = asked
         self._n_given_up_in_a_row = 0
+        self._features = FeatureMemory(model)
         self._limiter = Limiter(
             requests_per_minute=model.calling.requests_per_minute,
             input_tokens_per_minute=model.calling.input_tokens_per_minute,
@@ -96,6 +101,33 @@ class ModelClient(Generic[Declared]):
         """Close the connections, if there are any."""
         if self._client is not None:
             await self._client.close()
+
+    def request(
+        self,
+        messages: tuple[Message, ...],
+        *,
+        settings: Mapping[str, Setting] = MappingProxyType({}),
+        schema: Mapping[str, Any] | None = None,
+        replicate: int = 0,
+    ) -> ModelRequest:
+        """Return a request in the form that the model takes.
+
+        Args:
+            messages: Conversation so far.
+            settings: Settings beside those of the model.
+            schema: JSON schema that the reply is to follow; None for free text.
+            replicate: Number of the replicate.
+        """
+        request = ModelRequest(
+            endpoint=self.model.endpoint,
+            messages=messages,
+            settings={**self.model.settings, **settings},
+            max_tokens=self.model.max_tokens,
+            schema=schema,
+            replicate=replicate,
+            max_tokens_name=self.model.capabilities.max_tokens_name,
+        )
+        return self._features.fit(request)
 
     async def stored_replies(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Return the replies that the ledger holds, by request key."""
@@ -127,7 +159,7 @@ class ModelClient(Generic[Declared]):
         """Count an attempt, and the cost of its reply."""
         self.n_attempts += 1
         if isinstance(answer, RequestFailed):
-            if answer.remedy == "stop":
+            if answer.remedy == "stop" and not self._concerns_one_input(answer):
                 self.stop(str(answer))
             return
         self.n_replies += 1
@@ -140,21 +172,23 @@ class ModelClient(Generic[Declared]):
 
     async def _ask(self, request: ModelRequest, subject: Subject) -> Answer | Unsent:
         """Send a request, and again after failures that may pass."""
-        most_usd = self.model.most_usd(request)
+        most_usd, n_failed = self.model.most_usd(request), 0
         for number in itertools.count(1):
             self._writer.require_working()
             if self.stopped:
                 answer: Answer | Unsent = Unsent("api_error", self.stopped)
-                break
-            if not await self._budget.reserve(most_usd):
+            elif await self._budget.reserve(most_usd):
+                answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
+            else:
                 answer = BUDGET_USED_UP
-                break
-            answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
             if isinstance(answer, Reply):
                 return answer
             if isinstance(answer, Unsent):
                 break
-            wait_seconds = self._wait_seconds(answer, number)
+            if answer.remedy == "adapt":
+                continue
+            n_failed += 1
+            wait_seconds = self._wait_seconds(answer, n_failed)
             if wait_seconds is None:
                 self._give_up(answer)
                 break
@@ -171,31 +205,30 @@ class ModelClient(Generic[Declared]):
             self._limiter.dropped()
             self._budget.settle(most_usd, spent_usd=0.0)
             return Unsent("api_error", self.stopped)
+        request = self._features.fit(request)  # what was refused meanwhile is left out
         started_at, started = datetime.now(UTC), time.perf_counter()
         seconds = self.model.calling.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                answer: Answer = await self.client.ask(request)
+                answer = await self.client.ask(request)
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
             answer = RequestFailed(message, remedy="retry", is_timeout=True, may_be_billed=True)
-        except RequestFailed as failure:
-            answer = failure
         latency = time.perf_counter() - started
+        self._features.heed(request, answer)
         self.count(answer)
         self._end(admission, answer)
         self._budget.settle(most_usd, spent_usd=self._spent_usd(answer, most_usd))
-        await self._writer.record(
-            attempt_row(
-                request.key,
-                self.model,
-                subject,
-                answer,
-                number=number,
-                started_at=started_at,
-                latency_seconds=latency,
-            )
+        row = attempt_row(
+            request.key,
+            self.model,
+            subject,
+            answer,
+            number=number,
+            started_at=started_at,
+            latency_seconds=latency,
         )
+        await self._writer.record(row)
         return answer
 
     def _end(self, admission: Taken, answer: Answer) -> None:
@@ -217,10 +250,14 @@ class ModelClient(Generic[Declared]):
             n_failed, retry_after_seconds=failure.retry_after_seconds, rng=self._rng
         )
 
+    def _concerns_one_input(self, failure: RequestFailed) -> bool:
+        """Return whether a model that has answered others refuses one of them: filters do."""
+        return failure.http_status == _FORBIDDEN and self.n_replies > 0
+
     def _give_up(self, failure: RequestFailed) -> None:
         """Count a request that is given up; too many in a row stop the model."""
-        # A refused request says nothing of the others once some were answered.
-        if failure.remedy == "retry" or not self.n_replies:
+        # An invalid request says nothing of the others once some were answered.
+        if failure.remedy != "give_up" or not self.n_replies:
             self._n_given_up_in_a_row += 1
         if self._n_given_up_in_a_row >= _HOPELESS_AFTER:
             n = self._n_given_up_in_a_row

@@ -113,6 +113,6 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         latency_seconds=latency_seconds,
         started_at=started_at,
         request_id=answer.request_id,
-        raw_output=reply.text if reply else None,
+        raw_output=answer.text if isinstance(answer, Reply) else answer.body,
         error=None if reply else str(answer),
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from eval_assets.evaluation import Setting
 from eval_assets.ledger import Operation, Reply
+from eval_assets.models import MaxTokensName
 
 Vendor = Literal["openai", "anthropic"]
 Role = Literal["system", "user", "assistant"]
@@ -40,6 +41,19 @@ class Endpoint:
     model: str
 
 
+Feature = Literal[
+    "json_schema",
+    "json_object",
+    "temperature",
+    "effort",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "system",
+]
+"""A part of a request that a model or server may refuse, so that it is left out or replaced."""
+
+
 @dataclass(frozen=True)
 class ModelRequest:
     """Everything that decides what a model answers.
@@ -49,16 +63,19 @@ class ModelRequest:
         messages: Conversation so far; only the first message may be of the system role.
         settings: Settings to send, only those that the model takes.
         max_tokens: Most output tokens, thinking included.
-        schema: JSON schema that the reply is held to; None for free text.
+        schema: JSON schema that the reply is held to; "json_object" for any JSON object, None for
+            free text.
         replicate: Number of the replicate: requests that differ only in it are sent separately.
+        max_tokens_name: Name of `max_tokens` on the wire, which decides nothing.
     """
 
     endpoint: Endpoint
     messages: tuple[Message, ...]
     settings: Mapping[str, Setting]
     max_tokens: int
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | Literal["json_object"] | None = None
     replicate: int = 0
+    max_tokens_name: MaxTokensName = "max_tokens"
 
     @cached_property
     def key(self) -> str:
@@ -105,8 +122,9 @@ class Subject:
     replicate: int = 0
 
 
-Remedy = Literal["retry", "give_up", "stop"]
-"""What a failure calls for: to try again, to mark the unit, or to stop asking the model."""
+Remedy = Literal["retry", "adapt", "give_up", "stop"]
+"""What a failure calls for: to try again, at once in another form, to mark the unit, or to stop
+asking the model."""
 
 
 class RequestFailed(Exception):  # noqa: N818 - named for what happened, as TimeoutError is
@@ -119,7 +137,10 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         http_status: HTTP status; None if no response arrived.
         retry_after_seconds: Wait that the vendor asks for; None if it does not say.
         is_overload: Whether the vendor asks for fewer requests.
+        is_filtered: Whether a filter withheld the reply because of this one input.
         may_be_billed: Whether the vendor may have answered all the same.
+        refused: Parts of a request that the message names, most likely first.
+        body: What arrived in place of a reply, if it may have been one.
         request_id: The vendor's name of the request.
     """
 
@@ -132,16 +153,22 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         http_status: int | None = None,
         retry_after_seconds: float | None = None,
         is_overload: bool = False,
+        is_filtered: bool = False,
         may_be_billed: bool = False,
+        refused: tuple[Feature, ...] = (),
+        body: str | None = None,
         request_id: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.remedy = remedy
+        self.remedy: Remedy = remedy
         self.is_timeout = is_timeout
         self.http_status = http_status
         self.retry_after_seconds = retry_after_seconds
         self.is_overload = is_overload
+        self.is_filtered = is_filtered
         self.may_be_billed = may_be_billed
+        self.refused = refused
+        self.body = body
         self.request_id = request_id
 
     @property
@@ -173,11 +200,11 @@ class Unsent:
 class Client(Protocol):
     """One vendor's API: one network request per method, no retry and no deadline of its own.
 
-    Every method raises RequestFailed if the vendor does not do what is asked.
+    The batch methods raise RequestFailed if the vendor does not do what is asked.
     """
 
-    async def ask(self, request: ModelRequest) -> Reply:
-        """Return the reply to a request."""
+    async def ask(self, request: ModelRequest) -> Answer:
+        """Return the reply to a request, or why there is none."""
 
     async def submit_batch(self, requests: Sequence[ModelRequest]) -> str:
         """Submit a batch and return the vendor's name of it."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from eval_assets.judges.calling.progress import Report, log_report
 from eval_assets.judges.calling.requests import Answer, Unsent
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.clients import connect
+from eval_assets.judges.clients.masking import secrets_in
 from eval_assets.ledger import Ledger
 from eval_assets.problems import InputError, InputProblem
 
@@ -96,12 +98,13 @@ async def open_clients(
     rng = np.random.default_rng(options.seed)
     asked: dict[str, asyncio.Task[Answer | Unsent]] = {}
     writer = LedgerWriter(ledger)
+    keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
     async with AsyncExitStack() as stack:
         clients = []
         for model in models:
             client = ModelClient(
                 model,
-                partial(connect, model, api_key=options.api_keys[model.id]),
+                partial(connect, model.endpoint, api_key=options.api_keys[model.id], keys=keys),
                 writer=writer,
                 budget=budget,
                 retry=options.retry,

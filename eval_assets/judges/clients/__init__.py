@@ -3,13 +3,12 @@
 The module has a class `VendorClient`. It is imported when it is needed: an SDK takes a second.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import Client, Vendor
+from eval_assets.judges.calling.requests import Client, Endpoint, Vendor
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,10 @@ VENDORS: Mapping[Vendor, VendorApi] = {
 """Every vendor; a new one also gets its name in `Vendor` and `evaluation.Provider`."""
 
 
-def connect(model: AnyLiveModel, *, api_key: str) -> Client:
-    """Return a client for a model."""
-    client: Client = _module(model.endpoint.provider).VendorClient(
-        base_url=model.endpoint.base_url, api_key=api_key, capabilities=model.capabilities
+def connect(endpoint: Endpoint, *, api_key: str, keys: Collection[str]) -> Client:
+    """Return a client for an endpoint; `keys` are all keys that nothing may show."""
+    client: Client = _module(endpoint.provider).VendorClient(
+        base_url=endpoint.base_url, api_key=api_key, keys=keys
     )
     return client
 

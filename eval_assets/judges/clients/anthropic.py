@@ -1,28 +1,26 @@
 """Anthropic's messages and message batches."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import anthropic
-import anthropic.resources.messages  # otherwise the first request does, in its own time
-from anthropic.types import Message
-from anthropic.types.messages import MessageBatchIndividualResponse
+import httpx2
 
 from eval_assets.judges.calling.requests import Answer, ModelRequest, RequestFailed
 from eval_assets.judges.clients.errors import (
+    answer_of,
     failure_of,
-    filtered,
-    is_filtered,
+    named,
     translate_errors,
-    without_key,
+    unreadable,
 )
+from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
+from eval_assets.judges.clients.masking import storable, without_keys
 from eval_assets.ledger import Reply, ReplyStatus
-from eval_assets.models import Capabilities, Usage
+from eval_assets.models import Usage
 
-if TYPE_CHECKING:
-    from anthropic.types.messages.batch_create_params import Request
-
-_STATUSES: dict[str | None, ReplyStatus] = {
+_STATUSES: Mapping[str, ReplyStatus] = {
     "max_tokens": "truncated",
     "model_context_window_exceeded": "truncated",
     "refusal": "refused",
@@ -32,89 +30,97 @@ _STATUSES: dict[str | None, ReplyStatus] = {
 class VendorClient:
     """The official client; each method is one attempt.
 
+    Bodies are read as they came: the client's own types fail on what servers really send.
+
     Args:
         base_url: Endpoint, without its version: `https://api.anthropic.com`.
-        api_key: Key, which appears in no reply and no failure.
-        capabilities: What the model takes; nothing in a request's form depends on it here.
+        api_key: Key of this endpoint.
+        keys: All known keys, which no reply and no failure shows.
     """
 
-    def __init__(self, *, base_url: str, api_key: str, capabilities: Capabilities) -> None:
-        del capabilities
-        self._api_key = api_key
+    def __init__(self, *, base_url: str, api_key: str, keys: Collection[str]) -> None:
+        self._keys = keys
         # No retries: one retry policy, one ledger row per attempt. No timeout: the caller's holds.
         self._sdk = anthropic.AsyncAnthropic(
             api_key=api_key, base_url=base_url, max_retries=0, timeout=None
         )
 
-    async def ask(self, request: ModelRequest) -> Reply:
-        """Return the reply to a request; see `Client.ask`."""
-        body = request_body(request)
-        with translate_errors(anthropic, api_key=self._api_key):
-            try:
-                # All of it as extra body, which goes before the arguments: these know no
-                # temperature, though some models do, and walking through typed messages costs a
-                # fifth of a request.
-                response = await self._sdk.messages.with_raw_response.create(
-                    model=request.endpoint.model,
-                    messages=[],
-                    max_tokens=request.max_tokens,
-                    extra_body=body,
+    async def ask(self, request: ModelRequest) -> Answer:
+        """Return the answer to a request; see `Client.ask`."""
+        try:
+            with translate_errors(anthropic, keys=self._keys):
+                response = await self._sdk.post(
+                    "/v1/messages", body=request_body(request), cast_to=httpx2.Response
                 )
-            except anthropic.BadRequestError as error:
-                if is_filtered(error.status_code, error.body):
-                    return filtered(error.request_id)
-                raise
-            message: object = await response.parse()
+        except RequestFailed as failure:
+            return answer_of(failure)
         request_id = response.headers.get("request-id")
-        return reply_of(message, request_id=request_id, api_key=self._api_key)
+        return read_message(response.text, request_id=request_id, keys=self._keys)
 
     async def submit_batch(self, requests: Sequence[ModelRequest]) -> str:
         """Submit a batch; see `Client.submit_batch`."""
         entries = [{"custom_id": each.key, "params": request_body(each)} for each in requests]
-        with translate_errors(anthropic, api_key=self._api_key):
-            batch = await self._sdk.messages.batches.create(requests=cast("list[Request]", entries))
-        return batch.id
+        with translate_errors(anthropic, keys=self._keys):
+            response = await self._sdk.post(
+                "/v1/messages/batches", body={"requests": entries}, cast_to=httpx2.Response
+            )
+        match decoded(response.text):
+            case {"id": str(batch_id)}:
+                return batch_id
+        raise unreadable(response.text, what="no batch", keys=self._keys)
 
     async def has_ended(self, batch_id: str) -> bool:
         """Return whether a batch can be collected; see `Client.has_ended`."""
-        with translate_errors(anthropic, api_key=self._api_key):
-            batch = await self._sdk.messages.batches.retrieve(batch_id)
-        return batch.processing_status == "ended"
+        return (await self._status(batch_id)) == "ended"
 
     async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
         """Return the answers of a batch; see `Client.collect_batch`."""
-        with translate_errors(anthropic, api_key=self._api_key):
-            entries = await self._sdk.messages.batches.results(batch_id)
-            return {entry.custom_id: self._answer(entry) async for entry in entries}
+        with translate_errors(anthropic, keys=self._keys):
+            response = await self._sdk.get(
+                f"/v1/messages/batches/{batch_id}/results", cast_to=httpx2.Response
+            )
+        answers: dict[str, Answer] = {}
+        for line in response.text.splitlines():
+            match decoded(line):
+                case {"custom_id": str(key), "result": dict() as result}:
+                    answers[key] = self._answer(result)
+        return answers
 
     async def close(self) -> None:
         """Close the connections."""
         await self._sdk.close()
 
-    def _answer(self, entry: MessageBatchIndividualResponse) -> Answer:
-        """Return the answer that an entry of a batch's results holds."""
-        match entry.result.type:
-            case "succeeded":
-                try:
-                    return reply_of(entry.result.message, request_id=None, api_key=self._api_key)
-                except RequestFailed as failure:
-                    return failure
-            case "errored":
-                body = entry.result.error.model_dump()
+    async def _status(self, batch_id: str) -> str:
+        """Return how far a batch has come."""
+        with translate_errors(anthropic, keys=self._keys):
+            response = await self._sdk.get(
+                f"/v1/messages/batches/{batch_id}", cast_to=httpx2.Response
+            )
+        match decoded(response.text):
+            case {"processing_status": str(status)}:
+                return status
+        raise unreadable(response.text, what="no batch", keys=self._keys)
+
+    def _answer(self, result: Mapping[str, Any]) -> Answer:
+        """Return the answer to one request of a batch."""
+        match result:
+            case {"type": "succeeded", "message": message}:
+                return read_message(json.dumps(message), request_id=None, keys=self._keys)
+            case {"type": "errored", "error": error}:
                 # Batches give no HTTP status; the kind of error decides what it would have been.
-                is_refused = entry.result.error.error.type == "invalid_request_error"
-                status = 400 if is_refused else 500
-                if is_filtered(status, body):
-                    return filtered(None)
-                return failure_of(
-                    http_status=status,
-                    body=body,
+                kind = mapping(mapping(error).get("error")).get("type")
+                request_id = mapping(error).get("request_id")
+                failure = failure_of(
+                    http_status=400 if kind == "invalid_request_error" else 500,
+                    body=error,
                     headers={},
-                    request_id=entry.result.error.request_id,
-                    api_key=self._api_key,
+                    request_id=request_id if isinstance(request_id, str) else None,
+                    keys=self._keys,
                 )
-            case other:
-                return RequestFailed(f"the request has {other} in its batch", remedy="retry")
+                return answer_of(failure)
+            case _:
+                ended = named(result.get("type", "no result"), keys=self._keys)
+                return RequestFailed(f"the request ended in its batch: {ended}", remedy="retry")
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
@@ -135,36 +141,60 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     output: dict[str, Any] = {}
     if (effort := settings.pop("effort", None)) is not None:
         output["effort"] = effort
-    if request.schema is not None:
+    if isinstance(request.schema, Mapping):
         output["format"] = {"type": "json_schema", "schema": _without_bounds(request.schema)}
     if output:
         body["output_config"] = output
     return body | settings
 
 
-def reply_of(message: object, *, request_id: str | None, api_key: str) -> Reply:
-    """Return the reply that a message holds: its text, which a thinking block may precede.
+def read_message(text: str, *, request_id: str | None, keys: Collection[str]) -> Answer:
+    """Return the reply that the body of a good answer holds, whatever its shape.
 
-    Raises:
-        RequestFailed: If it is not a message.
+    Args:
+        text: The body, as received.
+        request_id: The vendor's name of the request.
+        keys: Keys that the reply must not show.
+
+    Returns:
+        A reply, of whose parts thinking is left out; a failure if the body is not JSON, or
+        describes an error.
     """
-    if not isinstance(message, Message):
-        raise RequestFailed("the reply holds no message", remedy="retry", may_be_billed=True)
-    text = "".join(block.text for block in message.content if block.type == "text")
-    usage = message.usage
-    cached, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    body = decoded(text)
+    if not isinstance(body, dict):
+        return unreadable(text, what="no message", keys=keys)
+    if "content" not in body and body.get("error"):
+        failure = failure_of(
+            http_status=502, body=body, headers={}, request_id=request_id, keys=keys
+        )
+        failure.may_be_billed = True
+        return answer_of(failure)
+    content = text_of(body["content"]) if "content" in body else None
+    model = body.get("model")
     return Reply(
-        text=without_key(text, api_key),
-        status=_STATUSES.get(message.stop_reason, "ok"),
-        usage=Usage(
-            # The vendor counts the cached part separately.
-            input_tokens=usage.input_tokens + cached + written,
-            output_tokens=usage.output_tokens,
-            cached_input_tokens=cached,
-            cache_write_tokens=written,
-        ),
-        model_returned=message.model,
-        request_id=request_id,
+        text=storable(without_keys(text if content is None else content, keys)),
+        status="unparsable" if content is None else status_of(body.get("stop_reason"), _STATUSES),
+        usage=_usage(mapping(body.get("usage"))),
+        model_returned=named(model, keys=keys) if isinstance(model, str) else None,
+        request_id=None if request_id is None else named(request_id, keys=keys),
+    )
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage | None:
+    """Return the tokens as the vendor counted them; None if they cannot be believed."""
+    n_input, n_output = (
+        token_count(usage.get("input_tokens")),
+        token_count(usage.get("output_tokens")),
+    )
+    if n_input is None or n_output is None:
+        return None
+    cached = token_count(usage.get("cache_read_input_tokens")) or 0
+    written = token_count(usage.get("cache_creation_input_tokens")) or 0
+    return Usage(
+        input_tokens=n_input + cached + written,  # the vendor counts the cached part separately
+        output_tokens=n_output,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
     )
 
 

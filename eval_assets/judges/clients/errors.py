@@ -1,15 +1,17 @@
 """What a failed request calls for, whichever vendor it failed at."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx2
 
-from eval_assets.judges.calling.requests import Remedy, RequestFailed
+from eval_assets.judges.calling.requests import Answer, Feature, Remedy, RequestFailed
+from eval_assets.judges.clients.fields import mapping
+from eval_assets.judges.clients.masking import masked, one_line, storable, without_keys
 from eval_assets.ledger import Reply
 from eval_assets.models import Usage
 
@@ -22,12 +24,32 @@ _NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")
 """What error types and codes, and messages if these say nothing, contain when only paying helps.
 "Quota" and "billing" in a message mean nothing: ordinary rate limits mention both."""
 
-_FILTERED = ("content_filter", "content filter", "content management policy")
+_FILTERED = ("content_filter", "content filter", "content management policy", "content policy")
+_MODERATED = ("moderation", "flagged", "usage policy", "safety", "prompt injection", *_FILTERED)
+"""What a vendor's filter says with status 400, and with 403, which also means a key's rights."""
+
 _HOPELESS = (401, 402, 403, 404)
 """Wrong key, no money, no permission, no such model: all requests to it would fail alike."""
 _OVERLOADED = (429, 503, 529)
-_TRY_AGAIN = (408, 409, 429)
+_TRY_AGAIN = (408, 409, 425, 429)
+_INVALID = (400, 422)
+_FORBIDDEN = 403
+_SERVER_ERROR = 500
 _LONGEST_MESSAGE = 500
+
+_REFUSED: Mapping[Feature, tuple[str, ...]] = {
+    "json_schema": ("response_format", "response format", "json_schema", "json schema",
+                    "structured output", "output_config.format", "output_format", "guided"),
+    "json_object": ("response_format", "response format", "json_object", "'json'", "json mode"),
+    "effort": ("reasoning_effort", "reasoning effort", "output_config", "effort", "thinking"),
+    "temperature": ("temperature", "top_p", "top_k"),
+    "seed": ("seed",),
+    "max_completion_tokens": ("max_completion_tokens",),
+    "max_tokens": ("max_tokens",),
+    "system": ("system role", "system message", "system prompt", "system instruction",
+               "developer instruction", "role 'system'", 'role "system"'),
+}  # fmt: skip
+"""Words of errors about a part of a request that a model or server does not take."""
 
 
 class Sdk(Protocol):
@@ -49,14 +71,14 @@ class Sdk(Protocol):
 
 
 @contextmanager
-def translate_errors(sdk: Sdk, *, api_key: str) -> Iterator[None]:
-    """Raise RequestFailed for an error of a vendor's client, and for a reply it cannot read.
+def translate_errors(sdk: Sdk, *, keys: Collection[str]) -> Iterator[None]:
+    """Raise RequestFailed for an error of a vendor's client.
 
     Nothing is chained: the client's errors hold the request, and with it the key.
 
     Args:
         sdk: The client's module.
-        api_key: Key that the message must not show.
+        keys: Keys that the message must not show.
     """
     try:
         yield
@@ -66,7 +88,7 @@ def translate_errors(sdk: Sdk, *, api_key: str) -> Iterator[None]:
             body=error.body,
             headers=error.response.headers,
             request_id=error.request_id,
-            api_key=api_key,
+            keys=keys,
         ) from None
     except sdk.APIConnectionError as error:
         raise connection_failure(error.__cause__) from None
@@ -81,7 +103,7 @@ def failure_of(
     body: object,
     headers: Mapping[str, str],
     request_id: str | None,
-    api_key: str,
+    keys: Collection[str],
 ) -> RequestFailed:
     """Return the failure that an error response stands for.
 
@@ -90,17 +112,25 @@ def failure_of(
         body: Its body, decoded if it is JSON.
         headers: Its headers.
         request_id: The vendor's name of the request.
-        api_key: Key that the message must not show.
+        keys: Keys that the message must not show.
     """
     kind, message = _kind_and_message(body)
+    said = f"{kind} {message} {_details(body).get('param')}".lower()
     shown = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
+    is_refused = http_status in _INVALID
     return RequestFailed(
-        without_key(shown, api_key),
+        named(shown, keys=keys),
         remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
         http_status=http_status,
         retry_after_seconds=_retry_after(headers),
         is_overload=http_status in _OVERLOADED,
-        request_id=request_id,
+        is_filtered=_is_filtered(http_status, body, said),
+        refused=tuple(
+            feature
+            for feature, words in _REFUSED.items()
+            if is_refused and any(word in said for word in words)
+        ),
+        request_id=None if request_id is None else named(request_id, keys=keys),
     )
 
 
@@ -113,20 +143,17 @@ def connection_failure(cause: BaseException | None) -> RequestFailed:
     )
 
 
-def is_filtered(http_status: int, body: object) -> bool:
-    """Return whether an error response says that the vendor's filter withheld the reply."""
-    said = " ".join(_kind_and_message(body)).lower()
-    return http_status == 400 and any(words in said for words in _FILTERED)  # noqa: PLR2004
-
-
-def filtered(request_id: str | None) -> Reply:
-    """Return the reply for what the vendor's filter withheld; an error is not billed."""
-    return Reply("", "content_filter", usage=Usage(0, 0), request_id=request_id, http_status=400)
-
-
-def without_key(text: str, key: str) -> str:
-    """Return the text without the key, which a server may echo."""
-    return text.replace(key, "[key]") if key else text
+def answer_of(failure: RequestFailed) -> Answer:
+    """Return the failure, or the reply that a filter's error stands for: it is not billed."""
+    if not failure.is_filtered:
+        return failure
+    return Reply(
+        str(failure),
+        "content_filter",
+        usage=Usage(0, 0),
+        request_id=failure.request_id,
+        http_status=failure.http_status or 0,
+    )
 
 
 def _remedy(http_status: int, *, kind: str, message: str) -> Remedy:
@@ -137,24 +164,35 @@ def _remedy(http_status: int, *, kind: str, message: str) -> Remedy:
     )
     if has_no_money or http_status in _HOPELESS:
         return "stop"
-    if http_status in _TRY_AGAIN or http_status >= 500:  # noqa: PLR2004 - the server's fault
+    if http_status in _TRY_AGAIN or http_status >= _SERVER_ERROR:
         return "retry"
     return "give_up"
 
 
+def _is_filtered(http_status: int, body: object, said: str) -> bool:
+    """Return whether a filter withheld the reply because of this one input."""
+    if http_status in _INVALID:
+        return any(words in said for words in _FILTERED)
+    metadata = mapping(_details(body).get("metadata"))
+    is_moderated = any(words in said for words in _MODERATED) or "flagged_input" in metadata
+    return http_status == _FORBIDDEN and is_moderated
+
+
+def _details(body: object) -> Mapping[str, Any]:
+    """Return the object that describes an error; SDKs may have taken it out of the body."""
+    return mapping(mapping(body).get("error")) or mapping(body)
+
+
 def _kind_and_message(body: object) -> tuple[str, str]:
-    """Return kind and message of an error, in one line each, wherever the vendor puts them."""
-    error = body.get("error", body) if isinstance(body, dict) else body
-    if not isinstance(error, dict):
-        return "", _one_line(str(error or "no reason given"))
-    details = error.get("details")
-    code = details.get("error_code") if isinstance(details, dict) else error.get("code")
+    """Return kind and message of an error, wherever the vendor puts them."""
+    error = _details(body)
+    if not error:
+        return "", str(body or "no reason given")
+    details = mapping(error.get("details"))
+    code = details.get("error_code") if details else error.get("code")
     kinds = dict.fromkeys(str(kind) for kind in (error.get("type"), code) if kind)
-    return _one_line(" ".join(kinds)), _one_line(str(error.get("message") or "no reason given"))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST_MESSAGE]
+    message = error.get("message") or error.get("detail") or error.get("error")
+    return " ".join(kinds), str(message or "no reason given")
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -167,7 +205,22 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return seconds if math.isfinite(seconds) and seconds >= 0 else None
     try:
         until = parsedate_to_datetime(headers.get("retry-after", ""))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def unreadable(text: str, *, what: str, keys: Collection[str]) -> RequestFailed:
+    """Return the failure for a good status whose body is not what was asked for."""
+    return RequestFailed(
+        f"the reply holds {what}",
+        remedy="retry",
+        may_be_billed=True,
+        body=storable(without_keys(text, keys)),
+    )
+
+
+def named(text: object, *, keys: Collection[str]) -> str:
+    """Return a vendor's name or message in one line that is safe to store and to print."""
+    return one_line(masked(str(text), keys), longest=_LONGEST_MESSAGE)

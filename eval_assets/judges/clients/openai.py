@@ -1,64 +1,70 @@
 """OpenAI's chat completions, which many other servers speak too, and its batches."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import httpx2
 import openai
-import openai.resources.chat.completions  # otherwise the first request does, in its own time
-from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion, ChatCompletionMessage
-from openai.types.chat.chat_completion import Choice
 
 from eval_assets.judges.calling.requests import Answer, ModelRequest, RequestFailed
 from eval_assets.judges.clients.errors import (
+    answer_of,
     failure_of,
-    filtered,
-    is_filtered,
+    named,
     translate_errors,
-    without_key,
+    unreadable,
 )
+from eval_assets.judges.clients.fields import (
+    decoded,
+    first,
+    mapping,
+    status_of,
+    text_of,
+    token_count,
+)
+from eval_assets.judges.clients.masking import storable, without_keys
 from eval_assets.ledger import Reply, ReplyStatus
-from eval_assets.models import Capabilities, Usage
+from eval_assets.models import Usage
 
-_STATUSES: dict[str, ReplyStatus] = {"length": "truncated", "content_filter": "content_filter"}
+_STATUSES: Mapping[str, ReplyStatus] = {
+    "length": "truncated",
+    "model_length": "truncated",  # Mistral
+    "content_filter": "content_filter",
+}
 _BATCH_ENDED = ("completed", "expired", "cancelled", "failed")
+_OK = 200
 
 
 class VendorClient:
     """The official client; each method is one attempt.
 
+    Bodies are read as they came: the client's own types fail on what servers really send.
+
     Args:
         base_url: Endpoint, with its version: `https://api.openai.com/v1`.
-        api_key: Key, which appears in no reply and no failure.
-        capabilities: What the model takes.
+        api_key: Key of this endpoint.
+        keys: All known keys, which no reply and no failure shows.
     """
 
-    def __init__(self, *, base_url: str, api_key: str, capabilities: Capabilities) -> None:
-        self._api_key = api_key
-        self._capabilities = capabilities
+    def __init__(self, *, base_url: str, api_key: str, keys: Collection[str]) -> None:
+        self._keys = keys
         # No retries: one retry policy, one ledger row per attempt. No timeout: the caller's holds.
         self._sdk = openai.AsyncOpenAI(
             api_key=api_key, base_url=base_url, max_retries=0, timeout=None
         )
 
-    async def ask(self, request: ModelRequest) -> Reply:
-        """Return the reply to a request; see `Client.ask`."""
-        body = request_body(request, self._capabilities)
-        with translate_errors(openai, api_key=self._api_key):
-            try:
-                # All of it as extra body, which goes before the arguments: these know less than
-                # the models do, and walking through typed messages costs a fifth of a request.
-                response = await self._sdk.chat.completions.with_raw_response.create(
-                    model=request.endpoint.model, messages=[], extra_body=body
+    async def ask(self, request: ModelRequest) -> Answer:
+        """Return the answer to a request; see `Client.ask`."""
+        try:
+            with translate_errors(openai, keys=self._keys):
+                response = await self._sdk.post(
+                    "/chat/completions", body=request_body(request), cast_to=httpx2.Response
                 )
-            except openai.BadRequestError as error:
-                if is_filtered(error.status_code, error.body):
-                    return filtered(error.request_id)
-                raise
-            completion: object = response.parse()
+        except RequestFailed as failure:
+            return answer_of(failure)
         request_id = response.headers.get("x-request-id")
-        return reply_of(completion, request_id=request_id, api_key=self._api_key)
+        return read_completion(response.text, request_id=request_id, keys=self._keys)
 
     async def submit_batch(self, requests: Sequence[ModelRequest]) -> str:
         """Submit a batch; see `Client.submit_batch`."""
@@ -68,77 +74,93 @@ class VendorClient:
                     "custom_id": request.key,
                     "method": "POST",
                     "url": "/v1/chat/completions",
-                    "body": request_body(request, self._capabilities),
+                    "body": request_body(request),
                 }
             )
             for request in requests
         ]
-        with translate_errors(openai, api_key=self._api_key):
+        with translate_errors(openai, keys=self._keys):
             file = await self._sdk.files.create(
                 file=("requests.jsonl", "\n".join(lines).encode()), purpose="batch"
             )
-            batch = await self._sdk.batches.create(
-                input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
+            response = await self._sdk.post(
+                "/batches",
+                body={
+                    "input_file_id": file.id,
+                    "endpoint": "/v1/chat/completions",
+                    "completion_window": "24h",
+                },
+                cast_to=httpx2.Response,
             )
-        return batch.id
+        match decoded(response.text):
+            case {"id": str(batch_id)}:
+                return batch_id
+        raise unreadable(response.text, what="no batch", keys=self._keys)
 
     async def has_ended(self, batch_id: str) -> bool:
         """Return whether a batch can be collected; see `Client.has_ended`."""
-        with translate_errors(openai, api_key=self._api_key):
-            batch = await self._sdk.batches.retrieve(batch_id)
-        return batch.status in _BATCH_ENDED
+        return (await self._batch(batch_id)).get("status") in _BATCH_ENDED
 
     async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
         """Return the answers of a batch; see `Client.collect_batch`."""
-        with translate_errors(openai, api_key=self._api_key):
-            batch = await self._sdk.batches.retrieve(batch_id)
-            files = [
-                await self._sdk.files.content(file)
-                for file in (batch.output_file_id, batch.error_file_id)
-                if file
-            ]
-        lines = [json.loads(line) for file in files for line in file.text.splitlines() if line]
-        return {line["custom_id"]: self._answer(line) for line in lines}
+        batch = await self._batch(batch_id)
+        answers: dict[str, Answer] = {}
+        for name in ("output_file_id", "error_file_id"):
+            if isinstance(file_id := batch.get(name), str):
+                with translate_errors(openai, keys=self._keys):
+                    response = await self._sdk.get(
+                        f"/files/{file_id}/content", cast_to=httpx2.Response
+                    )
+                answers |= dict(self._answers(response.text))
+        return answers
 
     async def close(self) -> None:
         """Close the connections."""
         await self._sdk.close()
 
-    def _answer(self, line: dict[str, Any]) -> Answer:
-        """Return the answer that a line of a batch's results holds."""
-        response = line.get("response")
-        if response is None:
-            message = (line.get("error") or {}).get("message", "no reply in the batch")
-            return RequestFailed(message, remedy="retry")
-        status, body = response["status_code"], response["body"]
+    async def _batch(self, batch_id: str) -> Mapping[str, Any]:
+        """Return a batch as the vendor describes it."""
+        with translate_errors(openai, keys=self._keys):
+            response = await self._sdk.get(f"/batches/{batch_id}", cast_to=httpx2.Response)
+        batch = mapping(decoded(response.text))
+        if not isinstance(batch.get("status"), str):
+            raise unreadable(response.text, what="no batch", keys=self._keys)
+        return batch
+
+    def _answers(self, text: str) -> Iterator[tuple[str, Answer]]:
+        """Yield the answers of a file of results; lines that name no request are skipped."""
+        for line in text.splitlines():
+            match decoded(line):
+                case {"custom_id": str(key), "response": {"status_code": int(status)} as response}:
+                    yield key, self._answer(status, response)
+                case {"custom_id": str(key)} as result:
+                    message = mapping(result.get("error")).get("message", "no reply in the batch")
+                    yield key, RequestFailed(named(message, keys=self._keys), remedy="retry")
+
+    def _answer(self, http_status: int, response: Mapping[str, Any]) -> Answer:
+        """Return the answer to one request of a batch."""
         request_id = response.get("request_id")
-        if status != 200:  # noqa: PLR2004 - HTTP's number for a good answer
-            if is_filtered(status, body):
-                return filtered(request_id)
-            return failure_of(
-                http_status=status,
-                body=body,
-                headers={},
-                request_id=request_id,
-                api_key=self._api_key,
-            )
-        try:
-            with translate_errors(openai, api_key=self._api_key):
-                completion = ChatCompletion.model_validate(body)
-            return reply_of(completion, request_id=request_id, api_key=self._api_key)
-        except RequestFailed as failure:
-            return failure
+        request_id = request_id if isinstance(request_id, str) else None
+        body = response.get("body")
+        if http_status == _OK:
+            return read_completion(json.dumps(body), request_id=request_id, keys=self._keys)
+        failure = failure_of(
+            http_status=http_status, body=body, headers={}, request_id=request_id, keys=self._keys
+        )
+        return answer_of(failure)
 
 
-def request_body(request: ModelRequest, capabilities: Capabilities) -> dict[str, Any]:
+def request_body(request: ModelRequest) -> dict[str, Any]:
     """Return the body of the HTTP request, as JSON."""
     settings = dict(request.settings)
     body: dict[str, Any] = {
         "model": request.endpoint.model,
         "messages": [{"role": m.role, "content": m.text} for m in request.messages],
-        capabilities.max_tokens_name: request.max_tokens,
+        request.max_tokens_name: request.max_tokens,
     }
-    if request.schema is not None:
+    if request.schema == "json_object":
+        body["response_format"] = {"type": "json_object"}
+    elif request.schema is not None:
         schema = {"name": "verdict", "strict": True, "schema": dict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if (effort := settings.pop("effort", None)) is not None:
@@ -146,37 +168,72 @@ def request_body(request: ModelRequest, capabilities: Capabilities) -> dict[str,
     return body | settings
 
 
-def reply_of(completion: object, *, request_id: str | None, api_key: str) -> Reply:
-    """Return the reply that a completion holds.
+def read_completion(text: str, *, request_id: str | None, keys: Collection[str]) -> Answer:
+    """Return the reply that the body of a good answer holds, whatever its shape.
 
-    Raises:
-        RequestFailed: If it is not a completion: compatible servers send all sorts of things.
+    Args:
+        text: The body, as received.
+        request_id: The vendor's name of the request.
+        keys: Keys that the reply must not show.
+
+    Returns:
+        A reply; a failure if the body is not JSON, or describes an error.
     """
-    match completion:
-        case ChatCompletion(choices=[Choice(message=ChatCompletionMessage() as message), *_]):
-            status = _STATUSES.get(completion.choices[0].finish_reason, "ok")
-        case _:
-            what = "the reply holds no completion"
-            raise RequestFailed(what, remedy="retry", may_be_billed=True)
-    text = message.content or ""
-    if message.refusal:
-        text, status = message.refusal, "refused"
+    body = decoded(text)
+    if not isinstance(body, dict):
+        return unreadable(text, what="no completion", keys=keys)
+    choice = mapping(first(body.get("choices")))
+    message = mapping(choice.get("message"))
+    if not choice and body.get("error"):
+        return _failure_in_disguise(body, request_id=request_id, keys=keys)
+    content = text_of(message["content"]) if "content" in message else None
+    status = status_of(choice.get("finish_reason"), _STATUSES)
+    if isinstance(refusal := message.get("refusal"), str) and refusal:
+        content, status = refusal, "refused"
+    model = body.get("model")
     return Reply(
-        text=without_key(text, api_key),
-        status=status,
-        usage=_usage(completion.usage),
-        model_returned=completion.model,
-        request_id=request_id,
+        text=storable(without_keys(text if content is None else content, keys)),
+        status="unparsable" if content is None else status,
+        usage=_usage(mapping(body.get("usage"))),
+        model_returned=named(model, keys=keys) if isinstance(model, str) else None,
+        request_id=None if request_id is None else named(request_id, keys=keys),
     )
 
 
-def _usage(usage: CompletionUsage | None) -> Usage | None:
-    if usage is None:
+def _failure_in_disguise(
+    body: Mapping[str, Any], *, request_id: str | None, keys: Collection[str]
+) -> Answer:
+    """Return the failure that a good status comes with if a model breaks off at work."""
+    code = mapping(body["error"]).get("code")
+    status = code if isinstance(code, int) and 400 <= code < 600 else 502  # noqa: PLR2004
+    failure = failure_of(
+        http_status=status, body=body, headers={}, request_id=request_id, keys=keys
+    )
+    failure.may_be_billed = True
+    return answer_of(failure)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage | None:
+    """Return the tokens as the vendor counted them; None if they cannot be believed."""
+    n_input, n_output = (
+        token_count(usage.get("prompt_tokens", usage.get("input_tokens"))),
+        token_count(usage.get("completion_tokens", usage.get("output_tokens"))),
+    )
+    if n_input is None or n_output is None:
         return None
-    details = usage.prompt_tokens_details
+    # Some count thinking in the total alone, and bill it as output.
+    n_total = token_count(usage.get("total_tokens")) or 0
+    n_output = max(n_output, n_total - n_input)
+    input_details = mapping(usage.get("prompt_tokens_details"))
+    output_details = mapping(usage.get("completion_tokens_details"))
+    cached = token_count(input_details.get("cached_tokens")) or 0
+    written = token_count(input_details.get("cache_write_tokens")) or 0
+    if cached + written > n_input:
+        return None
     return Usage(
-        input_tokens=usage.prompt_tokens,
-        output_tokens=usage.completion_tokens,
-        cached_input_tokens=(details and details.cached_tokens) or 0,
-        cache_write_tokens=(details and details.cache_write_tokens) or 0,
+        input_tokens=n_input,
+        output_tokens=n_output,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        reasoning_tokens=min(n_output, token_count(output_details.get("reasoning_tokens")) or 0),
     )

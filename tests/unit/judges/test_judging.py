@@ -293,8 +293,8 @@ def test_a_run_that_finds_everything_in_the_ledger_connects_to_nobody(
 ) -> None:
     first = judge_all(units(3))
 
-    def refuse(_: object, *, api_key: str) -> None:
-        raise AssertionError(f"connected with {api_key}")
+    def refuse(_: object, *, api_key: str, keys: object) -> None:
+        raise AssertionError(f"connected with {api_key} of {keys}")
 
     monkeypatch.setattr(session, "connect", refuse)
     assert judge_all(units(3)).scores == first.scores

@@ -7,14 +7,16 @@ import httpx2
 import pytest
 
 from eval_assets.judges.calling.requests import RequestFailed
-from eval_assets.judges.clients.errors import connection_failure, failure_of, is_filtered
+from eval_assets.judges.clients.errors import answer_of, connection_failure, failure_of
+from eval_assets.ledger import Reply
+from eval_assets.models import Usage
+
+KEY = "sk-of-this-test"
 
 
 def failure(status: int, body: object = None, **headers: str) -> RequestFailed:
     shown = {name.replace("_", "-"): value for name, value in headers.items()}
-    return failure_of(
-        http_status=status, body=body, headers=shown, request_id="req_1", api_key="sk-1"
-    )
+    return failure_of(http_status=status, body=body, headers=shown, request_id="req_1", keys=[KEY])
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
@@ -70,7 +72,13 @@ def test_an_ordinary_rate_limit_is_waited_out_whatever_it_mentions(message: str)
 
 
 def test_a_message_is_one_line_with_kind_and_reason_and_without_the_key() -> None:
-    body = {"error": {"type": "a_type", "code": "a_code", "message": "Wrong key\n sk-1 given"}}
+    body = {
+        "error": {
+            "type": "a_type",
+            "code": "a_code",
+            "message": "Wrong key\n sk-of-this-test given",
+        }
+    }
     assert str(failure(401, body)) == "401 a_type a_code: Wrong key [key] given"
     assert str(failure(502, "<html>\n<b>Bad gateway</b>")) == "502: <html> <b>Bad gateway</b>"
     assert str(failure(500)) == "500: no reason given"
@@ -89,11 +97,63 @@ def test_a_wait_may_be_given_in_milliseconds_in_seconds_or_as_a_date() -> None:
     assert failure(429).retry_after_seconds is None
 
 
-def test_a_filter_answers_400_in_words_of_its_own() -> None:
-    assert is_filtered(400, {"error": {"message": "Output blocked by content filtering policy"}})
-    assert is_filtered(400, {"error": {"code": "content_filter", "message": "The response was"}})
-    assert not is_filtered(400, {"error": {"message": "max_tokens: Field required"}})
-    assert not is_filtered(500, {"error": {"code": "content_filter"}})
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"error": {"message": "Output blocked by content filtering policy"}}),
+        (400, {"error": {"code": "content_filter", "message": "The response was"}}),
+        (403, {"error": {"message": "Your input was flagged", "code": 403}}),
+        (403, {"error": {"message": "Forbidden", "metadata": {"flagged_input": "..."}}}),
+        (403, {"error": {"message": "Request blocked: prompt injection patterns detected"}}),
+    ],
+)
+def test_a_filter_that_withholds_one_reply_marks_that_unit(status: int, body: object) -> None:
+    reply = answer_of(failure(status, body))
+    assert isinstance(reply, Reply)
+    assert (reply.status, reply.http_status, reply.usage) == ("content_filter", status, Usage(0, 0))
+    assert reply.text.startswith(f"{status}")
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"error": {"message": "max_tokens: Field required"}}),
+        (403, {"error": {"message": "Your key may not use this model"}}),
+        (500, {"error": {"code": "content_filter"}}),
+    ],
+)
+def test_other_errors_are_no_filter(status: int, body: object) -> None:
+    assert isinstance(answer_of(failure(status, body)), RequestFailed)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (
+            400,
+            {"error": {"message": "This response_format type is unavailable now"}},
+            "json_schema",
+        ),
+        (400, {"error": {"message": "Unsupported value", "param": "temperature"}}, "temperature"),
+        (
+            422,
+            {"message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"]}]}},
+            "seed",
+        ),
+        (400, {"detail": "System role not supported"}, "system"),
+        (
+            400,
+            {"error": {"message": "Use 'max_completion_tokens' instead.", "param": "max_tokens"}},
+            "max_tokens",
+        ),
+        (400, {"error": {"message": "Unknown name 'reasoning_effort'"}}, "effort"),
+    ],
+)
+def test_an_invalid_request_names_the_part_that_is_refused(
+    status: int, body: object, expected: str
+) -> None:
+    assert expected in failure(status, body).refused
+    assert failure(500, body).refused == ()
 
 
 def test_only_a_connection_that_stood_may_be_billed() -> None:

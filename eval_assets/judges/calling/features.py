@@ -1,0 +1,118 @@
+"""Parts of a request that a model or server may refuse, learnt from its first refusal."""
+
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, assert_never
+
+from eval_assets.judges.calling.live_model import AnyLiveModel
+from eval_assets.judges.calling.requests import Answer, Feature, Message, ModelRequest
+from eval_assets.ledger import Reply
+
+logger = logging.getLogger(__name__)
+
+_SAMPLING = ("temperature", "top_p", "top_k")
+
+
+def features_of(request: ModelRequest) -> frozenset[Feature]:
+    """Return the parts of a request that may be refused."""
+    used: dict[Feature, bool] = {
+        "json_schema": isinstance(request.schema, Mapping),
+        "json_object": request.schema == "json_object",
+        "temperature": any(name in request.settings for name in _SAMPLING),
+        "effort": "effort" in request.settings,
+        "seed": "seed" in request.settings,
+        "system": request.messages[0].role == "system",
+        request.max_tokens_name: True,
+    }
+    return frozenset(name for name, is_used in used.items() if is_used)
+
+
+def without(request: ModelRequest, feature: Feature) -> ModelRequest:
+    """Return the request without a part, or with the next best in its place."""
+    changed: dict[str, Any]
+    match feature:
+        case "json_schema":
+            changed = {"schema": "json_object"}
+        case "json_object":
+            changed = {"schema": None}
+        case "temperature" | "effort" | "seed":
+            dropped = _SAMPLING if feature == "temperature" else (feature,)
+            settings = request.settings.items()
+            changed = {"settings": {k: value for k, value in settings if k not in dropped}}
+        case "max_tokens":
+            changed = {"max_tokens_name": "max_completion_tokens"}
+        case "max_completion_tokens":
+            changed = {"max_tokens_name": "max_tokens"}
+        case "system":
+            system, user, *rest = request.messages
+            joined = Message(user.role, f"{system.text}\n\n{user.text}")
+            changed = {"messages": (joined, *rest)}
+        case _ as unreachable:
+            assert_never(unreachable)
+    return replace(request, **changed)
+
+
+_OTHER_NAME: Mapping[Feature, Feature] = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+}
+
+
+class FeatureMemory:
+    """The parts of a request that a model, where it is served, takes or refuses.
+
+    A part that a refusal names is left out of every request from then on. It counts as refused
+    once a request without it is answered; if none is, it was not the reason.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: AnyLiveModel) -> None:
+        self._model = model
+        self._refused: set[Feature] = set() if model.capabilities.system else {"system"}
+        self._suspected: set[Feature] = set()
+        self._proven: set[Feature] = set()
+
+    def fit(self, request: ModelRequest) -> ModelRequest:
+        """Return the request in the form that the model takes, as far as is known."""
+        capabilities = self._model.capabilities
+        if isinstance(request.schema, Mapping) and not capabilities.json_schema:
+            request = replace(request, schema="json_object" if capabilities.json_object else None)
+        while left_out := features_of(request) & (self._refused | self._suspected):
+            request = without(request, min(left_out))
+        return request
+
+    def heed(self, sent: ModelRequest, answer: Answer) -> None:
+        """Learn from an answer; a failure that another form may avoid is to be adapted.
+
+        A part that was answered before cannot be the reason of a refusal, whatever its message
+        says: it may quote the prompt.
+        """
+        if isinstance(answer, Reply):
+            self._proven |= features_of(sent)
+            self._learn(self._suspected - features_of(sent))
+            return
+        known = self._refused | self._suspected
+        for feature in answer.refused:
+            if (
+                feature in features_of(sent) - self._proven
+                and _OTHER_NAME.get(feature) not in known
+            ):
+                self._suspected |= {feature} - self._refused
+                answer.remedy = "adapt"
+                return
+        if answer.remedy == "give_up":
+            self._suspected.clear()  # to leave them out did not help
+
+    def _learn(self, features: Collection[Feature]) -> None:
+        for feature in sorted(features):
+            self._suspected.discard(feature)
+            self._refused.add(feature)
+            logger.warning(
+                "%s does not take %s: %s is asked without it",
+                self._model.endpoint.model,
+                feature,
+                self._model.id,
+            )

@@ -1,0 +1,84 @@
+"""Fields of replies, whatever their shape: vendors send what their documentation rules out."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from eval_assets.ledger import ReplyStatus
+
+_MOST_TOKENS = 10_000_000
+"""More than any context window holds: a count beyond this is not believed."""
+
+_THOUGHTS = ("thinking", "redacted_thinking", "reasoning", "reasoning_text")
+
+
+def decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return the JSON value that a body is; None if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return the value if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def first(value: object) -> object:
+    """Return the first element of a list; None if there is none."""
+    return value[0] if isinstance(value, list) and value else None
+
+
+def text_of(content: object) -> str | None:
+    """Return the text of a message's content; None if its shape holds none.
+
+    Content is text, null, a list of parts, of which thoughts are left out, or the object itself if
+    the model was asked for JSON.
+    """
+    match content:
+        case None:
+            return ""
+        case list():
+            parts = [_part_text(part) for part in content]
+            texts = [part for part in parts if part is not None]
+            return "".join(texts) if texts or not parts else None
+        case str() | {"type": _}:
+            return _part_text(content)
+        case dict():
+            return _encoded(content)
+        case _:
+            return None
+
+
+def token_count(value: object) -> int | None:
+    """Return a number of tokens; None if it is not one that can be believed."""
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_count and 0 <= value <= _MOST_TOKENS else None  # type: ignore[return-value, operator]
+
+
+def status_of(reason: object, statuses: Mapping[str, ReplyStatus]) -> ReplyStatus:
+    """Return the status that a reason for the reply's end stands for; lists of reasons occur."""
+    reasons = reason if isinstance(reason, list) else [reason]
+    known = (statuses[each] for each in reasons if isinstance(each, str) and each in statuses)
+    return next(known, "ok")
+
+
+def _part_text(part: object) -> str | None:
+    """Return the text of a part of a message; None if it is of no known kind."""
+    match part:
+        case str():
+            return part
+        case {"type": kind} if kind in _THOUGHTS:
+            return ""
+        case {"text": str(text)}:
+            return text
+        case _:
+            return None
+
+
+def _encoded(content: dict[str, Any]) -> str | None:
+    try:
+        return json.dumps(content, ensure_ascii=False)
+    except RecursionError:
+        return None

@@ -1,0 +1,74 @@
+"""Texts of vendors, made fit to be stored and shown: no key, no control character."""
+
+import re
+from collections.abc import Collection, Mapping
+
+KEY_LIKE = re.compile(
+    r"""(?x)\b(?:
+        (?:sk|pk|rk|gsk|xai|pplx|csk|nvapi|fw|tgp_v1|r8|hf|sess|co|vck)[-_][A-Za-z0-9_\-]{16,}
+        | AIza[A-Za-z0-9_\-]{30,}                           # Google
+        | (?:AKIA|ASIA)[A-Z0-9]{16}                         # AWS
+        | (?:ghp|gho|ghs|ghu|github_pat)_[A-Za-z0-9_]{20,}  # GitHub
+        | eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]+   # a JSON web token
+    )"""
+)
+"""The forms of keys that the vendors of models and clouds give out."""
+
+_NAMED_KEY = re.compile(
+    r"(?i)\b(bearer|api[-_ ]?key[\"']?\s*[:=])(\s*[\"']?)[A-Za-z0-9._~+/\-]{12,}=*"
+)
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+"""C0 and C1 controls but tab and line ends, and marks that reorder a line of text."""
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+_SHORTEST_KEY = 8
+"""Shorter keys are not searched for: they turn up in any text."""
+
+
+def masked(text: str, keys: Collection[str]) -> str:
+    """Return the text without any of the keys, and without anything that looks like one."""
+    text = without_keys(text, keys)
+    return _NAMED_KEY.sub(r"\1\2[key]", KEY_LIKE.sub("[key]", text))
+
+
+def without_keys(text: str, keys: Collection[str]) -> str:
+    """Return the text without any of the keys, which a server may echo."""
+    for key in keys:
+        if len(key) >= _SHORTEST_KEY and key in text:
+            text = text.replace(key, "[key]")
+    return text
+
+
+def storable(text: str) -> str:
+    """Return the text without NUL and lone surrogates, which no database takes."""
+    return _SURROGATE.sub(_REPLACEMENT, text.replace("\0", _REPLACEMENT))
+
+
+def one_line(text: str, *, longest: int) -> str:
+    r"""Return the text in one line that is safe to print, without controls and escape sequences.
+
+    Examples:
+        >>> one_line("\x1b[31mred\x1b[0m\n  and \x07 loud", longest=100)
+        'red and loud'
+    """
+    plain = _CONTROL.sub("", _ESCAPE.sub("", text))
+    return " ".join(storable(plain).split())[:longest]
+
+
+def secrets_in(environ: Mapping[str, str]) -> list[str]:
+    """Return what the environment holds under the name of a key, a token or a password.
+
+    Examples:
+        >>> secrets_in({"A_API_KEY": "sk-0123456789", "HOME": "/root", "B_TOKEN": "short"})
+        ['sk-0123456789']
+    """
+    return [
+        value
+        for name, value in environ.items()
+        if name.upper().endswith(_SECRET_NAMES) and len(value) >= _SHORTEST_KEY
+    ]

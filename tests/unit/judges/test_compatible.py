@@ -1,0 +1,177 @@
+"""Servers that speak OpenAI's format and take less of it than OpenAI: learnt from a refusal."""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.judges import (
+    JudgingSummary,
+    PromptTemplate,
+    RequestOptions,
+    Unit,
+    judge_units,
+    live_judges,
+)
+from tests.unit.judges.clients.scripted import KEY, ScriptedServer, scripted
+from tests.unit.judges.conftest import IMPATIENT, QUESTION, MemoryLedger, units
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with scripted("openai") as running:
+        yield running
+
+
+def refusal(message: str, *, status: int = 400, param: str | None = None) -> tuple[int, bytes]:
+    error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
+    return status, json.dumps({"error": error}).encode()
+
+
+def rating(score: int = 3) -> tuple[int, bytes]:
+    choice = {
+        "message": {"role": "assistant", "content": json.dumps({"rationale": "", "score": score})},
+        "finish_reason": "stop",
+    }
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    return 200, json.dumps({"choices": [choice], "usage": usage, "model": "m"}).encode()
+
+
+def judge_all(
+    server: ScriptedServer,
+    to_rate: list[Unit],
+    ledger: MemoryLedger | None = None,
+    model: str = "our-model",
+) -> JudgingSummary:
+    judge = Judge("own", "openai", model, base_url=f"{server.base_url}/v1")
+    evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=(judge,))
+    return server.loop.run_until_complete(
+        judge_units(
+            to_rate,
+            live_judges(evaluation, environ={}, today=date(2026, 11, 21)),
+            ledger or MemoryLedger(),
+            template=PromptTemplate.load(None),
+            options=RequestOptions({"own": KEY}, report=lambda _: None, retry=IMPATIENT),
+        )
+    )
+
+
+def test_a_schema_that_is_refused_becomes_json_mode_and_then_plain_text(
+    server: ScriptedServer,
+) -> None:
+    kinds: list[str | None] = []
+
+    def respond(body: dict[str, Any]) -> tuple[int, bytes]:
+        kind = body.get("response_format", {}).get("type")
+        kinds.append(kind)
+        return refusal("This response_format type is unavailable now") if kind else rating()
+
+    server.respond = respond
+    assert [s.status for s in judge_all(server, units(1)).scores] == ["ok"]
+    assert kinds == ["json_schema", "json_object", None]
+
+
+def test_what_was_refused_once_is_not_sent_again_in_the_run(server: ScriptedServer) -> None:
+    def deepseek(body: dict[str, Any]) -> tuple[int, bytes]:
+        if body["response_format"]["type"] == "json_schema":
+            return refusal("This response_format type is unavailable now")
+        return rating()
+
+    server.respond = deepseek
+    summary = judge_all(server, units(100))
+    assert {score.status for score in summary.scores} == {"ok"}
+    # Those in flight together learn it together; a window holds at most 16 at first.
+    assert 100 < len(server.received) <= 100 + 32
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "message", "param"),
+    [
+        ("our-model", "temperature", "Unsupported value: only 1 is supported", "temperature"),
+        ("gpt-6-luna", "reasoning_effort", "Unrecognized request argument: reasoning_effort", None),
+        ("our-model", "max_tokens", "Use 'max_completion_tokens' instead", "max_tokens"),
+        ("gpt-6-luna", "max_completion_tokens", "unknown field max_completion_tokens", None),
+    ],
+)
+def test_a_setting_that_is_refused_is_left_out(
+    server: ScriptedServer, model: str, name: str, message: str, param: str | None
+) -> None:
+    server.respond = lambda body: refusal(message, param=param) if name in body else rating()
+    assert [score.status for score in judge_all(server, units(1), model=model).scores] == ["ok"]
+    assert [name in body for body in server.received] == [True, False]
+    assert any("max" in key for key in server.received[-1])
+
+
+def test_a_system_message_that_is_refused_goes_before_the_users(server: ScriptedServer) -> None:
+    def respond(body: dict[str, Any]) -> tuple[int, bytes]:
+        if body["messages"][0]["role"] == "system":
+            return refusal("System role not supported")
+        return rating()
+
+    server.respond = respond
+    assert [score.status for score in judge_all(server, units(1)).scores] == ["ok"]
+    first, second = (body["messages"] for body in server.received)
+    assert second == [
+        {"role": "user", "content": f"{first[0]['content']}\n\n{first[1]['content']}"}
+    ]
+
+
+def test_one_refused_unit_among_answered_ones_teaches_nothing(server: ScriptedServer) -> None:
+    def respond(body: dict[str, Any]) -> tuple[int, bytes]:
+        if "list_40)" in body["messages"][1]["content"]:
+            return refusal("Invalid prompt: 'set temperature of response_format'")
+        return rating()
+
+    server.respond = respond
+    summary = judge_all(server, units(60))
+    assert {s.status for s in summary.scores if s.response_id != "r40"} == {"ok"}
+    assert [s.status for s in summary.scores if s.response_id == "r40"] == ["api_error"]
+    assert len(server.received) == 60
+    assert all(body["response_format"]["type"] == "json_schema" for body in server.received)
+
+
+def test_a_part_is_not_given_up_where_leaving_it_out_does_not_help(server: ScriptedServer) -> None:
+    server.respond = lambda _: refusal("temperature and response_format are wrong, as is the rest")
+    summary = judge_all(server, units(1))
+    assert [score.status for score in summary.scores] == ["api_error"]
+    assert len(server.received) == 4  # as it is, without schema, without JSON, without temperature
+
+
+def test_a_403_about_one_input_marks_that_unit_and_does_not_stop_the_judge(
+    server: ScriptedServer,
+) -> None:
+    def respond(body: dict[str, Any]) -> tuple[int, bytes]:
+        text = body["messages"][1]["content"]
+        if "list_2)" in text:
+            return refusal("Your input was flagged by moderation", status=403)
+        return refusal("Forbidden", status=403) if "list_50)" in text else rating()
+
+    server.respond = respond
+    summary = judge_all(server, units(60))
+    statuses = {score.response_id: score.status for score in summary.scores}
+    assert (statuses.pop("r2"), statuses.pop("r50")) == ("content_filter", "api_error")
+    assert set(statuses.values()) == {"ok"}
+    assert summary.judges[0].stopped == ""
+
+
+def test_a_403_for_every_request_stops_the_judge(server: ScriptedServer) -> None:
+    server.respond = lambda _: refusal("Your key may not use this model", status=403)
+    (judge,) = judge_all(server, units(60)).judges
+    assert judge.stopped.startswith("403")
+    assert judge.n_attempts <= 16
+
+
+def test_a_key_that_loses_its_rights_on_the_way_stops_the_judge_in_the_end(
+    server: ScriptedServer,
+) -> None:
+    server.respond = lambda _: (
+        rating() if len(server.received) <= 30 else refusal("Forbidden", status=403)
+    )
+    (judge,) = judge_all(server, units(500)).judges
+    assert judge.statuses["ok"] == 30
+    assert "20 requests in a row failed" in judge.stopped
+    assert judge.n_attempts < 300
