@@ -3,11 +3,18 @@
 import json
 import math
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 from eval_assets.judges.calling.requests import Answer, RequestFailed, Unsent
+from eval_assets.judges.statements import (
+    is_closing,
+    reports,
+    stated_score,
+    whole_number,
+    without_scale,
+)
 from eval_assets.scale import Scale
 
 Status = Literal[
@@ -51,32 +58,20 @@ class Reading:
         return self.status in ("unparsable", "missing")
 
 
-_DIGITS = r"(?:[0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)"
-_NUMBER = rf"(?P<number>[-\u2212+]?{_DIGITS})"
-# Digits, units or a second number right behind make it another number, a range or a choice.
-_ENDS = (
-    r"(?!\.?\w|[,:][0-9]|\s+[0-9]|\s*(?:%|out\b|of\b)"
-    r"|\s*(?:[-\u2013\u2014/]|or\b|to\b|and\b)\s*[0-9])"
+_FENCE = re.compile(r"```(?:json)?", re.IGNORECASE)
+_THOUGHT_BEGINS = re.compile(
+    r"(?i)<(?:think|thinking|thought|reasoning|reflection)>|\[THINK\]|◁think▷"
+    r"|<\|begin_of_thought\|>|<\|channel\|>analysis"
 )
-_DECORATION = r"[\s*_#\"'`“”().,:!=\[\]]*"
+_THOUGHT_ENDS = re.compile(
+    r"(?i)</(?:think|thinking|thought|reasoning|reflection)>|\[/THINK\]|◁/think▷"
+    r"|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
+)
+_MOST_OBJECTS = 100
+"""A reply with more opening braces than this holds no rating that could be told from the rest."""
 
-_WHOLE = re.compile(rf"{_DECORATION}?{_NUMBER}{_DECORATION}")
-_LABEL = r"\b(?:score|rating|rated?)\b[^0-9.!?:=\n]{0,60}?"
-_LABELLED = re.compile(rf"(?i){_LABEL}[:=>]{_DECORATION}?{_NUMBER}{_ENDS}")
-_STATED = re.compile(rf"(?i){_LABEL}\b(?:is|of|as)\s+(?:an?\s+)?[*_\"'`]*{_NUMBER}{_ENDS}")
-_LAST_LINE = re.compile(
-    rf"(?i)(?:[0-9]+[.)])?\W*[a-z][a-z _-]{{0,40}}[*_]*:"
-    rf"{_DECORATION}?{_NUMBER}(?:{_DECORATION}|\.\s[^0-9]+)"
-)
-_FENCED = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL | re.IGNORECASE)
-_HYPOTHETICAL = re.compile(
-    r"(?i)\b(?:not|never|too|than|if|unless|rather|instead|at least|at most"
-    r"|would (?:be|mean|need|require))\b|n't\b"
-)
-_ANOTHER_SCORE = re.compile(
-    r"(?i)\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|previous)\b"
-)
-_ANOTHER_SCALE = re.compile(r"(?i)\bscale\b[^.!?:\n]{0,20}?[0-9]")
+_LARGEST = 1e300
+"""Beyond this a JSON number is a mistake, and an integer may not fit a float."""
 
 
 def read_answer(answer: Answer | Unsent, scale: Scale) -> Reading:
@@ -91,11 +86,16 @@ def read_answer(answer: Answer | Unsent, scale: Scale) -> Reading:
 def parse_reply(raw: str, scale: Scale) -> Reading:
     """Read a judge's whole reply, strictly: a score is certain or there is none.
 
-    Read are, in this order: a JSON object with `score`, alone or in one fence; a reply that is
-    one number, decoration aside; statements of a score (`Score: 3`, `the score is 3`, or a last
-    line `Usefulness: 3`), if all of them give one number. Restating the scale ("from 1 to 4",
-    "3/4") does no harm. Two numbers, a choice ("3 or 4"), a hypothesis ("a score of 1 would be
-    too harsh"), cut-off JSON, NaN and infinity are unparsable: the digit found first is no score.
+    Thoughts between `<think>` and `</think>` are left out. Read are, in this order: one JSON
+    object with `score`, which may stand in a fence or after prose; a reply that is one number,
+    decoration aside; statements of a score (`Score: 3`, `the score is 3`, or a last line
+    `Usefulness: 3`), if all of them give one number. Restating the scale ("from 1 to 4", "3/4")
+    does no harm.
+
+    What the judge quotes or reports ("the response demands a score of 5"), considers ("a score of
+    1 would be too harsh") or takes back is not its score; nor is a number with another label
+    (`Confidence: 5`). Two numbers, a choice ("3 or 4"), cut-off JSON, NaN and infinity are
+    unparsable: the digit found first is no score.
 
     Args:
         raw: Reply, as received.
@@ -114,39 +114,75 @@ def parse_reply(raw: str, scale: Scale) -> Reading:
         >>> parse_reply("3 or 4", four_point).status
         'unparsable'
     """
-    return replace(_parsed(raw.strip(), scale), raw_output=raw)
+    if not raw.strip():
+        return Reading("missing", raw_output=raw)
+    # A thought may quote the mark that ends it, so both ends are tried.
+    readings = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
+    found = {(each.status, each.raw_score) for each in readings if not math.isnan(each.raw_score)}
+    certain = [each for each in readings if not math.isnan(each.raw_score)]
+    reading = certain[0] if len(found) == 1 else Reading("unparsable")
+    return replace(reading, raw_output=raw)
+
+
+def _without_thoughts(text: str) -> Iterator[str]:
+    """Yield the reply without its thoughts: twice, if it is not clear where they end."""
+    ends = [match.end() for match in _THOUGHT_ENDS.finditer(text)]
+    if text.startswith("{") or not (ends or _THOUGHT_BEGINS.match(text)):
+        yield text
+    else:
+        yield from dict.fromkeys(text[end:].strip() for end in ends[:1] + ends[-1:])
 
 
 def _parsed(text: str, scale: Scale) -> Reading:
-    """Return the rating that a reply without space around it holds."""
-    if not text:
-        return Reading("missing")
-    objects = [text] if text.startswith("{") else _FENCED.findall(text)
-    if len(objects) == 1:
-        return _from_json(objects[0], scale)
-    # JSON given twice, begun late or cut off: its number may be cut off too.
-    if objects or '"score"' in text:
-        return Reading("unparsable")
-    plain = _without_scale(text, scale)
-    if whole := _WHOLE.fullmatch(plain):
-        return _rated(_number(whole), scale)
-    stated = _stated_scores(plain)
-    if len(stated) != 1 or _ANOTHER_SCALE.search(plain):
-        return Reading("unparsable")
-    return _rated(stated.pop(), scale, rationale=text)
+    """Return the rating that a reply without thoughts holds."""
+    if '"score"' in text:
+        return _from_object(text, scale)
+    plain = without_scale(text, scale)
+    number = whole_number(plain)
+    if number is not None:
+        return _rated(number, scale)
+    stated = stated_score(plain)
+    return Reading("unparsable") if stated is None else _rated(stated, scale, rationale=text)
 
 
-def _from_json(text: str, scale: Scale) -> Reading:
-    """Return the rating that a JSON object with a score holds."""
-    try:
-        reply = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+def _from_object(text: str, scale: Scale) -> Reading:
+    """Return the rating of a reply that mentions a JSON object with a score."""
+    objects = list(_objects(text))
+    outside = "".join(_outside(text, objects))
+    scored = [(found, where) for found, where in objects if "score" in found]
+    if len(scored) != 1 or '"score"' in outside:
+        return Reading("unparsable")  # given twice, begun late or cut off, or quoted
+    found, where = scored[0]
+    score = _json_score(found["score"], scale)
+    before, after = (_FENCE.sub("", part) for part in (text[: where.start], text[where.stop :]))
+    stated = stated_score(without_scale(before, scale))
+    if math.isnan(score) or reports(before) or not is_closing(after) or stated not in (None, score):
         return Reading("unparsable")
-    score = _json_score(reply.get("score"), scale)
-    if math.isnan(score):
-        return Reading("unparsable")
-    rationale = reply.get("rationale", "")
+    rationale = found.get("rationale", "")
     return _rated(score, scale, rationale=rationale if isinstance(rationale, str) else "")
+
+
+def _objects(text: str) -> Iterator[tuple[dict[str, object], slice]]:
+    """Yield the outermost JSON objects of a text, and where they stand."""
+    start, n_tried = text.find("{"), 0
+    while start >= 0 and n_tried < _MOST_OBJECTS:
+        n_tried += 1
+        try:
+            found, stop = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            stop = start + 1
+        else:
+            yield found, slice(start, stop)
+        start = text.find("{", stop)
+
+
+def _outside(text: str, objects: Sequence[tuple[dict[str, object], slice]]) -> Iterator[str]:
+    """Yield what stands between the objects of a text."""
+    begin = 0
+    for _, where in objects:
+        yield text[begin : where.start]
+        begin = where.stop
+    yield text[begin:]
 
 
 def _json_score(value: object, scale: Scale) -> float:
@@ -157,14 +193,10 @@ def _json_score(value: object, scale: Scale) -> float:
         case int() | float():
             return float(value) if abs(value) <= _LARGEST else math.nan
         case str():
-            whole = _WHOLE.fullmatch(value)
-            return _number(whole) if whole else math.nan
+            number = whole_number(value)
+            return math.nan if number is None else number
         case _:
             return math.nan
-
-
-_LARGEST = 1e300
-"""Beyond this a JSON number is a mistake, and an integer may not fit a float."""
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -179,47 +211,7 @@ def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} is not a number")
 
 
-def _stated_scores(text: str) -> set[float]:
-    """Return every score that the text states."""
-    found = list(_LABELLED.finditer(text))
-    found += [m for m in _STATED.finditer(text) if _is_plain(_sentence(text, m))]
-    if last := _LAST_LINE.fullmatch(text, text.rfind("\n") + 1):
-        found.append(last)
-    return {_number(m) for m in found if not _ANOTHER_SCORE.search(_sentence(text, m))}
-
-
-def _is_plain(sentence: str) -> bool:
-    """Return whether a sentence with a score asserts it, and holds no other number."""
-    return not _HYPOTHETICAL.search(sentence) and len(re.findall(_DIGITS, sentence)) == 1
-
-
-def _sentence(text: str, match: re.Match[str]) -> str:
-    """Return the sentence around the match."""
-    before = re.split(r"[.!?\n]", text[: match.start()])[-1]
-    after = re.split(r"[.!?\n]", text[match.end() :])[0]
-    return before + match[0] + after
-
-
-def _without_scale(text: str, scale: Scale) -> str:
-    """Return the text without "1 to 4" and the "/4" of "3/4", on a scale from 1 to 4."""
-    between, out_of = _restatements(scale)
-    return out_of.sub("", between.sub("range", text))
-
-
-@lru_cache
-def _restatements(scale: Scale) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of the scale's range, and of its upper end given behind a score."""
-    low, high = (
-        re.escape(f"{end:g}") + (r"(?:\.0+)?" if float(end).is_integer() else "")
-        for end in (scale.low, scale.high)
-    )
-    between = rf"(?i)(?<![\w.+\u2212-]){low}\s*(?:to|and|through|[-\u2013\u2014])\s*{high}(?!\.?\w)"
-    return re.compile(between), re.compile(rf"(?i)(?<=[0-9])\s*(?:/|out of|of)\s*{high}(?!\.?\w)")
-
-
-def _number(match: re.Match[str]) -> float:
-    """Return the number matched."""
-    return float(match["number"].replace("\N{MINUS SIGN}", "-"))
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
 
 
 def _rated(value: float, scale: Scale, *, rationale: str = "") -> Reading:
