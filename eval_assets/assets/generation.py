@@ -36,7 +36,7 @@ from eval_assets.store import (
     transaction,
 )
 
-_NOTHING = GenerationSummary((), 0, 0, 0.0, None, (), {})
+_NOTHING = GenerationSummary((), 0, 0, 0.0, 0.0, None, (), {})
 """What comes of a run without generators."""
 
 
@@ -67,7 +67,7 @@ def generated_responses(
                     connection,
                     context.run.run_id,
                     asset="generated_responses",
-                    spent_usd=summary.spent_usd,
+                    spent_usd=summary.counted_usd,
                 )
             table = table_metadata(connection, "generated_responses")
     if summary.stopped:

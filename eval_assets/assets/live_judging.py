@@ -91,7 +91,7 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
     warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
     with connect(database) as connection, transaction(connection):
         write_staged_mode(connection, summary.stages, at=datetime.now(tz=UTC))
-        record_spending(connection, run_id, asset="judge_scores", spent_usd=_spent_usd(summary))
+        record_spending(connection, run_id, asset="judge_scores", spent_usd=summary.counted_usd)
     return LiveScores(
         scores=pd.DataFrame([asdict(score) for score in summary.scores]),
         metadata={

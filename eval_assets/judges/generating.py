@@ -48,6 +48,7 @@ class GenerationSummary:
         n_attempts: Requests sent in this run, retries included.
         n_from_ledger: Answers that were made before.
         spent_usd: Cost in this run; None if some of it is not known.
+        counted_usd: What counts towards the budget: unknown costs as the most that they can be.
         budget_left_usd: What the run might still have spent; None without a cap.
         estimates: What was expected of each generator.
         stopped: Generators that were stopped early, with the reason.
@@ -57,6 +58,7 @@ class GenerationSummary:
     n_attempts: int
     n_from_ledger: int
     spent_usd: float | None
+    counted_usd: float
     budget_left_usd: float | None
     estimates: tuple[Estimate, ...]
     stopped: Mapping[str, str]
@@ -119,7 +121,10 @@ async def generate_responses(
         ),
         n_attempts=sum(client.n_attempts for client in clients),
         n_from_ledger=n_from_ledger,
-        spent_usd=None if any(client.n_unpriced for client in clients) else budget.spent_usd,
+        spent_usd=None
+        if any(client.n_unpriced for client in clients)
+        else sum(client.spent_usd for client in clients),
+        counted_usd=budget.spent_usd,
         budget_left_usd=budget.left_usd,
         estimates=estimates,
         stopped={client.model.id: client.stopped for client in clients if client.stopped},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from eval_assets.agreement import StageChange
 from eval_assets.evaluation import Judge, Staged
 from eval_assets.judges.batching import judge_by_batch
-from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.budget import Budget, JointReservations
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
@@ -51,12 +51,14 @@ class JudgingSummary:
     Args:
         scores: One per unit and judge that was asked about it, in the order given.
         judges: What came of each judge.
+        counted_usd: What counts towards the budget: unknown costs as the most that they can be.
         budget_left_usd: What the run might still have spent; None without a cap.
         stages: Stages of staged judging, from the first; empty if it is not staged.
     """
 
     scores: tuple[JudgeScore, ...]
     judges: tuple[JudgeSummary, ...]
+    counted_usd: float
     budget_left_usd: float | None
     stages: tuple[StageChange, ...] = ()
 
@@ -107,6 +109,7 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
     return JudgingSummary(
         scores=tuple(panel.scores),
         judges=tuple(map(panel.summary, clients)),
+        counted_usd=budget.spent_usd,
         budget_left_usd=budget.left_usd,
         stages=stages,
     )
@@ -147,7 +150,9 @@ class Panel:
         plans = [await self._planned(units, self._clients[judge.id]) for judge in judges]
         for plan in plans:
             self._report(plan.estimate)
-        await run_tasks([(plan.client, plan.tasks()) for plan in plans], report=self._report)
+        reservations = JointReservations(self._budget)
+        work = [(plan.client, plan.tasks(reservations)) for plan in plans]
+        await run_tasks(work, report=self._report)
         scores = [plan.score(unit) for unit in units for plan in plans]
         self._plans += plans
         self.scores += scores

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from eval_assets.evaluation import Judge, RubricQuestion
-from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.budget import Allowance, JointReservations, UnitKey
+from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import ModelRequest, Subject
 from eval_assets.judges.calling.scheduler import Task
@@ -42,12 +43,19 @@ class PendingRating:
     Args:
         unit: Unit to rate.
         replicate: Number of the replicate.
+        most_usd: The most that its next request can cost.
         unreadable: Reading of a reply that holds no rating; the stricter request comes next.
     """
 
     unit: Unit
     replicate: int
+    most_usd: float
     unreadable: Reading | None = None
+
+    @property
+    def unit_key(self) -> UnitKey:
+        """Response and question."""
+        return self.unit.response_id, self.unit.question.id
 
     @property
     def subject(self) -> Subject:
@@ -71,9 +79,11 @@ class JudgingPlan:
         self._template = template
         self._readings: dict[tuple[str, str, int], Reading] = {}
 
-    def tasks(self) -> list[Task]:
-        """Return a task for every pending rating."""
-        return [partial(self._rate, rating) for rating in self.pending]
+    def tasks(self, reservations: JointReservations) -> list[Task]:
+        """Return a task for every pending rating, and plan its share of the reservations."""
+        for rating in self.pending:
+            reservations.plan(rating.unit_key, rating.most_usd)
+        return [partial(self._rate, rating, reservations) for rating in self.pending]
 
     def next_request(self, rating: PendingRating) -> ModelRequest:
         """Return the next request for a pending rating."""
@@ -138,25 +148,37 @@ class JudgingPlan:
                 self.n_from_ledger += 1
                 self.keep(unit, replicate, second)
             elif reading is None or place in stricter:
-                self.pending.append(PendingRating(unit, replicate, reading))
+                most_usd = self.client.model.most_usd(request)
+                self.pending.append(PendingRating(unit, replicate, most_usd, reading))
                 self.estimate.add(request)
             else:
                 self.n_from_ledger += 1
                 self.keep(unit, replicate, reading)
 
-    async def _rate(self, rating: PendingRating) -> bool:
-        """Ask for one rating, once more and more strictly if the reply cannot be read."""
+    async def _rate(self, rating: PendingRating, reservations: JointReservations) -> bool:
+        """Ask for one rating, as far as the budget allows, and keep what came of it."""
+        allowance = await reservations.allowance(rating.unit_key, rating.most_usd)
+        if allowance is None:
+            reading = read_answer(BUDGET_USED_UP, rating.unit.question.scale)
+        else:
+            reading = await self._reading(rating, allowance)
+            allowance.release()
+        self.keep(rating.unit, rating.replicate, reading)
+        return reading.status == "ok"
+
+    async def _reading(self, rating: PendingRating, allowance: Allowance) -> Reading:
+        """Return a rating, asked for once more and more strictly if the reply cannot be read."""
         unit, reading = rating.unit, rating.unreadable
         request = self.request(unit, rating.replicate)
         if reading is None:
-            answer = await self.client.reply_to(request, rating.subject)
+            answer = await self.client.reply_to(request, rating.subject, allowance)
             reading = read_answer(answer, unit.question.scale)
         if reading.is_unreadable:
-            answer = await self.client.reply_to(_stricter(request, unit), rating.subject)
+            stricter = _stricter(request, unit)
+            answer = await self.client.reply_to(stricter, rating.subject, allowance)
             if isinstance(answer, Reply):
                 reading = read_answer(answer, unit.question.scale)
-        self.keep(unit, rating.replicate, reading)
-        return reading.status == "ok"
+        return reading
 
 
 async def plan_judging(

@@ -2,6 +2,10 @@
 
 import asyncio
 import math
+from collections import defaultdict
+
+UnitKey = tuple[str, str]
+"""Response and question."""
 
 
 class Budget:
@@ -28,16 +32,25 @@ class Budget:
         self._settled = asyncio.Event()
 
     @property
+    def is_capped(self) -> bool:
+        """Whether there is a limit."""
+        return math.isfinite(self.limit_usd)
+
+    @property
     def left_usd(self) -> float | None:
         """What is neither spent nor reserved; None without a cap."""
-        return None if math.isinf(self.limit_usd) else self._left_usd
+        return self._left_usd if self.is_capped else None
 
     @property
     def _left_usd(self) -> float:
         return self.limit_usd - self.spent_usd - self._reserved_usd
 
-    async def reserve(self, most_usd: float) -> bool:
-        """Reserve the most that a request can cost, waiting for requests in flight to end.
+    async def reserve(self, most_usd: float, *, n_shares: int = 1) -> bool:
+        """Reserve the most that requests can cost, waiting for requests in flight to end.
+
+        Args:
+            most_usd: The most that they can cost together.
+            n_shares: How many parts of it are settled separately.
 
         Returns:
             False if it does not fit even when no request is in flight: then the budget is used
@@ -50,7 +63,7 @@ class Budget:
             self._is_used_up = True
             return False
         self._reserved_usd += most_usd
-        self._n_open += 1
+        self._n_open += n_shares
         return True
 
     def spend(self, most_usd: float) -> bool:
@@ -66,3 +79,58 @@ class Budget:
         self._n_open -= 1
         self._reserved_usd = self._reserved_usd - most_usd if self._n_open else 0.0
         self._settled.set()
+
+
+class Allowance:
+    """What one rating may reserve; its first request may have a share reserved already.
+
+    Args:
+        budget: The budget.
+        share_usd: The share; None if nothing is reserved yet.
+    """
+
+    def __init__(self, budget: Budget, share_usd: float | None = None) -> None:
+        self._budget = budget
+        self._share_usd = share_usd
+
+    async def reserve(self, most_usd: float) -> bool:
+        """Reserve the most that a request can cost; see `Budget.reserve`."""
+        if self._share_usd is not None and most_usd == self._share_usd:
+            self._share_usd = None
+            return True
+        self.release()
+        return await self._budget.reserve(most_usd)
+
+    def release(self) -> None:
+        """Give the share back if no request used it."""
+        if self._share_usd is not None:
+            self._budget.settle(self._share_usd, spent_usd=0.0)
+            self._share_usd = None
+
+
+class JointReservations:
+    """Reservations for all judges of a unit at once, so that a budget leaves pairs of scores.
+
+    Args:
+        budget: The budget.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._shares: defaultdict[UnitKey, list[float]] = defaultdict(list)
+        self._reserved: dict[UnitKey, asyncio.Task[bool]] = {}
+
+    def plan(self, unit: UnitKey, share_usd: float) -> None:
+        """Count the share of one rating of a unit."""
+        self._shares[unit].append(share_usd)
+
+    async def allowance(self, unit: UnitKey, share_usd: float) -> Allowance | None:
+        """Return the allowance of one rating; None if not all ratings of the unit fit."""
+        if not self._budget.is_capped:
+            return Allowance(self._budget)
+        if unit not in self._reserved:
+            shares = self._shares[unit]
+            reserving = self._budget.reserve(math.fsum(shares), n_shares=len(shares))
+            self._reserved[unit] = asyncio.create_task(reserving)
+        is_reserved = await asyncio.shield(self._reserved[unit])
+        return Allowance(self._budget, share_usd) if is_reserved else None

@@ -12,7 +12,7 @@ from typing import Any, Generic
 import numpy as np
 
 from eval_assets.evaluation import Generator, Judge, Setting
-from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.budget import Allowance, Budget
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
 from eval_assets.judges.calling.limiter import Limiter, Taken
@@ -137,14 +137,22 @@ class ModelClient(Generic[Declared]):
             found |= await asyncio.to_thread(self._writer.ledger.replies, chunk)
         return found
 
-    async def reply_to(self, request: ModelRequest, subject: Subject) -> Answer | Unsent:
+    async def reply_to(
+        self, request: ModelRequest, subject: Subject, allowance: Allowance | None = None
+    ) -> Answer | Unsent:
         """Send a request until there is a reply, or no hope of one.
 
         An equal request for another unit, one with the same text, is not sent a second time.
+
+        Args:
+            request: The request.
+            subject: Its subject, for the ledger.
+            allowance: What it may reserve; None for what the budget has left.
         """
         asking = self._asked.get(request.key)
         if asking is None:
-            asking = asyncio.create_task(self._ask(request, subject))
+            allowance = allowance or Allowance(self._budget)
+            asking = asyncio.create_task(self._ask(request, subject, allowance))
             self._asked[request.key] = asking
         # Shielded: a request that is paid for is recorded even if nobody waits for it any more.
         return await asyncio.shield(asking)
@@ -170,15 +178,18 @@ class ModelClient(Generic[Declared]):
         else:
             self.spent_usd += cost
 
-    async def _ask(self, request: ModelRequest, subject: Subject) -> Answer | Unsent:
+    async def _ask(
+        self, request: ModelRequest, subject: Subject, allowance: Allowance
+    ) -> Answer | Unsent:
         """Send a request, and again after failures that may pass."""
         most_usd, n_failed = self.model.most_usd(request), 0
         for number in itertools.count(1):
             self._writer.require_working()
             if self.stopped:
                 answer: Answer | Unsent = Unsent("api_error", self.stopped)
-            elif await self._budget.reserve(most_usd):
-                answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
+            elif await allowance.reserve(most_usd):
+                answer = await self._attempt(request, subject, number=number)
+                self._budget.settle(most_usd, spent_usd=self._spent_usd(answer, most_usd))
             else:
                 answer = BUDGET_USED_UP
             if isinstance(answer, Reply):
@@ -197,13 +208,12 @@ class ModelClient(Generic[Declared]):
         return answer
 
     async def _attempt(
-        self, request: ModelRequest, subject: Subject, *, number: int, most_usd: float
+        self, request: ModelRequest, subject: Subject, *, number: int
     ) -> Answer | Unsent:
         """Send a request once, when the limiter allows, and record what came of it."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
         if self.stopped:
             self._limiter.dropped()
-            self._budget.settle(most_usd, spent_usd=0.0)
             return Unsent("api_error", self.stopped)
         request = self._features.fit(request)  # what was refused meanwhile is left out
         started_at, started = datetime.now(UTC), time.perf_counter()
@@ -218,7 +228,6 @@ class ModelClient(Generic[Declared]):
         self._features.heed(request, answer)
         self.count(answer)
         self._end(admission, answer)
-        self._budget.settle(most_usd, spent_usd=self._spent_usd(answer, most_usd))
         row = attempt_row(
             request.key,
             self.model,
@@ -263,8 +272,10 @@ class ModelClient(Generic[Declared]):
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
 
-    def _spent_usd(self, answer: Answer, most_usd: float) -> float:
+    def _spent_usd(self, answer: Answer | Unsent, most_usd: float) -> float:
         """Return what an attempt takes from the budget: the most, if the bill is not known."""
+        if isinstance(answer, Unsent):
+            return 0.0
         if isinstance(answer, RequestFailed):
             return most_usd if answer.may_be_billed else 0.0
         cost = self.model.cost_usd(answer.usage)

@@ -203,19 +203,19 @@ def test_the_budget_holds_to_the_cent_and_the_rest_says_so(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:
     provider.behave(Behaviour(latency_seconds=0.005))
-    whole = judge_all(units(30))
+    whole = judge_all(units(100))
     cost = sum(judge.spent_usd or 0 for judge in whole.judges)
     ledger.attempts.clear()
-    summary = judge_all(units(30), budget_usd=cost / 2 + 0.003)
+    summary = judge_all(units(100), budget_usd=cost / 2 + 0.006)
     spent = sum(attempt.cost_usd or 0 for attempt in ledger.attempts)
-    assert 0 < spent <= cost / 2 + 0.003
+    assert 0 < spent <= cost / 2 + 0.006
     assert {score.status for score in summary.scores} == {"ok", "budget_stopped"}
     assert summary.n_budget_stopped == sum(s.status == "budget_stopped" for s in summary.scores)
-    assert summary.budget_left_usd == pytest.approx(cost / 2 + 0.003 - spent)
+    assert summary.budget_left_usd == pytest.approx(cost / 2 + 0.006 - spent)
     # With more money the next run asks for the rest alone.
     n_scored, n_before = len(ledger.attempts), provider.log.n_received
-    assert {score.status for score in judge_all(units(30)).scores} == {"ok"}
-    assert provider.log.n_received - n_before == 60 - n_scored
+    assert {score.status for score in judge_all(units(100)).scores} == {"ok"}
+    assert provider.log.n_received - n_before == 200 - n_scored
 
 
 def test_a_budget_that_runs_out_leaves_pairs_of_scores(
@@ -230,6 +230,23 @@ def test_a_budget_that_runs_out_leaves_pairs_of_scores(
     }
     assert summary.n_budget_stopped > 0
     assert len(scored["gpt"] & scored["haiku"]) > 0.8 * len(scored["gpt"] | scored["haiku"])
+
+
+def test_judges_of_unequal_price_share_a_budget_unit_by_unit(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    """A cheap judge that runs ahead would use up what its partner needs, and leave no pair."""
+    provider.behave(Behaviour(latency_seconds=0.002))
+    dear = Judge("dear", "openai", "gpt-6.1-terra", calling=Calling(max_in_flight=2))
+    summary = judge_all(units(100), (dear, PAIR[1]), budget_usd=0.04)
+    scored = {
+        j: {s.response_id for s in summary.scores if s.judge_id == j and s.status == "ok"}
+        for j in ("dear", "haiku")
+    }
+    assert scored["dear"] == scored["haiku"]
+    assert 2 < len(scored["dear"]) < 100
+    assert sum(attempt.cost_usd or 0 for attempt in ledger.attempts) <= 0.04
+    assert summary.n_budget_stopped == 2 * (100 - len(scored["dear"]))
 
 
 def test_a_capped_run_needs_prices(judge_all: JudgeAll) -> None:

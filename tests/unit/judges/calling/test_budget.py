@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.budget import Budget, JointReservations
 
 
 def test_what_is_reserved_counts_until_the_cost_is_known() -> None:
@@ -57,3 +57,64 @@ def test_without_a_limit_everything_fits() -> None:
 def test_a_budget_is_not_negative() -> None:
     with pytest.raises(ValueError, match="0 or more, got -1"):
         Budget(-1)
+
+
+UNIT, NEXT_UNIT = ("r1", "q"), ("r2", "q")
+
+
+def test_the_judges_of_a_unit_are_reserved_for_together_or_not_at_all() -> None:
+    async def scenario() -> None:
+        budget = Budget(1.0)
+        reservations = JointReservations(budget)
+        for unit in (UNIT, NEXT_UNIT):
+            reservations.plan(unit, 0.1)
+            reservations.plan(unit, 0.5)
+        cheap = await reservations.allowance(UNIT, 0.1)
+        assert cheap is not None
+        assert budget.left_usd == pytest.approx(0.4)
+        # The cheap judge's next unit waits for the dear one's share of the first.
+        waiting = asyncio.create_task(reservations.allowance(NEXT_UNIT, 0.1))
+        assert await cheap.reserve(0.1)
+        budget.settle(0.1, spent_usd=0.1)
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        dear = await reservations.allowance(UNIT, 0.5)
+        assert dear is not None
+        assert await dear.reserve(0.5)
+        budget.settle(0.5, spent_usd=0.5)
+        assert await waiting is None
+        assert await reservations.allowance(NEXT_UNIT, 0.5) is None
+        assert budget.spent_usd == pytest.approx(0.6)
+
+    asyncio.run(scenario())
+
+
+def test_a_share_that_no_request_needed_is_given_back() -> None:
+    async def scenario() -> None:
+        budget = Budget(1.0)
+        reservations = JointReservations(budget)
+        reservations.plan(UNIT, 0.8)
+        allowance = await reservations.allowance(UNIT, 0.8)
+        assert allowance is not None
+        allowance.release()
+        allowance.release()
+        assert budget.left_usd == 1.0
+
+    asyncio.run(scenario())
+
+
+def test_a_second_request_of_a_rating_reserves_anew() -> None:
+    async def scenario() -> None:
+        budget = Budget(1.0)
+        reservations = JointReservations(budget)
+        reservations.plan(UNIT, 0.4)
+        allowance = await reservations.allowance(UNIT, 0.4)
+        assert allowance is not None
+        assert await allowance.reserve(0.4)
+        budget.settle(0.4, spent_usd=0.3)
+        assert await allowance.reserve(0.5)
+        assert budget.left_usd == pytest.approx(0.2)
+        budget.settle(0.5, spent_usd=0.5)
+        assert not await allowance.reserve(0.5)
+
+    asyncio.run(scenario())
