@@ -15,6 +15,16 @@ from eval_assets.scale import Scale
 
 DEFAULT_TEMPLATE = "rating"
 _MARK_LENGTH = 16
+_FAULTS = (
+    jinja2.TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What an expression in a template may raise; `{{ 1 / 0 }}` is one."""
 
 
 class PromptError(ValueError):
@@ -60,7 +70,8 @@ class PromptTemplate:
         name: Name of its file, for messages.
 
     Raises:
-        PromptError: If it is not a template, lacks block `user`, or uses names that do not exist.
+        PromptError: If it is not a template, lacks block `user`, does not show the response, or
+            uses names that do not exist.
     """
 
     def __init__(self, source: str, *, name: str) -> None:
@@ -82,7 +93,14 @@ class PromptTemplate:
                 f"{name}: there is no block `user`. Put what each unit is shown between "
                 "{% block user %} and {% endblock %}."
             )
-        self.render(_TRIAL_QUESTION, prompt_text="?", response_text="!")
+        one, other = (
+            self.render(_TRIAL_QUESTION, prompt_text="?", response_text=text) for text in "ab"
+        )
+        if one == other:
+            raise PromptError(
+                f"{name}: judges would not see the response. Put {{{{ response }}}} into block "
+                "`user`."
+            )
 
     @classmethod
     def load(cls, path: Path | None) -> "PromptTemplate":
@@ -111,7 +129,7 @@ class PromptTemplate:
             response_text: What it answered.
 
         Raises:
-            PromptError: If the template uses a name that does not exist.
+            PromptError: If the template cannot be rendered.
         """
         names = {
             "question": question,
@@ -123,7 +141,7 @@ class PromptTemplate:
         }
         try:
             system, user = self._block("system", names), self._block("user", names)
-        except (jinja2.TemplateError, TypeError) as error:
+        except _FAULTS as error:
             raise PromptError(f"{self._name}: {error}. Fix the template.") from error
         messages = (Message("system", system), Message("user", user))
         return messages if system else messages[1:]

@@ -90,6 +90,9 @@ def test_a_custom_template_replaces_the_one_that_ships(tmp_path: Path) -> None:
         ("Rate {{ response }}", r"mine: there is no block `user`"),
         ("{% block user %}\n{{ response", r"mine:2: unexpected end of template"),
         ("{% block user %}{{ ''.__class__ }}{% endblock %}", r"mine: access to attribute"),
+        ("{% block user %}{{ response }}{{ 1 / 0 }}{% endblock %}", r"mine: division by zero"),
+        ("{% block user %}Rate.{% endblock %}", r"mine: judges would not see the response\."),
+        ("{% block user %}{{ prompt }}{% endblock %}", r"mine: judges would not see the response"),
     ],
 )
 def test_a_template_that_cannot_be_used_is_refused_before_the_first_request(
