@@ -48,7 +48,7 @@ LIBRARIES = {
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
 
-FLAT = {"assets", "fake_provider", "judges", "readers", "stats"}
+FLAT = {"assets", "fake_provider", "readers", "stats"}
 """Layers whose private modules are not marked as such yet."""
 
 PARALLEL = {
@@ -63,8 +63,8 @@ PARALLEL = {
     "labels": "read and materialized",
     "models": "the noun, the catalogue, and the models that the fake provider serves",
     "pairs": "measured and stored",
+    "prompts": "read from files, and rendered for judges",
     "ratings": "read, stored, and held as arrays",
-    "run": "a run of judges, and the command",
     "scores": "read, parsed, stored and shown",
     "splits": "drawn and stored",
     "tables": "read from files, and kept in the database",
@@ -202,10 +202,7 @@ def test_a_module_that_only_its_own_layer_uses_is_private() -> None:
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    """Not yet of judges/, in which each vendor and its batches import each other."""
-    checked = [path for path in modules() if layer_of(path) != "judges"]
-
-    TopologicalSorter({name_of(path): set(imported(path)) for path in checked}).prepare()
+    TopologicalSorter({name_of(path): set(imported(path)) for path in modules()}).prepare()
 
 
 def test_modules_share_a_name_only_if_they_share_a_subject() -> None:

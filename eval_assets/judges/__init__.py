@@ -5,11 +5,11 @@ from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.session import RequestOptions, require_prices, warn_of_budget
 from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
 from eval_assets.judges.clients import import_sdks
+from eval_assets.judges.credentials import api_key_name, api_keys
 from eval_assets.judges.declared import live_generators, live_judges
 from eval_assets.judges.generating import GeneratedResponse, GenerationSummary, generate_responses
 from eval_assets.judges.judging import JudgeSummary, JudgingSummary, judge_units
 from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.keys import api_key_name, api_keys
 from eval_assets.judges.prompts.prompt import PromptError, PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
 from eval_assets.judges.replies import parse_reply

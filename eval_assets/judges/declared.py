@@ -8,7 +8,7 @@ from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.requests import Endpoint
 from eval_assets.judges.catalogue.models import capabilities_of, price_of
 from eval_assets.judges.clients import VENDORS
-from eval_assets.judges.keys import base_url_of, vendor_of
+from eval_assets.judges.credentials import base_url_of, vendor_of
 from eval_assets.models import Capabilities
 
 _JUDGE_SETTINGS: Mapping[str, Setting] = {"temperature": 0.0, "effort": "low"}

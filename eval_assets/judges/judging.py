@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from eval_assets.agreement import StageChange
 from eval_assets.evaluation import Judge, Staged
+from eval_assets.judges._staging import judge_in_stages
 from eval_assets.judges.batching import judge_by_batch
 from eval_assets.judges.calling.budget import Budget, JointReservations
 from eval_assets.judges.calling.client import ModelClient
@@ -17,7 +18,6 @@ from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
 from eval_assets.judges.replies import Status
-from eval_assets.judges.staging import judge_in_stages
 from eval_assets.ledger import BatchLedger
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from eval_assets.judges.calling.requests import Answer, RequestFailed, Unsent
-from eval_assets.judges.statements import (
+from eval_assets.judges._statements import (
     is_closing,
     reports,
     stated_score,
     whole_number,
     without_scale,
 )
+from eval_assets.judges.calling.requests import Answer, RequestFailed, Unsent
 from eval_assets.scale import Scale
 
 Status = Literal[

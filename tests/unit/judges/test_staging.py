@@ -8,9 +8,9 @@ from pathlib import Path
 from eval_assets.agreement import StageChange, spot_checks
 from eval_assets.evaluation import Evaluation, Judge, RubricQuestion, Staged
 from eval_assets.judges import JudgeScore, LiveModel, Unit, live_judges
+from eval_assets.judges._staging import judge_in_stages
 from eval_assets.judges.replicates import combine
 from eval_assets.judges.replies import Reading
-from eval_assets.judges.staging import judge_in_stages
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

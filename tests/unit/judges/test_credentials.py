@@ -8,7 +8,7 @@ import pytest
 
 from eval_assets.evaluation import Judge
 from eval_assets.judges import api_keys
-from eval_assets.judges.keys import is_placeholder
+from eval_assets.judges.credentials import is_placeholder
 from tests.unit.judges.conftest import PAIR
 
 
