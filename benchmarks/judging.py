@@ -17,7 +17,7 @@ from typing import Any
 import openai
 
 from benchmarks.table import Row, duration, markdown
-from eval_assets.evaluation import Calling, Evaluation, Judge, RubricQuestion
+from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (
     LiveModel,
     PromptTemplate,
@@ -29,6 +29,8 @@ from eval_assets.judges import (
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.clients.openai import request_body
 from eval_assets.judges.prompts.prompt import verdict_schema
+from eval_assets.raters import Judge
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from eval_assets.store.judge_calls import DuckDBLedger
 
@@ -107,7 +109,7 @@ def _five_documents(environ: dict[str, str]) -> Row:
 
 def _whole(environ: dict[str, str]) -> Cost:
     """Everything that a run does."""
-    judge = Judge("gpt", "openai", "gpt-6-luna", calling=Calling(max_in_flight=N_IN_FLIGHT))
+    judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
     judges = _judges(environ, judge)
     with _ledger() as ledger:
         return _measured(partial(_judge, _units(N_CALLS), judges, ledger))

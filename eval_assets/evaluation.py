@@ -1,136 +1,45 @@
-"""An evaluation: what is evaluated, how and by whom, as evaluation.yaml declares it."""
+"""An evaluation: what is evaluated, how and by whom, as evaluation.yaml declares it.
 
-import hashlib
-import json
-from collections.abc import Mapping
+Each section of the file is one frozen dataclass: its fields are the keys, with their defaults and
+limits (`eval_assets.declared`); what several keys must fulfil together, its `__post_init__` checks
+and raises as a DeclarationError. A new section is such a dataclass and one field of `Evaluation`:
+the readers take it from there, files included (a field of type `Path` is a file of the folder).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from annotated_types import MinLen
+
+from eval_assets.declared import NotNegative, Text, set_by_reader
 from eval_assets.models import Price
-from eval_assets.scale import Level, Scale
+from eval_assets.problems import Fault, raise_faults
+from eval_assets.raters import Generator, Judge, Staged
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import Level
 
-Provider = Literal["openai", "anthropic", "recorded"]
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
 GateName = Literal["human_a_hh", "human_alpha", "judge_alpha"]
 SHIPPED_PROMPTS = ("rating", "relevance")
 """Prompts that ship with the program, which `judge_prompt` may name instead of a file."""
 
-Aggregate = Literal["mean", "median"]
-Setting = str | int | float | bool
+_PAIR = 2
 
 
 @dataclass(frozen=True)
-class RubricQuestion:
-    """One thing asked of a response.
+class LabelFiles:
+    """Where the human ratings are.
 
     Args:
-        id: Name of the question in every file and table.
-        question: What raters and judges are asked.
-        scale: Values a rating may take.
-        level: Level of measurement of the scale.
-        guidelines: What each value means, shown to raters and judges; empty where none are given.
-        scale_guessed: Whether the scale was guessed from the labels, because none is declared.
+        files: Label files.
+        on_error: What a bad label does: `fail` the import, or `reject_rows` one by one.
     """
 
-    id: str
-    question: str
-    scale: Scale
-    level: Level
-    guidelines: str = ""
-    scale_guessed: bool = False
-
-
-@dataclass(frozen=True)
-class Calling:
-    """How a live model is called.
-
-    Args:
-        settings: What is sent with every call, such as temperature, max_tokens or effort; what a
-            model does not take is left out for it.
-        requests_per_minute: Most requests in any minute; None to find out how many it takes.
-        input_tokens_per_minute: Most input tokens in any minute; None likewise.
-        max_in_flight: Most calls at a time.
-        timeout_seconds: How long one call may take.
-        batch: Whether calls go to the vendor's batch endpoint, which takes hours at half price.
-    """
-
-    settings: Mapping[str, Setting] = field(default_factory=dict)
-    requests_per_minute: float | None = None
-    input_tokens_per_minute: float | None = None
-    max_in_flight: int = 64
-    timeout_seconds: float = 60.0
-    batch: bool = False
-
-
-@dataclass(frozen=True)
-class Judge:
-    """An LLM rater, as declared: a model asked live, or recorded scores of one.
-
-    Args:
-        id: Name of the judge in every table.
-        provider: Whose API is spoken, or `recorded` where a file holds the scores.
-        model: Model asked; of a recorded judge, the `judge_model` whose rows are taken.
-        scores: File of recorded scores; None for a live judge.
-        base_url: Endpoint other than the provider's own.
-        api_key_env: Environment variable that holds the key; None for the provider's own.
-        calling: How a live judge is called.
-        replicates: How often a live judge is asked about each unit.
-        aggregate: What the score of several replicates is.
-    """
-
-    id: str
-    provider: Provider
-    model: str | None = None
-    scores: Path | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    calling: Calling = field(default_factory=Calling)
-    replicates: int = 1
-    aggregate: Aggregate = "mean"
-
-
-@dataclass(frozen=True)
-class Generator:
-    """A model whose answers to the prompts are evaluated.
-
-    Args:
-        id: Name of the model in the responses.
-        provider: Whose API is spoken.
-        model: Model asked.
-        base_url: Endpoint other than the provider's own.
-        api_key_env: Environment variable that holds the key; None for the provider's own.
-        calling: How it is called.
-        seeds: One answer is made for each; sent to models that take a seed.
-        system: System prompt; empty for none.
-    """
-
-    id: str
-    provider: Provider
-    model: str
-    base_url: str | None = None
-    api_key_env: str | None = None
-    calling: Calling = field(default_factory=Calling)
-    seeds: tuple[int, ...] = (0,)
-    system: str = ""
-
-
-@dataclass(frozen=True)
-class Staged:
-    """When one judge of a pair is enough, and when both are asked again.
-
-    Args:
-        kappa: Agreement of the pair, Cohen's kappa, from which on one judge is enough.
-        spot_check: Share of units that both still judge, in (0, 1].
-        revert_below: Kappa on the spot checks below which both judge everything again.
-        window: How many of the latest units are looked at.
-    """
-
-    kappa: float = 0.85
-    spot_check: float = 0.05
-    revert_below: float = 0.70
-    window: int = 100
+    files: tuple[Path, ...] = ()
+    on_error: OnError = "fail"
 
 
 @dataclass(frozen=True)
@@ -144,14 +53,14 @@ class Gate:
         by: What must reach the minimum: the `value`, or the lower end of its interval (`low`).
     """
 
-    minimum: float
+    minimum: float = field(metadata={"alias": "min"})
     severity: Severity = "error"
     level: Level | None = None
     by: Literal["value", "low"] = "value"
 
 
 def default_gates() -> dict[GateName, Gate]:
-    """The gates of an evaluation that declares none.
+    """Return the gates of an evaluation that declares none.
 
     0.75 is where A^HH is called good agreement (GDPval's bands), 0.667 where Krippendorff (2004)
     allows tentative conclusions.
@@ -169,31 +78,33 @@ class Evaluation:
 
     Args:
         name: Name of the evaluation.
-        folder: The evaluation folder, where evaluation.yaml stands.
+        folder: The evaluation folder, which holds evaluation.yaml.
         rubric: Questions asked, in the order declared.
         responses: Response files, in the order in which they are merged.
-        labels: Label files.
-        judges: LLM raters; empty where the human side runs alone.
+        labels: Label files, and what a bad label does.
+        judges: LLM raters; without any the human side runs alone.
         gates: Gates by name.
-        labels_on_error: What a bad label does: `fail` the import, or `reject_rows` one by one.
         budget_usd: Most that one run may spend on judges and generators; None for no cap.
         judge_prompt: Template of the judges' prompt; None for the one that ships.
         staged: When one judge of the first pair is enough; None to ask all about everything.
-        generators: Models that answer the prompts; empty where responses are given.
+        generators: Models that answer the prompts; empty if responses are given.
         prompts: Prompt files for the generators.
-        prices: Prices by model, before those that ship.
+        prices: Prices by model, which take precedence over those that ship.
         capabilities: What models take, by model, before the table that ships.
+
+    Raises:
+        DeclarationError: If two entries share an id, a gate cannot have its minimum, or fewer than
+            two judges are staged.
     """
 
-    name: str
-    folder: Path
-    rubric: tuple[RubricQuestion, ...]
-    responses: tuple[Path, ...]
-    labels: tuple[Path, ...]
+    name: Text
+    folder: Path = field(metadata=set_by_reader("folder"))
+    rubric: Annotated[tuple[RubricQuestion, ...], MinLen(1)]
+    responses: tuple[Path, ...] = ()
+    labels: LabelFiles = field(default_factory=LabelFiles)
     judges: tuple[Judge, ...] = ()
-    gates: dict[GateName, Gate] = field(default_factory=default_gates)
-    labels_on_error: OnError = "fail"
-    budget_usd: float | None = None
+    gates: Mapping[GateName, Gate] = field(default_factory=default_gates)
+    budget_usd: NotNegative | None = None
     judge_prompt: Path | None = None
     staged: Staged | None = None
     generators: tuple[Generator, ...] = ()
@@ -201,59 +112,45 @@ class Evaluation:
     prices: Mapping[str, Price] = field(default_factory=dict)
     capabilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        faults = [
+            *_repeated("rubric", [question.id for question in self.rubric]),
+            *_repeated("judges", [judge.id for judge in self.judges]),
+            *_repeated("generators", [generator.id for generator in self.generators]),
+            *_gate_faults(self.gates),
+        ]
+        if self.staged is not None and len(self.judges) < _PAIR:
+            remedy = "Declare a second judge, or remove it"
+            faults.append(Fault(("staged",), "staging takes two judges", remedy))
+        raise_faults(faults)
+
     def question(self, question_id: str) -> RubricQuestion:
-        """The question named `question_id`.
+        """Return the question with that id.
 
         Raises:
             KeyError: If the rubric has none of that name.
         """
-        return next(q for q in self.rubric if q.id == question_id)
+        return {question.id: question for question in self.rubric}[question_id]
 
     def asked(self, indicator_id: str | None) -> tuple[RubricQuestion, ...]:
-        """Questions asked of a response: the one its indicator names, otherwise all."""
+        """Return the questions asked of a response: the one its indicator names, otherwise all."""
         return tuple(q for q in self.rubric if q.id == indicator_id) or self.rubric
 
 
-def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
-    """Fingerprint of what makes a judge the rater it is: provider, model, prompt and settings.
-
-    Args:
-        judge: The judge, live or recorded.
-        settings: What it is sent; nothing for a recorded judge.
-        prompt: Source of the prompt's template; empty for a recorded judge.
-
-    Returns:
-        SHA-256 in hexadecimal, its first 12 characters.
-    """
-    identity = (
-        judge.provider,
-        judge.base_url,
-        judge.model,
-        prompt,
-        dict(settings),
-        judge.replicates,
-        judge.aggregate,
-        judge.scores.name if judge.scores else None,
-    )
-    return _sha256(identity)[:12]
+def _repeated(section: str, ids: Sequence[str]) -> Iterator[Fault]:
+    """Yield a fault for each id that an earlier entry of the section has."""
+    for place, name in enumerate(ids):
+        if name in ids[:place]:
+            what = f'the id "{name}" is repeated'
+            yield Fault((section, place, "id"), what, "Give each entry its own id")
 
 
-def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
-    """Fingerprint of a set of judges, in whichever order they are declared.
-
-    Args:
-        fingerprints: The judges' fingerprints by id.
-
-    Returns:
-        SHA-256 in hexadecimal, its first 12 characters.
-
-    Examples:
-        >>> one = judge_set_fingerprint({"a": "1", "b": "2"})
-        >>> one == judge_set_fingerprint({"b": "2", "a": "1"}), len(one)
-        (True, 12)
-    """
-    return _sha256(sorted(fingerprints.items()))[:12]
-
-
-def _sha256(identity: object) -> str:
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
+    for name, gate in gates.items():
+        lowest = 0 if name == "human_a_hh" else -1
+        if not lowest <= gate.minimum <= 1:
+            what = f"{gate.minimum:g} cannot be a minimum of this gate"
+            yield Fault(("gates", name, "min"), what, f"Use a number from {lowest} to 1")
+        if name == "human_a_hh" and gate.level is not None:
+            what = "A^HH has no level of measurement"
+            yield Fault(("gates", name, "level"), what, "Remove it")

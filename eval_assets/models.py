@@ -1,7 +1,9 @@
 """Capabilities, prices and families of models."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from eval_assets.declared import Count, NotNegative, Positive
 
 MaxTokensName = Literal["max_completion_tokens", "max_tokens"]
 
@@ -53,12 +55,12 @@ class Price:
         ValueError: If a price is negative.
     """
 
-    input_usd: float
-    output_usd: float
-    cached_input_usd: float | None = None
-    cache_write_usd: float | None = None
-    long_prompt_tokens: int | None = None
-    long_prompt_factor: float = 1.0
+    input_usd: NotNegative = field(metadata={"alias": "input"})
+    output_usd: NotNegative = field(metadata={"alias": "output"})
+    cached_input_usd: NotNegative | None = field(default=None, metadata={"alias": "cached_input"})
+    cache_write_usd: NotNegative | None = field(default=None, metadata={"alias": "cache_write"})
+    long_prompt_tokens: Count | None = None
+    long_prompt_factor: Positive = 1.0
 
     def __post_init__(self) -> None:
         prices = (self.input_usd, self.output_usd, self.cached_input_usd, self.cache_write_usd)

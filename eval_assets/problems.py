@@ -1,6 +1,10 @@
 """Problems with given files: one line each, with place and remedy, reported all at once."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+KeyPath = tuple[str | int, ...]
+"""Keys and positions that lead from the top of a declaration to a value."""
 
 
 @dataclass(frozen=True)
@@ -10,7 +14,7 @@ class InputProblem:
     Args:
         file: File, as the user would name it.
         line: Line counted from 1; of Parquet and JSON, the row; None for the file as a whole.
-        column: Column or key; None where the whole line is meant.
+        column: Column or key; None for the whole line.
         what: What was found, without a full stop.
         remedy: What to do, without a full stop.
 
@@ -26,8 +30,8 @@ class InputProblem:
     remedy: str
 
     def __str__(self) -> str:
-        where = [self.file, *(str(part) for part in (self.line, self.column) if part is not None)]
-        return f"{':'.join(where)}: {self.what}. {self.remedy}."
+        place = [self.file, *(str(part) for part in (self.line, self.column) if part is not None)]
+        return f"{':'.join(place)}: {self.what}. {self.remedy}."
 
 
 class InputError(ValueError):
@@ -39,10 +43,38 @@ class InputError(ValueError):
 
 
 def raise_all(problems: list[InputProblem], *, source: str) -> None:
-    """Raise every problem found in `source` at once; do nothing where there is none.
+    """Raise every problem found in `source` at once; do nothing if there are none.
 
     Raises:
         ExceptionGroup: Of one InputError a problem.
     """
     if problems:
         raise ExceptionGroup(f"{source} cannot be used", [InputError(p) for p in problems])
+
+
+class Fault(NamedTuple):
+    """One thing wrong with a declared noun, before the file and line are known.
+
+    Args:
+        key: Key in evaluation.yaml, seen from the noun.
+        what: What was found, without a full stop.
+        remedy: What to do, without a full stop.
+    """
+
+    key: KeyPath
+    what: str
+    remedy: str
+
+
+class DeclarationError(ValueError):
+    """Everything that is wrong with a declared noun; readers add file and line."""
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__("; ".join(f"{fault.what}. {fault.remedy}" for fault in faults))
+        self.faults = faults
+
+
+def raise_faults(faults: list[Fault]) -> None:
+    """Raise a DeclarationError of the faults; do nothing if there are none."""
+    if faults:
+        raise DeclarationError(*faults)

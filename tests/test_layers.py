@@ -32,7 +32,7 @@ BELOW = {
 JOINING = {"assets", "cli", "definitions"}
 
 LIBRARIES = {
-    "": {"numpy"},
+    "": {"annotated_types", "numpy"},
     "stats": {"numpy", "scipy"},
     "agreement": {"numpy", "pandas"},
     "tuning": {"numpy"},

@@ -11,8 +11,9 @@ from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statis
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
-from eval_assets.evaluation import Evaluation, RubricQuestion
+from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import a_hh_label, alpha_label
+from eval_assets.rubric import RubricQuestion
 from eval_assets.statistics import HUMAN_AGREEMENT
 from eval_assets.stats import (
     AgreementProfile,

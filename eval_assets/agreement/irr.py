@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.agreement.ratings import HumanRatings
-from eval_assets.evaluation import Evaluation, RubricQuestion
+from eval_assets.evaluation import Evaluation
 from eval_assets.gates import HUMAN_GATES, GateOutcome
 from eval_assets.interpretation import a_hh_label
+from eval_assets.rubric import RubricQuestion
 
 READY_PERCENT = 75.0
 """Percentage of agreeing pairs from which a question is acceptable."""

@@ -13,8 +13,9 @@ from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statis
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.agreement.split_kappa import kappa_by_group, pair_kappa
-from eval_assets.evaluation import Evaluation, RubricQuestion
+from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import alpha_label, pooled_alpha_label
+from eval_assets.rubric import RubricQuestion
 from eval_assets.statistics import JUDGE_AGREEMENT, JUDGE_HUMAN_AGREEMENT
 from eval_assets.stats import (
     Alpha,

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.agreement.ratings import LongRatings, RaterKind
-from eval_assets.evaluation import RubricQuestion
 from eval_assets.interpretation import pooled_alpha_label
+from eval_assets.rubric import RubricQuestion
 from eval_assets.stats import alpha_by_cluster
 
 Floats = npt.NDArray[np.float64]

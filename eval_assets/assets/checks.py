@@ -14,9 +14,10 @@ from eval_assets.assets.resources import (
     clear_failures,
     rows_as_metadata,
 )
-from eval_assets.evaluation import Evaluation, Generator, Judge
+from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import LOWEST_COVERAGE
 from eval_assets.judges import api_key_name, lifecycle_of, shared_family
+from eval_assets.raters import Generator, Judge
 from eval_assets.scale import TOLERANCE
 from eval_assets.store import judged_models, score_coverage, tables_that_hold
 

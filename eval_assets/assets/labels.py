@@ -31,11 +31,11 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Ratings by humans, each checked against its question's scale."""
     with clear_failures():
         evaluation = folder.evaluation()
-        files = source_fingerprint(evaluation.labels)
+        files = source_fingerprint(evaluation.labels.files)
         with folder.connect() as connection:
             responses_from = import_fingerprint(connection, "responses")
             fingerprint = version_of(
-                files, responses_from, evaluation.rubric, evaluation.labels_on_error
+                files, responses_from, evaluation.rubric, evaluation.labels.on_error
             )
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "human_labels"))
@@ -54,7 +54,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_unrated": labels.n_unrated,
             "n_skipped": int(labels.ratings["skipped"].sum()),
             "n_rejected": len(labels.rejected),
-            "files": [path.name for path in evaluation.labels],
+            "files": [path.name for path in evaluation.labels.files],
         }
     )
 

@@ -15,7 +15,7 @@ from eval_assets.agreement import StageChange
 from eval_assets.assets.resources import (
     rows_as_metadata,
 )
-from eval_assets.evaluation import Evaluation, Judge, judge_fingerprint
+from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (
     JudgeSummary,
     JudgingSummary,
@@ -29,6 +29,7 @@ from eval_assets.judges import (
     n_ended_batches,
     warn_of_budget,
 )
+from eval_assets.raters import Judge, judge_fingerprint
 from eval_assets.store import (
     DuckDBLedger,
     connect,
@@ -109,10 +110,10 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
 
 def n_batches_to_collect(evaluation: Evaluation, database: Path) -> int:
     """Batches of live judges that vendors have answered and no run has collected yet."""
-    judges = [judge for judge in declared_live_judges(evaluation) if judge.calling.batch]
+    judges = [judge for judge in declared_live_judges(evaluation) if judge.declared.batch]
     if not judges:
         return 0
-    keys = api_keys(judge for judge in evaluation.judges if judge.calling.batch)
+    keys = api_keys(judge for judge in evaluation.judges if judge.batch)
     options = RequestOptions(api_keys=keys)
     return asyncio.run(n_ended_batches(judges, DuckDBLedger(database), options=options))
 

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.evaluation import Evaluation
 from eval_assets.judges import parse_reply
+from eval_assets.raters import Judge
 from eval_assets.readers import UNPARSED, read_recorded_scores
 
 

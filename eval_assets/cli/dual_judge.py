@@ -15,7 +15,7 @@ import click
 from eval_assets.agreement import RESPONSE_DIFFERENCE, pair_kappa
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.evaluation import Evaluation, Judge, RubricQuestion
+from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import kappa_label
 from eval_assets.judges import (
     JudgeScore,
@@ -31,7 +31,9 @@ from eval_assets.judges import (
     shared_family,
 )
 from eval_assets.problems import InputError, InputProblem
+from eval_assets.raters import Judge
 from eval_assets.readers import FILE, Document, DocumentQuery, read_document_query, read_evaluation
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE, Scale
 from eval_assets.store import (
     DualJudgement,
@@ -92,7 +94,7 @@ def _evaluation(data: Path) -> Evaluation:
     if (data / FILE).exists():
         evaluation = read_evaluation(data)
     else:
-        evaluation = Evaluation("dual-judge", data, (RELEVANCE,), responses=(), labels=())
+        evaluation = Evaluation("dual-judge", data, (RELEVANCE,))
     live = tuple(judge for judge in evaluation.judges if judge.provider != "recorded")
     if len(live) == 1:
         what = f"{live[0].id} is the only live judge"

@@ -4,10 +4,10 @@ import math
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
 from eval_assets.agreement import MIDDLE, Stage, StageChange, next_stage, pair_kappa, spot_checks
-from eval_assets.evaluation import Judge, Staged
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.replicates import JudgeScore
+from eval_assets.raters import Judge, Staged
 
 Judges = Sequence[LiveModel[Judge]]
 Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]

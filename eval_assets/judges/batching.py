@@ -5,7 +5,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from eval_assets.evaluation import Judge
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.ledger_writer import attempt_row
@@ -24,6 +23,7 @@ from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, pl
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import Reading, read_answer
 from eval_assets.ledger import Batch, BatchLedger
+from eval_assets.raters import Judge
 
 logger = logging.getLogger(__name__)
 

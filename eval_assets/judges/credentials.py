@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 from eval_assets.endpoints import EndpointFault, foreign_host, is_loopback, secret_in_url
-from eval_assets.evaluation import Generator, Judge
 from eval_assets.judges.calling.requests import Vendor
 from eval_assets.judges.clients import VENDORS
 from eval_assets.problems import InputProblem, raise_all
+from eval_assets.raters import Generator, Judge
 
 _PLACEHOLDER = re.compile(
     r"(?ix) <.*> | .*(?:\.{3}|…).* | [^a-z0-9]* | (?:[^a-z0-9]* (?:"

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from datetime import date
 
-from eval_assets.evaluation import Evaluation, Generator, Judge, Setting
+from eval_assets.evaluation import Evaluation
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.requests import Endpoint
 from eval_assets.judges.catalogue.models import capabilities_of, price_of
 from eval_assets.judges.clients import VENDORS
 from eval_assets.judges.credentials import base_url_of, vendor_of
 from eval_assets.models import Capabilities
+from eval_assets.raters import Generator, Judge, Setting
 
 _JUDGE_SETTINGS: Mapping[str, Setting] = {"temperature": 0.0, "effort": "low"}
 """Settings of judges that declare nothing else: a rating should not be left to chance, and more
@@ -61,7 +62,7 @@ def _live_model(
     vendor = vendor_of(declared)
     model = declared.model or ""
     capabilities = capabilities_of(model, overrides=evaluation.capabilities)
-    wanted = {**defaults, **declared.calling.settings}
+    wanted = {**defaults, **declared.settings}
     fallback = _MAX_TOKENS_THINKING if capabilities.thinks else _MAX_TOKENS
     max_tokens = int(wanted.pop("max_tokens", fallback))
     taken = {name: value for name, value in wanted.items() if _takes(capabilities, name)}
@@ -73,7 +74,7 @@ def _live_model(
         settings=taken,
         max_tokens=max_tokens,
         price=price_of(model, on=today, overrides=evaluation.prices),
-        left_out=tuple(name for name in declared.calling.settings if name in wanted.keys() - taken),
+        left_out=tuple(name for name in declared.settings if name in wanted.keys() - taken),
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.evaluation import Generator
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
@@ -14,6 +13,7 @@ from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
 from eval_assets.judges.replies import Status
 from eval_assets.ledger import Ledger, Reply
+from eval_assets.raters import Generator
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_assets.agreement import StageChange
-from eval_assets.evaluation import Judge, Staged
 from eval_assets.judges._staging import judge_in_stages
 from eval_assets.judges.batching import judge_by_batch
 from eval_assets.judges.calling.budget import Budget, JointReservations
@@ -19,6 +18,7 @@ from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
 from eval_assets.judges.replies import Status
 from eval_assets.ledger import BatchLedger
+from eval_assets.raters import Judge, Staged
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Panel:
 
     async def _planned(self, units: Sequence[Unit], client: ModelClient[Judge]) -> JudgingPlan:
         """Return the judge's plan; one who judges by batch is asked already."""
-        if client.model.calling.batch:
+        if client.model.declared.batch:
             return await judge_by_batch(
                 units, client, self._ledger, template=self._template, budget=self._budget
             )

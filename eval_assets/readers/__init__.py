@@ -1,7 +1,7 @@
 """Given files to records: every bad place is reported with file, line and remedy, all at once."""
 
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
-from eval_assets.readers.evaluation_yaml import FILE, read_evaluation
+from eval_assets.readers.evaluation import FILE, read_evaluation
 from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.keys import id_of
 from eval_assets.readers.labels import read_labels

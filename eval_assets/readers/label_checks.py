@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation, RubricQuestion
+from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputProblem
 from eval_assets.readers.findings import Findings, WhatAndRemedy
 from eval_assets.readers.given_labels import GivenLabels
@@ -25,6 +25,7 @@ from eval_assets.readers.table import per_distinct
 from eval_assets.readers.times import in_utc
 from eval_assets.readers.units import UNKNOWN, PositionArray, Units
 from eval_assets.readers.wording import shown
+from eval_assets.rubric import RubricQuestion
 
 _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 

@@ -48,7 +48,7 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
     units = units_of(evaluation, responses)
     checked: list[CheckedLabels] = []
     unusable: list[InputProblem] = []
-    for path in evaluation.labels:
+    for path in evaluation.labels.files:
         try:
             table = read_table(path, folder=evaluation.folder)
             given = given_labels(table, question_ids=units.question_ids)
@@ -60,7 +60,7 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
     second = ratings.duplicated(_UNIT_AND_RATER, keep="first")
     problems = [problem for file in checked for problem in file.problems]
     problems = _by_place([*problems, *_second_ratings(ratings, second)])
-    fatal = unusable if evaluation.labels_on_error == "reject_rows" else [*unusable, *problems]
+    fatal = unusable if evaluation.labels.on_error == "reject_rows" else [*unusable, *problems]
     raise_all(fatal, source="the labels")
     return Labels(
         ratings.loc[~second, list(LABEL_COLUMNS)].reset_index(drop=True),

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval_assets.evaluation import Judge
 from eval_assets.problems import InputError, InputProblem
+from eval_assets.raters import Judge
 from eval_assets.readers.keys import RESPONSE_ID, Key, Reference, keys
 from eval_assets.readers.named_units import NamedUnits, named_questions
 from eval_assets.readers.table import Table

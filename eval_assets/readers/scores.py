@@ -7,8 +7,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.columns import SCORE_COLUMNS
-from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.raters import Judge
 from eval_assets.readers.findings import Findings, WhatAndRemedy
 from eval_assets.readers.named_units import note_no_unit
 from eval_assets.readers.ratings import read_ratings

@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from eval_assets.evaluation import RubricQuestion
 from eval_assets.problems import InputProblem
+from eval_assets.rubric import RubricQuestion
 from eval_assets.store.connection import StoreError
 from eval_assets.store.tables import replace_records, replace_rows
 

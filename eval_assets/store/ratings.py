@@ -12,7 +12,9 @@ from eval_assets.agreement import (
     RaterKind,
     measures_version,
 )
-from eval_assets.evaluation import Evaluation, RubricQuestion, judge_set_fingerprint
+from eval_assets.evaluation import Evaluation
+from eval_assets.raters import judge_set_fingerprint
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from eval_assets.stats import RatingPatterns
 from eval_assets.store.connection import StoreError

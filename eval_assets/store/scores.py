@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import duckdb
 import pandas as pd
 
-from eval_assets.evaluation import Judge
+from eval_assets.raters import Judge
 from eval_assets.store.connection import StoreError
 from eval_assets.store.tables import replace_records, replace_rows
 

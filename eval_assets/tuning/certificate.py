@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eval_assets.evaluation import RubricQuestion
+from eval_assets.rubric import RubricQuestion
 from eval_assets.tuning.beside import figures_beside
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Verdicts, evaluation_rows

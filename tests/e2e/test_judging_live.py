@@ -24,7 +24,9 @@ JUDGE = """
 import asyncio, json, os, sys
 from datetime import date
 from pathlib import Path
-from eval_assets.evaluation import Calling, Evaluation, Judge, RubricQuestion
+from eval_assets.evaluation import Evaluation
+from eval_assets.raters import AskedModel, Judge
+from eval_assets.rubric import RubricQuestion
 from eval_assets.judges import (
     PromptTemplate, RequestOptions, Unit, api_keys, judge_units, live_judges
 )
@@ -33,12 +35,11 @@ from eval_assets.store.judge_calls import DuckDBLedger
 
 question = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")
 units = [Unit(f"r{i}", question, f"Prompt {i}", f"Answer {i}") for i in range(int(sys.argv[2]))]
-calling = Calling(max_in_flight=16)
 judges = (
-    Judge("gpt", "openai", "gpt-6-luna", calling=calling),
-    Judge("haiku", "anthropic", "claude-haiku-5-5", calling=calling),
+    Judge("gpt", "openai", "gpt-6-luna", max_in_flight=16),
+    Judge("haiku", "anthropic", "claude-haiku-5-5", max_in_flight=16),
 )
-evaluation = Evaluation("test", Path(), (question,), (), (), judges=judges)
+evaluation = Evaluation("test", Path(), (question,), judges=judges)
 summary = asyncio.run(
     judge_units(
         units,

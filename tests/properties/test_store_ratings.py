@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_assets.columns import LABEL_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.evaluation import RubricQuestion
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_labels, write_rubric

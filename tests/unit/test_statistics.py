@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from eval_assets.agreement import LongRatings, measure_judges_against_humans
-from eval_assets.evaluation import Evaluation, RubricQuestion
+from eval_assets.evaluation import Evaluation
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.statistics import JUDGE_HUMAN_AGREEMENT, STATISTICS
 from eval_assets.store import columns_of, connect
@@ -36,7 +37,7 @@ def test_every_listed_statistic_of_a_judge_is_measured() -> None:
     scored = (1.0 + (judge + judge % 2) % 5).astype(np.float64)
     scores = LongRatings(judge, np.zeros(40, int), scored, ("j",), 40)
     evaluation = Evaluation(
-        "test", Path(), (RubricQuestion("q", "Is it good?", LIKERT5, "ordinal"),), (), ()
+        "test", Path(), (RubricQuestion("q", "Is it good?", LIKERT5, "ordinal"),)
     )
     measured = measure_judges_against_humans(
         {"q": humans}, {"q": scores}, evaluation, data_version="1"

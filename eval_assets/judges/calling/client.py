@@ -11,7 +11,6 @@ from typing import Any, Generic
 
 import numpy as np
 
-from eval_assets.evaluation import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Allowance, Budget
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
@@ -28,6 +27,7 @@ from eval_assets.judges.calling.requests import (
 )
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.ledger import Reply
+from eval_assets.raters import Generator, Judge, Setting
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class ModelClient(Generic[Declared]):
         self.n_replies = 0
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
-        self.open_tasks = asyncio.Semaphore(2 * model.calling.max_in_flight)
+        self.open_tasks = asyncio.Semaphore(2 * model.declared.max_in_flight)
         self._connect = connect
         self._client: Client | None = None
         self._writer = writer
@@ -85,9 +85,9 @@ class ModelClient(Generic[Declared]):
         self._n_given_up_in_a_row = 0
         self._features = FeatureMemory(model)
         self._limiter = Limiter(
-            requests_per_minute=model.calling.requests_per_minute,
-            input_tokens_per_minute=model.calling.input_tokens_per_minute,
-            max_in_flight=model.calling.max_in_flight,
+            requests_per_minute=model.declared.requests_per_minute,
+            input_tokens_per_minute=model.declared.input_tokens_per_minute,
+            max_in_flight=model.declared.max_in_flight,
         )
 
     @property
@@ -217,7 +217,7 @@ class ModelClient(Generic[Declared]):
             return Unsent("api_error", self.stopped)
         request = self._features.fit(request)  # what was refused meanwhile is left out
         started_at, started = datetime.now(UTC), time.perf_counter()
-        seconds = self.model.calling.timeout_seconds
+        seconds = self.model.declared.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
                 answer = await self.client.ask(request)

@@ -109,7 +109,7 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         output_tokens=usage.output_tokens if usage else None,
         cached_input_tokens=usage.cached_input_tokens if usage else None,
         cost_usd=model.cost_usd(usage),
-        in_batch=model.calling.batch,
+        in_batch=model.declared.batch,
         latency_seconds=latency_seconds,
         started_at=started_at,
         request_id=answer.request_id,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from eval_assets.evaluation import Calling, Generator, Judge, Setting
 from eval_assets.judges.calling.requests import Endpoint, ModelRequest
 from eval_assets.models import Capabilities, Price, Usage, cost_usd
+from eval_assets.raters import Generator, Judge, Setting
 
 _FRAMING_TOKENS = 500
 """More than any vendor adds to a prompt of its own, roles and schema instructions included."""
@@ -42,11 +42,6 @@ class LiveModel(Generic[Declared]):
         return self.declared.id
 
     @property
-    def calling(self) -> Calling:
-        """How it is to be asked."""
-        return self.declared.calling
-
-    @property
     def cautions(self) -> tuple[str, ...]:
         """What to know before its replies and costs are compared with another's, in sentences."""
         model = self.endpoint.model
@@ -62,7 +57,7 @@ class LiveModel(Generic[Declared]):
         """Return the cost of a request; None if tokens or price are not known."""
         if usage is None or self.price is None:
             return None
-        return cost_usd(usage, self.price, in_batch=self.calling.batch)
+        return cost_usd(usage, self.price, in_batch=self.declared.batch)
 
     def most_usd(self, request: ModelRequest) -> float:
         """Return the most that a request can cost; 0 if the price is not known."""
@@ -71,7 +66,7 @@ class LiveModel(Generic[Declared]):
         n_input = request.n_bytes + _FRAMING_TOKENS
         plain = Usage(n_input, request.max_tokens)
         written = Usage(n_input, request.max_tokens, cache_write_tokens=n_input)
-        in_batch = self.calling.batch
+        in_batch = self.declared.batch
         return max(cost_usd(usage, self.price, in_batch=in_batch) for usage in (plain, written))
 
 

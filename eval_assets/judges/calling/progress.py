@@ -52,10 +52,10 @@ class Estimate:
     @property
     def seconds(self) -> float:
         """Time that they will take; models are asked side by side."""
-        calling = self.model.calling
-        by_latency = self.n_requests * _EXPECTED_LATENCY_SECONDS / calling.max_in_flight
-        by_requests = self.n_requests * 60 / (calling.requests_per_minute or float("inf"))
-        by_tokens = self.input_tokens * 60 / (calling.input_tokens_per_minute or float("inf"))
+        declared = self.model.declared
+        by_latency = self.n_requests * _EXPECTED_LATENCY_SECONDS / declared.max_in_flight
+        by_requests = self.n_requests * 60 / (declared.requests_per_minute or float("inf"))
+        by_tokens = self.input_tokens * 60 / (declared.input_tokens_per_minute or float("inf"))
         latency = _EXPECTED_LATENCY_SECONDS if self.n_requests else 0.0
         return max(latency, by_latency, by_requests, by_tokens)
 

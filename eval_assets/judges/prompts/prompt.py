@@ -9,8 +9,9 @@ from typing import Any
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from eval_assets.evaluation import SHIPPED_PROMPTS, RubricQuestion
+from eval_assets.evaluation import SHIPPED_PROMPTS
 from eval_assets.judges.calling.requests import Message
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 DEFAULT_TEMPLATE = "rating"

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from eval_assets.evaluation import RubricQuestion
 from eval_assets.interpretation import A_HH_LIMITS, UNDEFINED, figure_text
 from eval_assets.report._document import (
     Block,
@@ -27,6 +26,7 @@ from eval_assets.report._figures import (
 )
 from eval_assets.report._text import lenience
 from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.rubric import RubricQuestion
 
 _REMARK = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from eval_assets.evaluation import GateName, RubricQuestion
+from eval_assets.evaluation import GateName
 from eval_assets.interpretation import (
     A_HH_LIMITS,
     ALPHA_LIMITS,
@@ -43,6 +43,7 @@ from eval_assets.report._figures import (
 )
 from eval_assets.report._text import counted, percent_text
 from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.rubric import RubricQuestion
 
 _LEAD = (
     "A judge can only be compared with humans who mean the same thing. A^HH says how close their "

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 
-from eval_assets.evaluation import RubricQuestion
 from eval_assets.interpretation import UNDEFINED
 from eval_assets.report._document import (
     Cell,
@@ -21,6 +20,7 @@ from eval_assets.report._document import (
 )
 from eval_assets.report._text import lenience
 from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.rubric import RubricQuestion
 
 _MOST_SLICE_VALUES = 12
 """Values of one slice that are shown; the table `score_summary` has all."""

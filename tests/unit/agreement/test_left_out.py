@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from eval_assets.agreement import LongRatings, measure_left_out
-from eval_assets.evaluation import Evaluation, RubricQuestion
+from eval_assets.evaluation import Evaluation
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import krippendorff_alpha
 
@@ -29,7 +30,7 @@ def row_of(rows: pd.DataFrame, scope: str, judge_id: str) -> dict[str, float]:
 
 
 def evaluation(*rubric: RubricQuestion) -> Evaluation:
-    return Evaluation("test", Path(), rubric, (), ())
+    return Evaluation("test", Path(), rubric)
 
 
 THREE: list[list[float]] = [[1, 2, 5], [2, 2, 4], [3, 4, 1], [4, 4, 3], [5, NAN, 1]]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.agreement import LongRatings, measure_slices
-from eval_assets.evaluation import RubricQuestion
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.stats import krippendorff_alpha
 

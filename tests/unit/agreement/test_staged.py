@@ -5,7 +5,7 @@ import math
 import pytest
 
 from eval_assets.agreement import Stage, next_stage, spot_checks
-from eval_assets.evaluation import Staged
+from eval_assets.raters import Staged
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from eval_assets.assets.checks import (
     result_of,
     uncovered,
 )
-from eval_assets.evaluation import Evaluation, Generator, Judge
+from eval_assets.evaluation import Evaluation
+from eval_assets.raters import Generator, Judge
 
 TODAY = date(2026, 11, 21)
 GPT = Judge("gpt", "openai", "gpt-6-luna")
@@ -27,7 +28,7 @@ WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 
 
 def evaluation(*judges: Judge, generators: tuple[Generator, ...] = ()) -> Evaluation:
-    return Evaluation("t", Path(), (), (), (), judges=judges, generators=generators)
+    return Evaluation("t", Path(), (), judges=judges, generators=generators)
 
 
 def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:

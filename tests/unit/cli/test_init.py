@@ -5,7 +5,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from eval_assets.cli.init import init
-from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.labels import read_labels
 from eval_assets.readers.responses import read_responses
 

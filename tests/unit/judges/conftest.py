@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from eval_assets.evaluation import Evaluation, Judge, RubricQuestion
+from eval_assets.evaluation import Evaluation
 from eval_assets.fake_provider import Behaviour, RunningProvider, running
 from eval_assets.judges import (
     JudgingSummary,
@@ -21,6 +21,8 @@ from eval_assets.judges import (
 )
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.ledger import Attempt, Batch, Reply
+from eval_assets.raters import Judge
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 KEY = "sk-secret-of-the-tests"
@@ -115,7 +117,7 @@ def judge_all(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
         judges: Sequence[Judge] = PAIR,
         **options: Any,
     ) -> JudgingSummary:
-        evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=tuple(judges))
+        evaluation = Evaluation("test", Path(), (QUESTION,), judges=tuple(judges))
         ready = live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
         settings = {"report": lambda _: None, "retry": IMPATIENT, **options}
         return asyncio.run(

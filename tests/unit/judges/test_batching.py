@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.evaluation import Calling, Evaluation
+from eval_assets.evaluation import Evaluation
 from eval_assets.fake_provider import Behaviour, Faults, RunningProvider
 from eval_assets.judges import (
     RequestOptions,
@@ -21,12 +21,12 @@ from eval_assets.judges import (
 from eval_assets.ledger import Batch
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
-BY_BATCH = tuple(dataclasses.replace(judge, calling=Calling(batch=True)) for judge in PAIR)
+BY_BATCH = tuple(dataclasses.replace(judge, batch=True) for judge in PAIR)
 
 
 def n_ended(provider: RunningProvider, ledger: MemoryLedger) -> int:
     environ = provider.environment
-    evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=BY_BATCH)
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=BY_BATCH)
     judges = live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
     options = RequestOptions(api_keys(BY_BATCH, environ=environ))
     return asyncio.run(n_ended_batches(judges, ledger, options=options))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval_assets.evaluation import Evaluation, Judge
+from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (
     JudgingSummary,
     PromptTemplate,
@@ -17,6 +17,7 @@ from eval_assets.judges import (
     judge_units,
     live_judges,
 )
+from eval_assets.raters import Judge
 from tests.unit.judges.clients.scripted import KEY, ScriptedServer, scripted
 from tests.unit.judges.conftest import IMPATIENT, QUESTION, MemoryLedger, units
 
@@ -48,7 +49,7 @@ def judge_all(
     model: str = "our-model",
 ) -> JudgingSummary:
     judge = Judge("own", "openai", model, base_url=f"{server.base_url}/v1")
-    evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=(judge,))
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=(judge,))
     return server.loop.run_until_complete(
         judge_units(
             to_rate,

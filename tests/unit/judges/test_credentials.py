@@ -6,9 +6,9 @@ import string
 
 import pytest
 
-from eval_assets.evaluation import Judge
 from eval_assets.judges import api_keys
 from eval_assets.judges.credentials import is_placeholder
+from eval_assets.raters import Judge
 from tests.unit.judges.conftest import PAIR
 
 

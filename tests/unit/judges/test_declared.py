@@ -3,13 +3,14 @@
 from datetime import date
 from pathlib import Path
 
-from eval_assets.evaluation import Calling, Evaluation, Judge
+from eval_assets.evaluation import Evaluation
 from eval_assets.judges import live_judges
+from eval_assets.raters import Judge
 from tests.unit.judges.conftest import PAIR, QUESTION
 
 
 def cautions(*judges: Judge) -> list[str]:
-    evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=judges)
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=judges)
     ready = live_judges(evaluation, environ={}, today=date(2026, 11, 21))
     return [caution for judge in ready for caution in judge.cautions]
 
@@ -19,7 +20,7 @@ def test_models_that_take_what_is_declared_at_known_prices_give_no_caution() -> 
 
 
 def test_settings_that_a_model_does_not_take_and_unknown_prices_are_named() -> None:
-    warm = Judge("gpt", "openai", "gpt-6-luna", calling=Calling({"temperature": 0.5, "top_p": 1}))
+    warm = Judge("gpt", "openai", "gpt-6-luna", settings={"temperature": 0.5, "top_p": 1})
     own = Judge("own", "openai", "our-model")
 
     assert cautions(warm, own) == [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.evaluation import Calling, Evaluation, Generator
+from eval_assets.evaluation import Evaluation
 from eval_assets.fake_provider import Behaviour, Faults, RunningProvider
 from eval_assets.judges import (
     GenerationSummary,
@@ -18,6 +18,7 @@ from eval_assets.judges import (
     generate_responses,
     live_generators,
 )
+from eval_assets.raters import Generator
 from tests.unit.judges.conftest import IMPATIENT, MemoryLedger
 
 TALK = Conversation("harm", "c1", (Turn(1, "Say a word."), Turn(2, "And its opposite?")))
@@ -36,7 +37,7 @@ def generate(
     budget_usd: float | None = None,
 ) -> GenerationSummary:
     environ = provider.environment
-    evaluation = Evaluation("test", Path(), (), (), (), generators=tuple(generators))
+    evaluation = Evaluation("test", Path(), (), generators=tuple(generators))
     return asyncio.run(
         generate_responses(
             (TALK, QUESTION),
@@ -92,8 +93,8 @@ def test_settings_system_prompt_and_seed_are_sent_to_models_that_take_them(
 ) -> None:
     settings = {"temperature": 0.7, "max_tokens": 321}
     generators = [
-        Generator("gpt", "openai", "gpt-4o", calling=Calling(settings), system="Be brief."),
-        Generator("haiku", "anthropic", "claude-haiku-5-5", calling=Calling(settings)),
+        Generator("gpt", "openai", "gpt-4o", settings=settings, system="Be brief."),
+        Generator("haiku", "anthropic", "claude-haiku-5-5", settings=settings),
     ]
     generate(provider, ledger, generators)
     bodies = {each.vendor: json.loads(each.body) for each in provider.log.completions}

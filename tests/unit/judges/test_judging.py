@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.evaluation import Calling, Evaluation, Judge
+from eval_assets.evaluation import Evaluation
 from eval_assets.fake_provider import Behaviour, Faults, RateLimit, RunningProvider, mixed_rates
 from eval_assets.judges import (
     PromptTemplate,
@@ -25,6 +25,7 @@ from eval_assets.judges.calling.progress import Estimate, Progress
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.ledger import Attempt
 from eval_assets.problems import InputError
+from eval_assets.raters import Judge
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
 OWN_MODEL = Judge("own", "openai", "llama3.2")
@@ -67,7 +68,7 @@ def test_both_vendors_get_the_same_prompt_to_the_letter(
 def test_settings_go_only_to_models_that_take_them(
     provider: RunningProvider, judge_all: JudgeAll
 ) -> None:
-    takes = Judge("takes", "openai", "gpt-4o", calling=Calling(settings={"max_tokens": 200}))
+    takes = Judge("takes", "openai", "gpt-4o", settings={"max_tokens": 200})
     claude = Judge("claude", "anthropic", "claude-haiku-4-5")
     summary = judge_all(units(1), (takes, claude, *PAIR))
     assert {score.status for score in summary.scores} == {"ok"}
@@ -137,7 +138,7 @@ def test_a_request_that_hangs_ends_at_its_deadline(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:
     provider.behave(Behaviour(faults=Faults(by_text={"(list_0)": "hang"})))
-    judge = dataclasses.replace(PAIR[0], calling=Calling(timeout_seconds=0.1))
+    judge = dataclasses.replace(PAIR[0], timeout_seconds=0.1)
     retry = RetryPolicy(delays_seconds=(0.01,))
     summary = judge_all(units(2), [judge], retry=retry)
     assert [score.status for score in summary.scores] == ["timeout", "ok"]
@@ -154,7 +155,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more_and_more_strictly(
 ) -> None:
     script = {KEY: ["prose", None, "prose", "prose"]}
     provider.behave(Behaviour(faults=Faults(script=script)))  # type: ignore[arg-type]
-    judge = dataclasses.replace(PAIR[0], calling=Calling(max_in_flight=1))
+    judge = dataclasses.replace(PAIR[0], max_in_flight=1)
     summary = judge_all(units(1), [judge])
     assert summary.scores[0].status == "ok"
     plain, strict = (json.loads(each.body)["messages"] for each in provider.log.completions)
@@ -174,7 +175,7 @@ def test_no_money_or_no_permission_stops_that_judge_at_once_and_no_other(
     provider: RunningProvider, judge_all: JudgeAll, fault: str
 ) -> None:
     provider.behave(Behaviour(faults=Faults(by_text={'"gpt-6-luna"': fault})))  # type: ignore[dict-item]
-    judges = [dataclasses.replace(j, calling=Calling(max_in_flight=4)) for j in PAIR]
+    judges = [dataclasses.replace(j, max_in_flight=4) for j in PAIR]
     gpt, haiku = judge_all(units(60), judges).judges
     assert (gpt.statuses, gpt.n_attempts <= 4) == ({"api_error": 60}, True)
     assert gpt.stopped.startswith(("401", "403", "429"))
@@ -237,7 +238,7 @@ def test_judges_of_unequal_price_share_a_budget_unit_by_unit(
 ) -> None:
     """A cheap judge that runs ahead would use up what its partner needs, and leave no pair."""
     provider.behave(Behaviour(latency_seconds=0.002))
-    dear = Judge("dear", "openai", "gpt-6.1-terra", calling=Calling(max_in_flight=2))
+    dear = Judge("dear", "openai", "gpt-6.1-terra", max_in_flight=2)
     summary = judge_all(units(100), (dear, PAIR[1]), budget_usd=0.04)
     scored = {
         j: {s.response_id for s in summary.scores if s.judge_id == j and s.status == "ok"}
@@ -338,7 +339,7 @@ def test_a_run_cut_short_keeps_what_had_arrived_and_the_next_one_completes_it(
 ) -> None:
     provider.behave(Behaviour(latency_seconds=0.05))
     environ = provider.environment
-    evaluation = Evaluation("test", Path(), (QUESTION,), (), (), judges=PAIR)
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=PAIR)
 
     async def cut_short() -> None:
         task = asyncio.create_task(

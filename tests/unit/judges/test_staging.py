@@ -6,11 +6,13 @@ from datetime import date
 from pathlib import Path
 
 from eval_assets.agreement import StageChange, spot_checks
-from eval_assets.evaluation import Evaluation, Judge, RubricQuestion, Staged
+from eval_assets.evaluation import Evaluation
 from eval_assets.judges import JudgeScore, LiveModel, Unit, live_judges
 from eval_assets.judges._staging import judge_in_stages
 from eval_assets.judges.replicates import combine
 from eval_assets.judges.replies import Reading
+from eval_assets.raters import Judge, Staged
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -57,7 +59,7 @@ def scored(unit: Unit, judge_id: str, value: float) -> JudgeScore:
 def judged(
     panel: Panel, units: Sequence[Unit] = UNITS, judges: tuple[Judge, ...] = JUDGES
 ) -> tuple[StageChange, ...]:
-    evaluation = Evaluation("t", Path(), (CLARITY,), (), (), judges=judges)
+    evaluation = Evaluation("t", Path(), (CLARITY,), judges=judges)
     live = live_judges(evaluation, environ={}, today=date(2026, 11, 21))
     return asyncio.run(judge_in_stages(units, live, panel.score, staged=STAGED))
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.columns import LABEL_COLUMNS
-from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.labels import Labels, read_labels
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import EVALUATION, Told, Write

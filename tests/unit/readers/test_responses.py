@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.columns import RESPONSE_COLUMNS
-from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import Told, Write
 

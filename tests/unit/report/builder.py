@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation, Gate, GateName, Judge, RubricQuestion, default_gates
+from eval_assets.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.gates import Evidence, Figure, evaluate_gates, tunable_questions
+from eval_assets.raters import Judge
 from eval_assets.report import ReportData
 from eval_assets.report.data import count, number, records, text
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 WHEN = datetime(2026, 11, 21, 4, 30, tzinfo=UTC)
@@ -69,8 +71,6 @@ class Case:
             name=self.name,
             folder=Path("conala"),
             rubric=tuple(m.question for m in self.measured),
-            responses=(),
-            labels=(),
             judges=self.judges,
             gates=self.gates,
         )

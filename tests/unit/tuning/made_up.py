@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eval_assets.evaluation import RubricQuestion
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from eval_assets.tuning import Candidate, JudgeVersion, RatedUnits, splits_of
 from eval_assets.tuning_options import SplitShares

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.evaluation import RubricQuestion
 from eval_assets.judges.prompts.prompt import (
     Material,
     PromptError,
@@ -15,6 +14,7 @@ from eval_assets.judges.prompts.prompt import (
     stricter_request,
     verdict_schema,
 )
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from tests.unit.judges.conftest import QUESTION
 

@@ -1,7 +1,7 @@
 """Cautions: what a reader should know before relying on a figure."""
 
-from eval_assets.evaluation import RubricQuestion
 from eval_assets.report.sections.cautions import cautions
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from tests.unit.report.builder import QUESTIONS, Case, Measured
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from eval_assets.evaluation import RubricQuestion
 from eval_assets.report._document import Section, Table
 from eval_assets.report.sections import compared_judges
+from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from tests.unit.report.builder import Case, Measured
 from tests.unit.report.reading import blocks_in, table

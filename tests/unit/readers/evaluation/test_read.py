@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.evaluation import Gate, Judge, default_gates
-from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.evaluation import Gate, default_gates
+from eval_assets.raters import Judge
+from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from tests.unit.readers.conftest import RESPONSES, Told, Write
 
@@ -57,7 +58,7 @@ budget_usd: 5
         "human_alpha": Gate(0.8, "warn", "interval"),
         "judge_alpha": Gate(0.667, "warn"),
     }
-    assert (evaluation.labels_on_error, evaluation.budget_usd) == ("reject_rows", 5.0)
+    assert (evaluation.labels.on_error, evaluation.budget_usd) == ("reject_rows", 5.0)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_scale_can_be_declared_in_any_of_its_forms(
         ("{min: 1, max: 4, step: -1}", "scale", "step must be above 0, got -1"),
         ("{values: []}", "scale", "a scale needs two values or more, got none"),
         ("{values: [0, 2, 1, 3]}", "scale", "values must ascend without repeats, got 0, 2, 1, 3"),
-        ("likert7", "scale", '"likert7" is no scale'),
+        ("likert7", "scale", '"likert7" is not a scale'),
         (
             "{min: 0, max: 1.0e+9}",
             "scale",
@@ -140,10 +141,7 @@ def test_a_scale_that_is_none_is_refused(
         ),
         (
             "scale: {min: -2, max: 2}, level: ratio",
-            (
-                "level: a scale from -2 has no zero at its end, which the ratio level needs. "
-                "Use interval"
-            ),
+            ("level: a scale from -2 does not start at zero, as a ratio scale must. Use interval"),
         ),
         (
             "scale: likert5, level: cardinal",
@@ -182,13 +180,13 @@ def test_what_is_wrong_with_a_question_is_told(
         ("budget_usd: five", 'budget_usd: "five" is not a number. Write a number such as 0.75'),
         (
             "gates: {human_ahh: {min: 0.7}}",
-            'gates.human_ahh: there is no such gate. Write "human_a_hh"',
+            'gates.human_ahh: there is no such key. Write "human_a_hh"',
         ),
         (
             "gates: {human_alpha: 0.7}",
             (
                 "gates.human_alpha: 0.7 is not a mapping. "
-                "Write some of the keys min, severity, level, each with a value"
+                "Write keys, each with a value: min, severity, level"
             ),
         ),
         (
@@ -245,16 +243,16 @@ def test_what_is_wrong_with_a_question_is_told(
             "judges: [{id: a, provider: openai, model: x, base_url: localhost}]",
             (
                 "judges[0].base_url: the "
-                "base URL has no http:// or https:// in front. Write the whole URL"
+                "base URL does not start with http:// or https://. Write the whole URL"
             ),
         ),
         (
             "judges: [{id: 1, provider: openai, model: x}]",
-            "judges[0].id: 1 is not text. Write text, in quotes where YAML sees something else",
+            "judges[0].id: 1 is not text. Write text, in quotes if YAML sees something else",
         ),
         (
             "judges: [{id: a, provider: openai, model: x}, {id: a, provider: openai, model: y}]",
-            'judges[1].id: the id "a" is there twice. Give each its own id',
+            'judges[1].id: the id "a" is repeated. Give each entry its own id',
         ),
         ("judges: {id: a}", "judges: this is not a list. Write each entry after a dash"),
         ("labels: no.csv", "labels: there is no file no.csv. Check the name, or add the file"),
@@ -264,7 +262,7 @@ def test_what_is_wrong_with_a_question_is_told(
         ),
         (
             "labels: [responses.csv, 3]",
-            "labels[1]: this names no file. Write a path, a glob or a list of them",
+            "labels[1]: this does not name a file. Write a path, a glob or a list of them",
         ),
         (
             "labels: {on_error: ignore}",
@@ -272,7 +270,7 @@ def test_what_is_wrong_with_a_question_is_told(
         ),
         ("responses: .", "responses: . is a folder. Write ./* for all files in it"),
         ("responses: []", None),
-        ("name: again", "name: the key is there twice. Keep one of the two"),
+        ("name: again", "name: the key is repeated. Keep one of the two"),
     ],
 )
 def test_what_is_wrong_with_another_entry_is_told(
@@ -280,7 +278,7 @@ def test_what_is_wrong_with_another_entry_is_told(
 ) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}{more}\n"})
     nothing = (
-        "evaluation.yaml:1: there are no responses. "
+        "evaluation.yaml:4:responses: there are no responses. "
         "Add responses.csv, or name the files under responses."
     )
 
@@ -312,8 +310,9 @@ gates:
         "evaluation.yaml:1:name: the key is missing",
         "evaluation.yaml:1:nam: there is no such key",
         "evaluation.yaml:5:rubric[0].scale: min must lie below max, got min 5 and max 1",
-        'evaluation.yaml:6:rubric[1].id: the id "helpfulness" is there twice',
+        'evaluation.yaml:6:rubric[1].id: the id "helpfulness" is repeated',
         "evaluation.yaml:8:judges[0].modell: there is no such key",
+        "evaluation.yaml:8:judges[0].model: a judge of provider openai needs this key",
         "evaluation.yaml:9:judges[1].scores: there is no file no.csv",
         "evaluation.yaml:11:gates.human_alpha.min: 2 cannot be a minimum of this gate",
     ]
@@ -333,9 +332,9 @@ gates:
         (
             "# nothing\n",
             (
-                "evaluation.yaml:1: nothing is not a mapping. Write some of the keys name, rubric, "
-                "responses, labels, judges, gates, budget_usd, judge_prompt, staged, generators, "
-                "prompts, prices, capabilities, each with a value."
+                "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
+                "rubric, responses, labels, judges, gates, budget_usd, judge_prompt, staged, "
+                "generators, prompts, prices, capabilities."
             ),
         ),
         (
@@ -358,16 +357,17 @@ def test_a_file_that_is_no_evaluation_is_refused(
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        (f"{HEAD}1: x\n", "evaluation.yaml:4:[1]"),
-        (f"{HEAD}gates: {{1: {{min: 0}}}}\n", "evaluation.yaml:4:gates[1]"),
+        (f"{HEAD}1: x\n", "evaluation.yaml:4:1"),
+        (f"{HEAD}gates: {{1: {{min: 0}}}}\n", "evaluation.yaml:4:gates.1"),
         (f"{HEAD}gates: {{judge_alpha: null}}\n", "evaluation.yaml:4:gates.judge_alpha"),
         (f"{HEAD}judges: [null, 5]\n", "evaluation.yaml:4:judges[0]"),
         (f"{HEAD}? [a, b]\n: c\n", "evaluation.yaml:4"),
-        ("name: 2026-02-30\n", "evaluation.yaml"),
-        ("name: 2026-02-03\nrubric: [5]\n", "evaluation.yaml:1:name"),
+        ("name: 2026-02-30\nrubric: [5]\n", "evaluation.yaml:2:rubric[0]"),
+        ("name: test\nrubric: []\nbudget_usd: yes\n", "evaluation.yaml:2:rubric"),
         ("name: !!python/object:os.system x\n", "evaluation.yaml:1"),
         ("name: \x07\n", "evaluation.yaml"),
         ("name: " + "[" * 1_000 + "\n", "evaluation.yaml"),
+        ("name: " + "[" * 100_000 + "]" * 100_000 + "\n", "evaluation.yaml"),
         ("- a\n- b\n", "evaluation.yaml:1"),
     ],
 )
@@ -389,7 +389,10 @@ def test_yaml_that_refers_to_itself_ends(write: Write, told: Told) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}labels: &again [*again]\n"})
 
     assert told(lambda: read_evaluation(folder)) == [
-        "evaluation.yaml:4:labels[0]: this names no file. Write a path, a glob or a list of them."
+        (
+            "evaluation.yaml:4: the file is not YAML (an alias repeats what it is part of, or far "
+            "too much). Check the indentation, and put quotes around text with : # [ ] { }."
+        )
     ]
 
 
@@ -417,7 +420,7 @@ def test_files_are_found_where_none_are_named(write: Write) -> None:
     evaluation = read_evaluation(folder)
 
     assert evaluation.responses == (folder / "responses.csv",)
-    assert evaluation.labels == (folder / "labels/a.json", folder / "labels/b.csv")
+    assert evaluation.labels.files == (folder / "labels/a.json", folder / "labels/b.csv")
 
 
 def test_a_spreadsheet_in_place_of_labels_is_taken_so_that_reading_it_says_what_to_do(
@@ -425,13 +428,13 @@ def test_a_spreadsheet_in_place_of_labels_is_taken_so_that_reading_it_says_what_
 ) -> None:
     """Beside a file of a known format it is somebody's working copy."""
     folder = write({"labels.xlsx": "x"})
-    assert read_evaluation(folder).labels == (folder / "labels.xlsx",)
+    assert read_evaluation(folder).labels.files == (folder / "labels.xlsx",)
     folder = write({"labels.xlsx": "x", "labels.csv": "x"})
-    assert read_evaluation(folder).labels == (folder / "labels.csv",)
+    assert read_evaluation(folder).labels.files == (folder / "labels.csv",)
 
 
 def test_an_evaluation_may_have_no_labels_yet(write: Write) -> None:
-    assert read_evaluation(write({})).labels == ()
+    assert read_evaluation(write({})).labels.files == ()
 
 
 def test_files_are_taken_in_the_order_in_which_they_are_named(write: Write) -> None:
@@ -504,3 +507,80 @@ def test_labels_that_cannot_be_read_are_told_where_a_scale_hangs_on_them(
         "evaluation.yaml",
         "labels.csv",
     ]
+
+
+def test_an_entry_with_an_unknown_key_is_checked_all_the_same(write: Write, told: Told) -> None:
+    declared = """\
+judges:
+  - id: a
+    provider: recorded
+    scores: no.csv
+    modle: x
+    batch: true
+    replicates: 0
+"""
+    folder = write({"evaluation.yaml": HEAD + declared})
+
+    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+        "evaluation.yaml:7:judges[0].scores: there is no file no.csv",
+        "evaluation.yaml:8:judges[0].modle: there is no such key",
+        "evaluation.yaml:9:judges[0].batch: a recorded judge takes no such key",
+        "evaluation.yaml:10:judges[0].replicates: 0 is too low",
+    ]
+
+
+def test_entries_after_one_that_cannot_be_read_keep_their_positions(
+    write: Write, told: Told
+) -> None:
+    declared = """\
+judges:
+  - 5
+  - {id: a, provider: openai, model: x}
+  - {id: a, provider: openai, model: y, base_url: localhost}
+generators:
+  - {provider: openai, model: z}
+  - {id: g, provider: openai, model: z, seeds: [1, 1]}
+prompts: responses.csv
+"""
+    folder = write({"evaluation.yaml": HEAD + declared})
+
+    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+        "evaluation.yaml:5:judges[0]: 5 is not a mapping",
+        "evaluation.yaml:7:judges[2].base_url: the base URL does not start with http:// or https://",
+        'evaluation.yaml:7:judges[2].id: the id "a" is repeated',
+        "evaluation.yaml:9:generators[0].id: the key is missing",
+        "evaluation.yaml:10:generators[1].seeds: a seed is repeated",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ("folder: /tmp", "folder"),
+        ("labels: {files: responses.csv, folder: x}", "labels.folder"),
+    ],
+)
+def test_what_only_the_reader_sets_is_not_a_key(
+    write: Write, told: Told, more: str, key: str
+) -> None:
+    folder = write({"evaluation.yaml": f"{HEAD}{more}\n"})
+
+    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+        f"evaluation.yaml:4:{key}: there is no such key"
+    ]
+
+
+def test_a_section_whose_entries_are_commented_out_is_empty(write: Write) -> None:
+    folder = write({"evaluation.yaml": f"{HEAD}judges:\n#  - {{id: a}}\nbudget_usd:\n"})
+
+    evaluation = read_evaluation(folder)
+
+    assert (evaluation.judges, evaluation.budget_usd) == ((), None)
+
+
+def test_yes_and_no_and_dates_are_text(write: Write) -> None:
+    rubric = "name: 2026-02-03\nrubric:\n  - {id: no, question: Is it off, scale: binary}\n"
+
+    evaluation = read_evaluation(write({"evaluation.yaml": rubric}))
+
+    assert (evaluation.name, evaluation.rubric[0].id) == ("2026-02-03", "no")

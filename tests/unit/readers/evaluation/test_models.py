@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.evaluation import Calling, Generator, Staged
 from eval_assets.models import Price
-from eval_assets.readers.evaluation_yaml import read_evaluation
+from eval_assets.raters import Generator, Judge, Staged
+from eval_assets.readers.evaluation import read_evaluation
 from tests.unit.readers.conftest import Told, Write
 
 HEAD = """\
@@ -45,16 +45,20 @@ capabilities: {gpt-4o: {temperature: false, max_tokens_name: max_tokens}}
     )
     evaluation = read_evaluation(folder)
     gpt, haiku = evaluation.judges
-    assert gpt.calling == Calling(
+    assert gpt == Judge(
+        "gpt",
+        "openai",
+        "gpt-4o",
         settings={"temperature": 0.2, "max_tokens": 200, "effort": "low", "flag": True},
         requests_per_minute=500,
         input_tokens_per_minute=30000.5,
         max_in_flight=8,
         timeout_seconds=20,
         batch=True,
+        replicates=3,
+        aggregate="median",
     )
-    assert (gpt.replicates, gpt.aggregate) == (3, "median")
-    assert (haiku.calling, haiku.replicates) == (Calling(), 1)
+    assert haiku == Judge("haiku", "anthropic", "claude-haiku-5-5")
     assert evaluation.judge_prompt == folder / "mine.txt"
     assert evaluation.staged == Staged(kappa=0.9, window=50)
     assert evaluation.prices == {"gpt-4o": Price(2.5, 10, cached_input_usd=1.25)}
@@ -115,14 +119,14 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
         ),
         (
             "judges: [{id: a, provider: openai, model: x, settings: {stop: [a]}}]",
-            (
-                "judges[0].settings.stop: a setting is text, a number, true or false. "
-                "Write one of these"
-            ),
+            ("judges[0].settings.stop: this is not a setting. Write text, a number, true or false"),
         ),
         (
             "judges: [{id: a, provider: openai, model: x, settings: {max_tokens: 0}}]",
-            "judges[0].settings.max_tokens: 0 is no number of tokens. Use a whole number above 0",
+            (
+                "judges[0].settings.max_tokens: 0 is not a number of tokens. "
+                "Use a whole number above 0"
+            ),
         ),
         (
             "judge_prompt: none.txt",
@@ -130,11 +134,11 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
         ),
         (
             "staged: {kappa: 0.9}",
-            "staged: staging takes two judges. Declare a second one, or remove it",
+            "staged: staging takes two judges. Declare a second judge, or remove it",
         ),
         (
             f"staged: {{kappa: 0.6}}\n{PAIR}",
-            "staged.revert_below: 0.7 lies above the kappa of 0.6. Use a lower number",
+            "staged.revert_below: 0.7 is above the kappa of 0.6. Use a lower number",
         ),
         (
             f"staged: {{spot_check: 5}}\n{PAIR}",
@@ -155,7 +159,7 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
                 "prompts: responses.csv\n"
                 "generators: [{id: a, provider: openai, model: x, seeds: [1, 1]}]"
             ),
-            "generators[0].seeds: a seed is there twice. Name each seed once",
+            "generators[0].seeds: a seed is repeated. Name each seed once",
         ),
     ],
 )

@@ -1,0 +1,122 @@
+"""evaluation.yaml to an Evaluation, or everything that is wrong with it."""
+
+from pathlib import Path
+
+from eval_assets.evaluation import Evaluation, default_gates
+from eval_assets.models import Capabilities
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers.evaluation.given_files import given_files, in_folder
+from eval_assets.readers.evaluation.rubric import declared_rubric
+from eval_assets.readers.evaluation.validation import Checks, keys_of, type_at, validated
+from eval_assets.readers.evaluation.yaml_lines import YamlDocument, read_yaml
+from eval_assets.readers.files import read_text
+
+FILE = "evaluation.yaml"
+
+_INSTEAD = {
+    "name": "unnamed",
+    "rubric": [
+        {"id": "none", "question": "none", "scale": {"low": 0, "high": 1}, "level": "interval"}
+    ],
+}
+"""Stand in for required sections that are missing, so that the others are checked too."""
+
+
+def read_evaluation(folder: Path) -> Evaluation:
+    """Return the evaluation that a folder holds, checked before anything runs or is spent.
+
+    Args:
+        folder: Folder with evaluation.yaml; files that it names are looked for in there.
+
+    Raises:
+        ExceptionGroup: Of an InputError for everything that is wrong: unknown keys, missing
+            files, scales and levels that make no sense, repeated ids.
+    """
+    try:
+        document = _document(folder)
+    except InputError as error:
+        raise ExceptionGroup(f"{FILE} cannot be used", [error]) from error
+    checks = Checks(document)
+    given = document.value
+    if not isinstance(given, dict):
+        remedy = f"Write keys, each with a value: {', '.join(keys_of(Evaluation))}"
+        checks.note((), f"{'the list' if given else 'nothing'} is not a mapping", remedy)
+        checks.raise_all()
+    else:
+        sections = _as_declared(checks, given, folder=folder)
+        evaluation = validated(checks, Evaluation, sections, instead=_INSTEAD)
+        _check_overrides(checks, given.get("capabilities"))
+    checks.raise_all()
+    if evaluation is None:
+        raise AssertionError("an evaluation that is not valid has a problem")
+    return evaluation
+
+
+def _document(folder: Path) -> YamlDocument:
+    """Return the YAML file as it is."""
+    if not folder.is_dir():
+        remedy = "Name an evaluation folder, or make one with `eval-assets init`"
+        raise InputError(InputProblem(str(folder), None, None, "there is no such folder", remedy))
+    path = folder / FILE
+    if not path.exists():
+        remedy = "Write it, or make a folder that has one with `eval-assets init`"
+        raise InputError(InputProblem(str(path), None, None, "there is no such file", remedy))
+    return read_yaml(read_text(path, file=FILE), file=FILE)
+
+
+def _as_declared(checks: Checks, given: dict[str, object], *, folder: Path) -> dict[str, object]:
+    """Return the sections as the nouns have them: short forms written out, files found."""
+    # A key without a value, such as one whose entries are commented out, is not there.
+    sections = {key: value for key, value in given.items() if value is not None}
+    labels = sections.get("labels")
+    if not isinstance(labels, dict):
+        labels = {"files": labels}
+    at = (
+        ("labels", "files")
+        if "labels" in sections and labels is sections["labels"]
+        else ("labels",)
+    )
+    label_files = given_files(checks, labels.get("files"), "labels", at=at, folder=folder)
+    sections |= {
+        "<folder>": folder,
+        "rubric": declared_rubric(checks, sections.get("rubric"), label_files, folder=folder),
+        "labels": {**labels, "files": label_files},
+        "gates": _gates(sections.get("gates", {})),
+    }
+    for noun in ("responses", "prompts"):
+        sections[noun] = given_files(checks, sections.get(noun), noun, at=(noun,), folder=folder)
+    _check_inputs(checks, sections, given)
+    return {
+        key: in_folder(checks, value, type_at(Evaluation, key), folder=folder, at=(key,))
+        for key, value in sections.items()
+        if value is not None
+    }
+
+
+def _gates(given: object) -> object:
+    """Return the gates, every one that is declared with a minimum, and those that are not."""
+    if not isinstance(given, dict):
+        return given
+    defaults = {name: {"min": gate.minimum} for name, gate in default_gates().items()}
+    changed = {
+        name: {**defaults.get(name, {}), **gate} if isinstance(gate, dict) else gate
+        for name, gate in given.items()
+    }
+    return {**defaults, **changed}
+
+
+def _check_inputs(checks: Checks, sections: dict[str, object], given: dict[str, object]) -> None:
+    """Note that there is nothing to evaluate, or nothing to generate it from."""
+    if not sections["responses"] and not sections.get("generators") and not given.get("responses"):
+        remedy = "Add responses.csv, or name the files under responses"
+        checks.note(("responses",), "there are no responses", remedy)
+    if sections.get("generators") and not sections["prompts"] and not given.get("prompts"):
+        what = "there are no prompts for the generators"
+        checks.note(("generators",), what, "Add prompts.tsv, or name the files under prompts")
+
+
+def _check_overrides(checks: Checks, given: object) -> None:
+    """Note what is wrong with capabilities: each names some of the keys, and no others."""
+    for model, raw in given.items() if isinstance(given, dict) else ():
+        if isinstance(raw, dict):
+            validated(checks, Capabilities, {"family": "any", **raw}, at=("capabilities", model))

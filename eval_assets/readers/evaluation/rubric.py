@@ -1,0 +1,120 @@
+"""Scales and levels of a rubric, in any of the forms in which people declare them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from eval_assets.problems import InputError, KeyPath
+from eval_assets.readers.evaluation.guessed_scale import guessed_scales
+from eval_assets.readers.evaluation.validation import Checks, validated
+from eval_assets.readers.wording import shown
+from eval_assets.scale import BINARY, LIKERT5, Scale
+
+_FORMS = (
+    "Use binary, likert5, {min: 1, max: 4}, {min: 0, max: 1, step: null} or {values: [0, 0.5, 1]}"
+)
+_MOST_STEPS = 1_000_000
+_ANY = Scale(low=0, high=1)
+"""Stands in for a scale that is wrong, so that the rest of its question is checked too."""
+
+
+@dataclass(frozen=True)
+class ScaleSteps:
+    """A scale from `min` to `max`; with `step: null` every number between them."""
+
+    min: float
+    max: float
+    step: float | None = 1.0
+
+
+@dataclass(frozen=True)
+class ScaleValues:
+    """A scale of the values named."""
+
+    values: tuple[float, ...]
+
+
+def declared_rubric(
+    checks: Checks, raw: object, label_files: Sequence[Path], *, folder: Path
+) -> object:
+    """Return the rubric as the noun has it: a scale by its values, a level for every question.
+
+    Args:
+        checks: Problems are noted here.
+        raw: The rubric as the file has it.
+        label_files: Labels from which scales are guessed, read only if one is not declared.
+        folder: Evaluation folder.
+    """
+    if not isinstance(raw, list):
+        return raw
+    entries = [entry for entry in raw if isinstance(entry, dict)]
+    ids = [str(entry["id"]).strip() for entry in entries if "id" in entry]
+    guesses: Mapping[str, Scale] = {}
+    if any(entry.get("scale") is None for entry in entries):
+        try:
+            guesses = guessed_scales(label_files, folder=folder, question_ids=ids)
+        except InputError as error:
+            checks.add(error.problem)
+    return [
+        _question(checks, entry, ("rubric", place), guesses) if isinstance(entry, dict) else entry
+        for place, entry in enumerate(raw)
+    ]
+
+
+def _question(
+    checks: Checks, entry: dict[str, object], at: KeyPath, guesses: Mapping[str, Scale]
+) -> dict[str, object]:
+    """Return the question on its declared scale, or else on the guessed one."""
+    question = {key: value for key, value in entry.items() if value is not None}
+    if "scale" in question:
+        scale = _declared_scale(checks, question["scale"], (*at, "scale"))
+    else:
+        scale = guesses.get(str(question.get("id")))
+        question["<scale_guessed>"] = True
+        if scale is None:
+            what = "the question declares no scale, and its labels leave it open"
+            checks.note((*at, "scale"), what, "Declare it, as in scale: {min: 1, max: 5}")
+    if scale is None:
+        scale, question["level"] = _ANY, "interval"
+    question["scale"] = asdict(scale)
+    question.setdefault("level", scale.default_level())
+    if isinstance(question.get("question"), str):
+        question["question"] = str(question["question"]).strip()
+    return question
+
+
+def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
+    """Return the scale; note what is wrong with it and return None if it cannot be used."""
+    if raw == "binary":
+        return BINARY
+    if raw == "likert5":
+        return LIKERT5
+    if not isinstance(raw, dict):
+        checks.note(at, f"{shown(str(raw))} is not a scale", _FORMS)
+        return None
+    try:
+        if "values" in raw:
+            return _of_values(validated(checks, ScaleValues, raw, at=at))
+        return _of_steps(validated(checks, ScaleSteps, raw, at=at))
+    except ValueError as error:
+        checks.note(at, str(error), _FORMS)
+        return None
+
+
+def _of_values(declared: ScaleValues | None) -> Scale | None:
+    if declared is None:
+        return None
+    if not declared.values:
+        raise ValueError("a scale needs two values or more, got none")
+    return Scale(low=declared.values[0], high=declared.values[-1], values=declared.values)
+
+
+def _of_steps(declared: ScaleSteps | None) -> Scale | None:
+    if declared is None:
+        return None
+    low, high, step = declared.min, declared.max, declared.step
+    if step is None:
+        return Scale(low=low, high=high)
+    if step > 0 and (high - low) / step > _MOST_STEPS:
+        raise ValueError(f"a scale has at most {_MOST_STEPS:,} steps, otherwise write step: null")
+    return Scale.from_steps(low=low, high=high, step=step)
