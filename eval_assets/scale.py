@@ -2,7 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 """Level of measurement, which decides how far apart two values are."""
@@ -18,7 +24,7 @@ class Scale:
     Args:
         low: Lowest value.
         high: Highest value.
-        values: All allowed values, lowest first; None where every value in [low, high] is allowed.
+        values: All allowed values, lowest first; None if every value in [low, high] is allowed.
 
     Raises:
         ValueError: If the scale has fewer than two values, or they do not ascend.
@@ -26,7 +32,7 @@ class Scale:
     Examples:
         >>> Scale.from_steps(low=1, high=4).values
         (1.0, 2.0, 3.0, 4.0)
-        >>> BINARY.holds(0.5), Scale(low=0, high=1).holds(0.5)
+        >>> BINARY.contains(0.5), Scale(low=0, high=1).contains(0.5)
         (False, True)
     """
 
@@ -52,7 +58,7 @@ class Scale:
 
     @classmethod
     def from_steps(cls, *, low: float, high: float, step: float = 1) -> "Scale":
-        """Scale of equal steps from `low` up to `high`.
+        """Return the scale of equal steps from `low` up to `high`.
 
         Raises:
             ValueError: If `step` does not lead from `low` to `high` exactly.
@@ -69,7 +75,7 @@ class Scale:
 
     @property
     def step(self) -> float | None:
-        """Distance between neighbouring values; None where it varies or the scale is continuous."""
+        """Distance between neighbouring values; None if it varies or the scale is continuous."""
         if self.values is None:
             return None
         gaps = [b - a for a, b in zip(self.values, self.values[1:], strict=False)]
@@ -80,18 +86,48 @@ class Scale:
         """Whether the scale has the two values 0 and 1."""
         return self.values == (0.0, 1.0)
 
-    def holds(self, value: float) -> bool:
-        """Whether `value` may be given as a rating."""
-        if self.values is None:
-            return self.low - TOLERANCE <= value <= self.high + TOLERANCE
-        return any(abs(value - allowed) <= TOLERANCE for allowed in self.values)
+    @overload
+    def contains(self, value: float) -> bool: ...
+    @overload
+    def contains(self, value: FloatArray) -> BoolArray: ...
+    def contains(self, value: float | FloatArray) -> bool | BoolArray:
+        """Return whether each value may be given as a rating, float noise aside."""
+        values = np.asarray(value, dtype=np.float64)
+        contained = self.spans(values) & (np.abs(self.snap(values) - values) <= TOLERANCE)
+        return contained if isinstance(value, np.ndarray) else bool(contained)
 
-    def spans(self, value: float) -> bool:
-        """Whether `value` lies within the ends; a judge's score may lie between the steps."""
-        return self.low - TOLERANCE <= value <= self.high + TOLERANCE
+    @overload
+    def spans(self, value: float) -> bool: ...
+    @overload
+    def spans(self, value: FloatArray) -> BoolArray: ...
+    def spans(self, value: float | FloatArray) -> bool | BoolArray:
+        """Return whether each value lies within the ends, as a judge's score between steps may."""
+        return (value >= self.low - TOLERANCE) & (value <= self.high + TOLERANCE)
+
+    def snap(self, values: FloatArray) -> FloatArray:
+        """Return the allowed value nearest to each value, so that equal ratings are equal."""
+        if self.values is None:
+            return np.clip(values, self.low, self.high)
+        allowed = np.array(self.values)
+        above = np.clip(np.searchsorted(allowed, values), 1, len(allowed) - 1)
+        low, high = allowed[above - 1], allowed[above]
+        return np.where(np.abs(values - low) <= np.abs(values - high), low, high)
+
+    @overload
+    def to_unit(self, value: float) -> float: ...
+    @overload
+    def to_unit(self, value: FloatArray) -> FloatArray: ...
+    def to_unit(self, value: float | FloatArray) -> float | FloatArray:
+        """Return each value on [0, 1], where ratings on different scales can be compared.
+
+        Examples:
+            >>> LIKERT5.to_unit(4.0)
+            0.75
+        """
+        return (value - self.low) / (self.high - self.low)
 
     def default_level(self) -> Level:
-        """Level of measurement where the rubric declares none."""
+        """Return the level of measurement if the rubric declares none."""
         if self.values is None:
             return "interval"
         if self.is_binary:
@@ -99,7 +135,7 @@ class Scale:
         return "ordinal" if all(value.is_integer() for value in self.values) else "interval"
 
     def described(self) -> str:
-        """The allowed values as a person would write them."""
+        """Return the allowed values as a person would write them."""
         if self.values is None:
             return f"any number from {self.low:g} to {self.high:g}"
         if len(self.values) > 12:  # noqa: PLR2004 - a longer list is no help in a message

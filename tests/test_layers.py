@@ -228,7 +228,7 @@ def test_the_database_is_opened_in_one_place() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "duckdb.connect"
     }
 
-    assert opening - {"readers/tables.py"} == {"store/connection.py"}
+    assert opening - {"readers/formats/tables.py"} == {"store/connection.py"}
 
 
 def test_the_command_line_imports_dagster_only_in_the_module_that_runs_assets() -> None:

@@ -2,10 +2,10 @@
 
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
 from eval_assets.readers.evaluation import FILE, read_evaluation
-from eval_assets.readers.files import source_fingerprint
-from eval_assets.readers.keys import id_of
+from eval_assets.readers.formats.files import source_fingerprint
 from eval_assets.readers.labels import read_labels
 from eval_assets.readers.prompts import read_prompts
+from eval_assets.readers.references import id_of
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import UNPARSED, read_recorded_scores
 

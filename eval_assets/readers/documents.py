@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.readers.files import read_text
+from eval_assets.readers.formats.files import read_text
 
 _ID = re.compile(r"[0-9]{1,18}")
 _LARGEST_ID = 2**63 - 1
@@ -45,7 +45,7 @@ class DocumentQuery:
 
 
 def read_document_query(query_id: str, query: str, docs: Path) -> DocumentQuery:
-    """The query, checked with its documents before anything is asked.
+    """Return the query, checked with its documents before anything is asked.
 
     Args:
         query_id: Number of the query, as typed.
@@ -69,7 +69,7 @@ def read_document_query(query_id: str, query: str, docs: Path) -> DocumentQuery:
 
 
 def _documents(path: Path, problems: list[InputProblem]) -> list[Document]:
-    """The documents without fault; the others' faults are noted."""
+    """Return the documents without fault; note the faults of the others."""
     file = str(path)
     try:
         given: object = json.loads(read_text(path, file=file))
@@ -85,7 +85,7 @@ def _documents(path: Path, problems: list[InputProblem]) -> list[Document]:
         problems.append(InputProblem(file, None, None, what, _SHAPE))
         return []
     if not isinstance(given, list) or not given:
-        what = "the list is empty" if given == [] else "the file holds no list"
+        what = "the list is empty" if given == [] else "the file is not a list"
         problems.append(InputProblem(file, None, None, what, _SHAPE))
         return []
     documents = []
@@ -98,15 +98,15 @@ def _documents(path: Path, problems: list[InputProblem]) -> list[Document]:
             places[entry["id"]].append(place)
     for number, (first, *others) in places.items():
         for place in others:
-            what = f"{number} is the id of document {first} too"
+            what = f"{number} is also the id of document {first}"
             problems.append(InputProblem(file, place, "id", what, "Give each its own"))
     return documents
 
 
 def _faults(entry: object) -> Iterator[tuple[str | None, str]]:
-    """What is wrong with a document: key and fault."""
+    """Yield what is wrong with a document: key and fault."""
     if not isinstance(entry, dict):
-        yield None, "this is no object"
+        yield None, "this is not an object"
         return
     number, content = entry.get("id"), entry.get("content")
     if "id" not in entry:

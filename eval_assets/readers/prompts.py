@@ -6,10 +6,10 @@ from collections import defaultdict
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.readers.keys import canonical_number
-from eval_assets.readers.table import Table
-from eval_assets.readers.tables import read_table
-from eval_assets.readers.wording import shown
+from eval_assets.readers.cells import canonical_number
+from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.problems import shown
 
 _TURN = re.compile("[0-9]{1,9}")
 _OWN = ("indicator_id", "convo_id", "turn_index", "prompt_text")
@@ -19,7 +19,7 @@ _Key = tuple[str | None, str]
 
 
 def read_prompts(evaluation: Evaluation) -> list[Conversation]:
-    """All conversations to hold with the models under test, in the order of the files.
+    """Return all conversations to hold with the models under test, in the order of the files.
 
     Rows of one `indicator_id` and `convo_id` are the turns of a conversation, in the order of their
     `turn_index`. A row without a `convo_id` is a conversation of its own, named by its line.
@@ -46,12 +46,13 @@ def read_prompts(evaluation: Evaluation) -> list[Conversation]:
 
 
 def _take(table: Table, turns: defaultdict[_Key, dict[int, Turn]]) -> list[InputProblem]:
-    """Add the turns of one file; return what is wrong with the others."""
-    if "prompt_text" not in table.columns:
+    """Add the turns of one file; return what is wrong with its other rows."""
+    if not table.has("prompt_text"):
         what = "there is no column prompt_text"
-        return [InputProblem(table.file, 1, None, what, "Add it to the header")]
+        return [InputProblem(table.file, 1, None, what, "Add it for every row")]
     problems = []
-    further = [header for header in table.columns if header not in _OWN]
+    own = {table.header_of(name) for name in _OWN}
+    further = [header for header in table.columns if header not in own]
     attributes = {header: table.stripped(header) for header in further}
     columns = zip(
         table.lines,
@@ -69,14 +70,14 @@ def _take(table: Table, turns: defaultdict[_Key, dict[int, Turn]]) -> list[Input
             what, remedy = f"{shown(number)} is not a whole number", "Count turns 1, 2, 3"
             problems.append(InputProblem(table.file, line, "turn_index", what, remedy))
         elif text is None or not text.strip():
-            what, remedy = "a prompt without text", "Fill in the cell"
+            what, remedy = "a prompt without text", "Fill it in"
             problems.append(InputProblem(table.file, line, "prompt_text", what, remedy))
         elif role not in (None, _USER):
-            what = f"{shown(role)} says this, and only the user's turns are prompts"
-            remedy = "Remove the row: the model's turns are what is generated"
+            what = f"{shown(role)} is not a role of prompts, which are what the user says"
+            remedy = "Remove the row: what the model says is generated"
             problems.append(InputProblem(table.file, line, "role", what, remedy))
         elif index in turns[key]:
-            what = f"turn {index} of conversation {shown(key[1])} is there twice"
+            what = f"turn {index} of conversation {shown(key[1])} is repeated"
             problems.append(InputProblem(table.file, line, "turn_index", what, "Keep one of them"))
         else:
             given = {h: cell for h in further if (cell := attributes[h][row]) is not None}

@@ -12,20 +12,11 @@ import pandas as pd
 from eval_assets.columns import RESPONSE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.readers.findings import Findings
-from eval_assets.readers.keys import (
-    MODEL_NAME,
-    RESPONSE_ID,
-    Key,
-    canonical_number,
-    id_of,
-    keys,
-    shown_key,
-)
-from eval_assets.readers.ratings import BoolArray
-from eval_assets.readers.table import Table, as_text, per_distinct
-from eval_assets.readers.tables import read_table
-from eval_assets.readers.wording import shown
+from eval_assets.readers.cells import BoolArray, canonical_number
+from eval_assets.readers.formats.table import Table, as_text, per_distinct
+from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.problems import Findings, shown
+from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, Key, id_of, keys, shown_key
 
 _GROUP_ID = ("group_id", "group")
 _OPTIONAL = ("difficulty", "role", "timestamp")
@@ -33,14 +24,14 @@ _TURN = re.compile("[0-9]{1,9}")
 
 
 def read_responses(evaluation: Evaluation) -> pd.DataFrame:
-    """All responses of the evaluation, one row each, the first file to give one winning.
+    """Return all responses of the evaluation; the first file to give one wins.
 
     An empty `response_text` is a real answer, and "N/A", "None" and "nan" are text. Without an id
     column the id is made from (indicator_id, convo_id, turn_index, model_name, seed). Seeds "1",
     "1.0" and "01" are the same seed.
 
     Returns:
-        Columns `RESPONSE_COLUMNS` in the order of the files: text of dtype object with None where
+        Columns `RESPONSE_COLUMNS` in the order of the files: text of dtype object with None if
         nothing is given, `turn_index` of dtype Int64, and in `attributes` the further columns of
         the file as a JSON object.
 
@@ -68,63 +59,64 @@ def read_responses(evaluation: Evaluation) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Ids:
-    """Id of each row, the column that gives it (None: made from `keys`), and what to call it."""
+    """Id of each row, and the column that gives it; None if ids are made from `keys`."""
 
     ids: list[str | None]
     header: str | None
     keys: list[Key]
 
     def named(self, row: int) -> str:
-        """What a message calls the response in that row."""
+        """Return what a message calls the response in that row."""
         return shown(self.ids[row]) if self.header else shown_key(self.keys[row])
 
 
 def _response_ids(table: Table) -> _Ids:
-    """Ids as the file gives them, else made from the keys."""
+    """Return the ids that the file gives, or else make them from the keys."""
     _check_columns(table)
-    header = table.first_of(*RESPONSE_ID)
+    header = table.header_of(*RESPONSE_ID)
     if header is not None:
-        return _Ids(table.stripped(header), header, [])
+        return _Ids(table.stripped(*RESPONSE_ID), header, [])
     row_keys = list(keys(table))
     return _Ids([id_of(key) for key in row_keys], None, row_keys)
 
 
 def _check_columns(table: Table) -> None:
-    """Raise where a column is missing that every response needs, or two give the id."""
+    """Raise if a column is missing that every response needs, or two give the id."""
     if not table.columns and not len(table):
         return
-    given = [header for header in RESPONSE_ID if header in table.columns]
-    if len(given) > 1 and "response_id" not in given:
+    given = [header for name in RESPONSE_ID if (header := table.header_of(name)) is not None]
+    if len(given) > 1 and not table.has("response_id"):
         what = f"columns {' and '.join(given)} both name the response"
         remedy = f"Rename the one that does, to {RESPONSE_ID[0]}"
         raise InputError(InputProblem(table.file, 1, None, what, remedy))
-    missing = [header for header in ("prompt_text", "response_text") if header not in table.columns]
-    if table.first_of(*MODEL_NAME) is None:
+    missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
+    if table.header_of(*MODEL_NAME) is None:
         missing.append("model_name")
     if missing:
         what = f"there is no column {' and no column '.join(missing)}"
-        remedy = "Add it to the header, and a cell to each row"
+        remedy = "Add it for every row"
         raise InputError(InputProblem(table.file, 1, None, what, remedy))
-    if not given and table.first_of("indicator_id", "convo_id") is None:
+    if not given and table.header_of("indicator_id", "convo_id") is None:
         what = "there is no column response_id"
         remedy = "Add it, or indicator_id, convo_id, turn_index and seed to make it from"
         raise InputError(InputProblem(table.file, 1, None, what, remedy))
 
 
 def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
-    """Rows that lack what a response needs, and ids that are there twice."""
+    """Return a problem for each row that lacks what a response needs, or repeats an id."""
     findings = Findings(table.file, table.lines)
-    model, turns = table.first_of(*MODEL_NAME), table.text("turn_index")
+    turns = table.text("turn_index")
     _note_nothing(findings, ids.header, ids.ids, "a response without an id")
-    _note_nothing(findings, model, table.stripped(model), "a response without a model")
+    model = table.header_of(*MODEL_NAME)
+    _note_nothing(findings, model, table.stripped(*MODEL_NAME), "a response without a model")
     findings.add(
         _is_none(table.text("response_text")),
-        "response_text",
-        lambda _: ("null is no answer", 'Write "" where the model answered nothing'),
+        table.header_of("response_text"),
+        lambda _: ("null is not an answer", 'Write "" if the model answered nothing'),
     )
     findings.add(
         _is_none(_turns(table)),
-        "turn_index",
+        table.header_of("turn_index"),
         lambda row: (f"{shown(turns[row])} is not a whole number", "Count turns 1, 2, 3"),
     )
     first: dict[str | None, int] = {}
@@ -133,7 +125,7 @@ def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
         np.array(again, dtype=bool) & ~_is_none(ids.ids),
         ids.header,
         lambda row: (
-            f"{ids.named(row)} is there twice, first in line {table.lines[first[ids.ids[row]]]}",
+            f"{ids.named(row)} is repeated, first in line {table.lines[first[ids.ids[row]]]}",
             "Keep one of the two rows",
         ),
     )
@@ -143,7 +135,7 @@ def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
 def _note_nothing(
     findings: Findings, header: str | None, cells: Sequence[str | None], what: str
 ) -> None:
-    findings.add(_is_none(cells), header, lambda _: (what, "Fill in the cell"))
+    findings.add(_is_none(cells), header, lambda _: (what, "Fill it in"))
 
 
 def _is_none(cells: Sequence[object]) -> BoolArray:
@@ -151,7 +143,7 @@ def _is_none(cells: Sequence[object]) -> BoolArray:
 
 
 def _turns(table: Table) -> list[float | None]:
-    """Turn of each row; NaN where none is given, None where it is no whole number."""
+    """Return the turn of each row; NaN if none is given, None if it is not a whole number."""
     return per_distinct(table.text("turn_index"), _turn)
 
 
@@ -163,27 +155,27 @@ def _turn(cell: str | None) -> float | None:
 
 
 def _responses(table: Table, ids: list[str | None]) -> pd.DataFrame:
-    """The table in the columns of a response."""
-    model, group = table.first_of(*MODEL_NAME), table.first_of(*_GROUP_ID)
+    """Return the table in the columns of a response."""
     columns: dict[str, Iterable[object]] = {
         "response_id": ids,
         "prompt_text": table.text("prompt_text"),
         "response_text": table.text("response_text"),
-        "model_name": table.stripped(model),
-        "group_id": table.stripped(group),
+        "model_name": table.stripped(*MODEL_NAME),
+        "group_id": table.stripped(*_GROUP_ID),
         "indicator_id": table.stripped("indicator_id"),
         "convo_id": table.stripped("convo_id"),
         "turn_index": _turns(table),
         "seed": per_distinct(table.text("seed"), canonical_number),
         **{header: table.stripped(header) for header in _OPTIONAL},
     }
-    taken = {*columns, table.first_of(*RESPONSE_ID), model, group}
+    names = [(name,) for name in columns]
+    taken = {table.header_of(*each) for each in (*names, RESPONSE_ID, MODEL_NAME, _GROUP_ID)}
     further = [header for header in table.columns if header not in taken]
     return _frame({**columns, "attributes": _as_json(table, further)})
 
 
 def _as_json(table: Table, headers: list[str]) -> list[str]:
-    """The further cells of each row as a JSON object, without those that are null."""
+    """Return the further cells of each row as a JSON object, without those that are null."""
     if not headers:
         return ["{}"] * len(table)
     rows = zip(*(table.columns[header] for header in headers), strict=True)
@@ -197,7 +189,7 @@ def _as_json(table: Table, headers: list[str]) -> list[str]:
 
 
 def _json_value(cell: object) -> object:
-    """A cell that JSON can hold; NaN and infinity, which it cannot, become text."""
+    """Return a value that JSON can hold; NaN and infinity, which it cannot, become text."""
     match cell:
         case float() if not math.isfinite(cell):
             return str(cell)
@@ -208,7 +200,7 @@ def _json_value(cell: object) -> object:
 
 
 def _frame(columns: dict[str, Iterable[object]]) -> pd.DataFrame:
-    """Columns of a response, each in its dtype."""
+    """Return the columns of a response, each in its dtype."""
     series = {
         name: pd.Series(list(columns[name]), dtype=object)
         for name in RESPONSE_COLUMNS

@@ -10,15 +10,12 @@ from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.raters import Judge
-from eval_assets.readers.findings import Findings, WhatAndRemedy
-from eval_assets.readers.named_units import note_no_unit
-from eval_assets.readers.ratings import read_ratings
-from eval_assets.readers.score_forms import GivenScores, given_scores, rows_of
-from eval_assets.readers.table import without_blanks
-from eval_assets.readers.tables import read_table
-from eval_assets.readers.units import Units, units_of
-from eval_assets.readers.wording import shown
-from eval_assets.scale import TOLERANCE
+from eval_assets.readers.cells import read_ratings
+from eval_assets.readers.formats.table import without_blanks
+from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.problems import Findings, WhatAndRemedy, shown
+from eval_assets.readers.recorded_forms import GivenScores, given_scores, rows_of
+from eval_assets.readers.references import Units, units_of
 
 UNPARSED = "unparsed"
 """Status of a reply recorded without a score: what it means is for the caller to parse."""
@@ -27,11 +24,11 @@ UNPARSED = "unparsed"
 def read_recorded_scores(
     evaluation: Evaluation, judge: Judge, responses: pd.DataFrame
 ) -> pd.DataFrame:
-    """The recorded scores of one judge, one row for every unit that is asked.
+    """Return the recorded scores of one judge, one row for every unit that is asked.
 
-    A score outside the ends of its question's scale is kept in `raw_score` only; between the steps
-    it may lie, since it can be a mean of several replies. Where the file has no score column at
-    all, rows with a reply have the status `unparsed`: the readers do not judge what a reply means.
+    A score outside the ends of its question's scale is kept in `raw_score` only; it may lie between
+    the steps, since it can be a mean of several replies. If the file has no score column at all,
+    rows with a reply have the status `unparsed`: the readers do not decide what a reply means.
 
     Args:
         evaluation: Names the questions and their scales.
@@ -44,7 +41,7 @@ def read_recorded_scores(
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row: an unknown response or question, a
-            second score of one unit; or for the file, where none of it can be used.
+            second score of one unit; or for the file, if none of it can be used.
     """
     if judge.scores is None:
         raise ValueError(f"the judge must have recorded scores, got {judge}")
@@ -62,10 +59,10 @@ def read_recorded_scores(
 
 
 def _problems(given: GivenScores, units: Units) -> list[InputProblem]:
-    """Rows whose unit does not exist, or has been scored before."""
+    """Return a problem for each row whose unit does not exist, or has been scored before."""
     lines = [given.table.lines[row] for row in given.rows]
     findings = Findings(given.table.file, lines)
-    note_no_unit(findings, units, given.named, responses=given.responses, questions=given.questions)
+    units.note_unknown(findings, given.named, responses=given.responses, questions=given.questions)
     unit = given.responses * len(units.question_ids) + given.questions
     # Rows without a unit must not look like scores of one.
     unit[findings.bad] = -1 - np.flatnonzero(findings.bad)
@@ -86,7 +83,7 @@ def _problems(given: GivenScores, units: Units) -> list[InputProblem]:
 
 
 def _scores(given: GivenScores, units: Units, evaluation: Evaluation, judge: Judge) -> pd.DataFrame:
-    """The scores of all units that are asked; `missing` where there is none."""
+    """Return the scores of all units that are asked; `missing` if there is none."""
     shape = units.asked.shape
     columns = {
         "response_id": np.broadcast_to(np.array(units.response_ids, dtype=object)[:, None], shape),
@@ -109,16 +106,17 @@ def _scores(given: GivenScores, units: Units, evaluation: Evaluation, judge: Jud
 
 
 def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
-    """Score, status, raw score and reply of each row."""
+    """Return score, status, raw score and reply of each row."""
     scores = given.column(given.score_header)
     replies = [reply if without_blanks(reply) else None for reply in given.column("raw_output")]
     read = read_ratings(scores)
     scales = [question.scale for question in evaluation.rubric]
     binary = np.array([scale.is_binary for scale in scales])[given.questions]
-    low = np.array([scale.low for scale in scales])[given.questions]
-    high = np.array([scale.high for scale in scales])[given.questions]
     raw = np.where(read.words & ~binary, np.nan, read.values)
-    within = (raw >= low - TOLERANCE) & (raw <= high + TOLERANCE)
+    within = np.zeros(len(raw), dtype=bool)
+    for position, scale in enumerate(scales):
+        here = given.questions == position
+        within[here] = scale.spans(raw[here])
     replied = np.array([reply is not None for reply in replies], dtype=bool)
     blank_with_reply = "unparsable" if given.score_header else UNPARSED
     status = np.select(
@@ -126,7 +124,7 @@ def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArr
         ["missing", blank_with_reply, "unparsable", "out_of_range"],
         default="ok",
     )
-    # A score that is no number is all that is left of a reply that was not kept.
+    # A score that is not a number is all that is left of a reply that was not kept.
     instead = np.isnan(raw) & ~read.blank & ~replied
     raw_output = [
         score if lost else reply

@@ -205,7 +205,7 @@ def _on_declared_scale(
 ) -> LongRatings:
     """Return the question's ratings; raise StoreError if one is off the scale declared now."""
     given = long_ratings(connection, "human", question.id)
-    if not all(question.scale.holds(value) for value in np.unique(given.value)):
+    if not all(question.scale.contains(value) for value in np.unique(given.value)):
         raise StoreError(
             f"human_labels: holds ratings of {question.id} that are not on its scale as declared "
             f"now ({question.scale.described()}). Materialize rubric_questions and human_labels."

@@ -7,9 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.readers.keys import canonical_number, id_of
-from eval_assets.readers.ratings import number_in, on_scale, read_ratings
-from eval_assets.readers.times import in_utc
+from eval_assets.readers.cells import canonical_number, in_utc, number_in, on_scale, read_ratings
+from eval_assets.readers.references import id_of
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -31,7 +30,7 @@ def test_a_number_is_read_back(number: float) -> None:
 
 
 @given(st.text())
-def test_other_text_is_no_number_or_the_one_that_python_reads(text: str) -> None:
+def test_other_text_is_not_a_number_or_the_one_that_python_reads(text: str) -> None:
     number = number_in(text)
 
     assert math.isnan(number) or number == float(text)
@@ -40,12 +39,12 @@ def test_other_text_is_no_number_or_the_one_that_python_reads(text: str) -> None
 @given(
     values=st.lists(NEAR | st.sampled_from([0.1, 0.25, 1.0, 3.0, 5.0]), max_size=6), scale=SCALES
 )
-def test_a_scale_holds_the_same_values_one_by_one_and_all_at_once(
+def test_a_scale_contains_the_same_values_one_by_one_and_all_at_once(
     values: list[float], scale: Scale
 ) -> None:
     read, held = on_scale(read_ratings([repr(value) for value in values]), scale)
 
-    assert held.tolist() == [scale.holds(value) for value in values]
+    assert held.tolist() == [scale.contains(value) for value in values]
     assert np.abs(read[held] - np.array(values)[held]).max(initial=0) <= 1e-9
     if scale.values is not None:
         assert set(read[held]) <= set(scale.values)

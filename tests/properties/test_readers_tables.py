@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_assets.problems import InputError
-from eval_assets.readers.delimited import parse_delimited
-from eval_assets.readers.json_rows import parse_json, parse_json_lines
+from eval_assets.readers.formats.delimited import parse_delimited
+from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.text(
     st.sampled_from('\r\n",a')
@@ -34,7 +34,7 @@ def test_text_written_as_csv_is_read_back(
 
 
 @given(rows=CELLS)
-def test_each_row_starts_on_the_line_that_is_told(rows: list[tuple[str, str, str]]) -> None:
+def test_each_row_starts_on_the_line_that_is_reported(rows: list[tuple[str, str, str]]) -> None:
     """The lines before a row are those of the text that was written before it."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)

@@ -49,10 +49,10 @@ def test_steps_of_a_tenth_come_out_as_people_write_them() -> None:
 
 
 def test_a_rating_is_held_with_float_noise_and_not_between_the_steps() -> None:
-    assert LIKERT5.holds(3.0 + 1e-12)
-    assert not LIKERT5.holds(3.5)
-    assert not LIKERT5.holds(0.0)
-    assert not LIKERT5.holds(6.0)
+    assert LIKERT5.contains(3.0 + 1e-12)
+    assert not LIKERT5.contains(3.5)
+    assert not LIKERT5.contains(0.0)
+    assert not LIKERT5.contains(6.0)
 
 
 def test_a_judge_may_score_between_the_steps_and_not_outside_the_ends() -> None:
@@ -63,17 +63,17 @@ def test_a_judge_may_score_between_the_steps_and_not_outside_the_ends() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_no_scale_holds_or_spans_what_is_no_number(value: float) -> None:
+def test_no_scale_contains_or_spans_what_is_not_a_number(value: float) -> None:
     for scale in (LIKERT5, BINARY, Scale(low=0, high=1)):
-        assert not scale.holds(value)
+        assert not scale.contains(value)
         assert not scale.spans(value)
 
 
-def test_a_continuous_scale_holds_everything_between_its_ends() -> None:
+def test_a_continuous_scale_contains_everything_between_its_ends() -> None:
     scale = Scale(low=0, high=1)
 
-    assert scale.holds(0.123)
-    assert not scale.holds(1.001)
+    assert scale.contains(0.123)
+    assert not scale.contains(1.001)
     assert scale.step is None
 
 

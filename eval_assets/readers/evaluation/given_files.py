@@ -6,7 +6,7 @@ from pathlib import Path
 from eval_assets.evaluation import SHIPPED_PROMPTS
 from eval_assets.problems import KeyPath
 from eval_assets.readers.evaluation.validation import Checks, type_at
-from eval_assets.readers.tables import FORMATS
+from eval_assets.readers.formats.tables import FORMATS
 
 
 def given_files(

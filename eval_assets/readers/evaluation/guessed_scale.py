@@ -1,28 +1,28 @@
-"""Scales guessed from the labels, for questions that declare none and only for them."""
+"""Scales guessed from the labels, for questions that declare none."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from eval_assets.readers.label_forms import given_labels
-from eval_assets.readers.ratings import read_ratings
-from eval_assets.readers.tables import read_table
+from eval_assets.readers.cells import read_ratings
+from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.labels.forms import given_labels
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 
 def guessed_scales(
     files: Iterable[Path], *, folder: Path, question_ids: Sequence[str]
 ) -> dict[str, Scale]:
-    """The scale of each question whose labels leave no doubt about it.
+    """Return the scale of each question whose labels leave no doubt about it.
 
     Args:
-        files: Label files; those that do not exist are passed over.
+        files: Label files; those that do not exist are ignored.
         folder: Evaluation folder.
         question_ids: All questions of the rubric.
 
     Returns:
-        By question: the binary scale where all ratings are 0 and 1 and both are there, 1 to 5
-        where all are whole numbers in it and one lies above 1. Questions with other ratings are
+        By question: the binary scale if all ratings are 0 and 1 and both occur, 1 to 5 if all are
+        whole numbers in it and one is above 1. Questions with other ratings are
         left out: all ratings of 1 can be the best of two or the worst of five.
 
     Raises:
@@ -32,14 +32,14 @@ def guessed_scales(
     for path in filter(Path.is_file, files):
         given = given_labels(read_table(path, folder=folder), question_ids=question_ids)
         only = question_ids[0] if len(question_ids) == 1 else ""
-        for question, rating in zip(given.units.questions, given.ratings, strict=True):
+        for question, rating in zip(given.units.questions, given.text("rating"), strict=True):
             cells[question or only].add(rating)
     guesses = {question: _guess(cells[question]) for question in question_ids}
     return {question: scale for question, scale in guesses.items() if scale is not None}
 
 
 def _guess(cells: set[str | None]) -> Scale | None:
-    """The scale that ratings must be on, None where it could be another."""
+    """Return the scale that ratings must be on, None if it could be another."""
     ratings = read_ratings(list(cells))
     values = set(ratings.values[~ratings.blank].tolist())
     if values == {0.0, 1.0}:

@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 
 from eval_assets.problems import DeclarationError, InputProblem, KeyPath, raise_all
 from eval_assets.readers.evaluation.yaml_lines import YamlDocument
-from eval_assets.readers.table import as_text
-from eval_assets.readers.wording import nearest, shown
+from eval_assets.readers.formats.table import as_text
+from eval_assets.readers.problems import nearest, shown
 
 T = TypeVar("T")
 

@@ -34,7 +34,7 @@ def test_a_query_and_its_documents_are_read_in_order(tmp_path: Path) -> None:
     assert found.documents == (Document(1, "Paris."), Document(2, "Bananas."))
 
 
-def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_everything_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     docs = written(
         tmp_path,
         """[{"id": 1, "content": "Paris."}, {"content": "No id."}, {"id": "3", "content": " "},
@@ -52,9 +52,9 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         "docs.json:3:content: the content is empty",
         "docs.json:4:id: the id is not an integer of 64 bits",
         "docs.json:4:content: the content is not text",
-        "docs.json:5: this is no object",
+        "docs.json:5: this is not an object",
         "docs.json:6:content: the document has no content",
-        "docs.json:7:id: 1 is the id of document 1 too",
+        "docs.json:7:id: 1 is also the id of document 1",
     ]
 
 
@@ -62,7 +62,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     ("text", "what"),
     [
         ("[]", "the list is empty"),
-        ('{"id": 1, "content": "Paris."}', "the file holds no list"),
+        ('{"id": 1, "content": "Paris."}', "the file is not a list"),
         ("[{", "the file is not JSON"),
         ("[" * 100_000, "the file is nested too deeply"),
         ("", "the file is empty"),
@@ -114,7 +114,7 @@ def test_one_live_judge_is_no_pair(tmp_path: Path) -> None:
     assert "a is the only live judge" in line
 
 
-def test_missing_keys_are_told_by_name_and_nothing_is_written(
+def test_missing_keys_are_reported_by_name_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):

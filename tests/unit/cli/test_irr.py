@@ -7,7 +7,9 @@ from click.testing import CliRunner
 from eval_assets.cli.irr import irr
 
 
-def test_a_folder_without_figures_is_told_what_to_run_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_without_figures_is_reported_what_to_run_and_stays_as_it_is(
+    tmp_path: Path,
+) -> None:
     outcome = CliRunner().invoke(irr, ["--data", str(tmp_path / "no such")], standalone_mode=False)
 
     assert outcome.return_value == 1

@@ -41,7 +41,7 @@ def test_two_judges_score_every_unit_and_a_second_run_sends_no_request(
         ("r1", "gpt"),
     ]
     assert {score.status for score in first.scores} == {"ok"}
-    assert all(QUESTION.scale.holds(score.score) for score in first.scores)
+    assert all(QUESTION.scale.contains(score.score) for score in first.scores)
     assert provider.log.n_received == len(ledger.attempts) == 80
 
     second = judge_all(units(40))

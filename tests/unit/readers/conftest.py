@@ -1,4 +1,4 @@
-"""Evaluation folders written for one test, and what readers say about them."""
+"""Evaluation folders written for one test, and the problems that readers report."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from eval_assets.problems import InputError
 
 Write = Callable[[dict[str, str | bytes]], Path]
-Told = Callable[[Callable[[], object]], list[str]]
+Reported = Callable[[Callable[[], object]], list[str]]
 
 EVALUATION = """\
 name: test
@@ -41,13 +41,13 @@ def write(tmp_path: Path) -> Write:
 
 
 @pytest.fixture
-def told() -> Told:
+def reported() -> Reported:
     """Calls a reader that must fail, and returns the line of each problem."""
 
-    def _told(read: Callable[[], object]) -> list[str]:
+    def _reported(read: Callable[[], object]) -> list[str]:
         with pytest.raises(ExceptionGroup) as raised:
             read()
         assert all(isinstance(error, InputError) for error in raised.value.exceptions)
         return [str(error) for error in raised.value.exceptions]
 
-    return _told
+    return _reported

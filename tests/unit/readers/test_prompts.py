@@ -3,7 +3,7 @@
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.prompts import read_prompts
-from tests.unit.readers.conftest import Told, Write
+from tests.unit.readers.conftest import Reported, Write
 
 
 def test_turns_of_one_conversation_come_in_their_order(write: Write) -> None:
@@ -34,7 +34,9 @@ def test_a_prompt_without_a_conversation_is_one_by_itself(write: Write) -> None:
     ]
 
 
-def test_everything_wrong_with_a_prompt_file_is_told_at_once(write: Write, told: Told) -> None:
+def test_everything_wrong_with_a_prompt_file_is_reported_at_once(
+    write: Write, reported: Reported
+) -> None:
     folder = write(
         {
             "prompts/a.csv": (
@@ -48,13 +50,14 @@ def test_everything_wrong_with_a_prompt_file_is_told_at_once(write: Write, told:
             "prompts/b.csv": "text\nHi\n",
         }
     )
-    assert told(lambda: read_prompts(read_evaluation(folder))) == [
+    assert reported(lambda: read_prompts(read_evaluation(folder))) == [
         'prompts/a.csv:2:turn_index: "one" is not a whole number. Count turns 1, 2, 3.',
-        "prompts/a.csv:3:prompt_text: a prompt without text. Fill in the cell.",
+        "prompts/a.csv:3:prompt_text: a prompt without text. Fill it in.",
         (
-            'prompts/a.csv:4:role: "assistant" says this, and only the user\'s turns are prompts. '
-            "Remove the row: the model's turns are what is generated."
+            'prompts/a.csv:4:role: "assistant" is not a role of prompts, which are what the user '
+            "says. "
+            "Remove the row: what the model says is generated."
         ),
-        'prompts/a.csv:6:turn_index: turn 3 of conversation "c1" is there twice. Keep one of them.',
-        "prompts/b.csv:1: there is no column prompt_text. Add it to the header.",
+        'prompts/a.csv:6:turn_index: turn 3 of conversation "c1" is repeated. Keep one of them.',
+        "prompts/b.csv:1: there is no column prompt_text. Add it for every row.",
     ]

@@ -8,14 +8,14 @@ import pytest
 from eval_assets.columns import RESPONSE_COLUMNS
 from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.responses import read_responses
-from tests.unit.readers.conftest import Told, Write
+from tests.unit.readers.conftest import Reported, Write
 
 
 def responses(folder: Path) -> pd.DataFrame:
     return read_responses(read_evaluation(folder))
 
 
-def test_every_column_is_there_with_none_where_nothing_is_given(write: Write) -> None:
+def test_every_column_is_there_with_none_if_nothing_is_given(write: Write) -> None:
     table = responses(write({}))
 
     assert tuple(table.columns) == RESPONSE_COLUMNS
@@ -83,7 +83,7 @@ responses: r.jsonl
 """
 
 
-def test_ids_are_made_from_the_key_where_there_is_no_id(write: Write) -> None:
+def test_ids_are_made_from_the_key_if_there_is_no_id(write: Write) -> None:
     text = (
         "indicator_id,convo_id,turn_index,model_name,seed,prompt_text,response_text\n"
         "L4,c|1,1,gemini,0,p,r\n"
@@ -153,7 +153,7 @@ def test_a_header_alone_gives_no_responses(write: Write) -> None:
             [
                 (
                     "1: there is no column prompt_text and no column response_text. "
-                    "Add it to the header, and a cell to each row."
+                    "Add it for every row."
                 )
             ],
         ),
@@ -178,19 +178,19 @@ def test_a_header_alone_gives_no_responses(write: Write) -> None:
         (
             "response_id,prompt_text,response_text,model\na1,p,r,m\n,p,r,m\na2,p,r, \n",
             [
-                "3:response_id: a response without an id. Fill in the cell.",
-                "4:model: a response without a model. Fill in the cell.",
+                "3:response_id: a response without an id. Fill it in.",
+                "4:model: a response without a model. Fill it in.",
             ],
         ),
         (
             "item_id,prompt_text,response_text,model\na1,p,r,m\na2,p,r,m\na1,p,other,m\n",
-            ['4:item_id: "a1" is there twice, first in line 2. Keep one of the two rows.'],
+            ['4:item_id: "a1" is repeated, first in line 2. Keep one of the two rows.'],
         ),
         (
             "convo_id,seed,prompt_text,response_text,model\nc,1,p,r,m\nc,1.0,p,r,m\n",
             [
                 (
-                    '3: convo_id "c", model_name "m", seed "1" is there twice, first in line 2. '
+                    '3: convo_id "c", model_name "m", seed "1" is repeated, first in line 2. '
                     "Keep one of the two rows."
                 )
             ],
@@ -209,24 +209,26 @@ def test_a_header_alone_gives_no_responses(write: Write) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_responses_is_told(
-    write: Write, told: Told, text: str, problems: list[str]
+def test_what_is_wrong_with_responses_is_reported(
+    write: Write, reported: Reported, text: str, problems: list[str]
 ) -> None:
     folder = write({"responses.csv": text})
 
-    assert told(lambda: responses(folder)) == [f"responses.csv:{problem}" for problem in problems]
-
-
-def test_null_is_no_answer(write: Write, told: Told) -> None:
-    text = '{"response_id": "a1", "prompt_text": "p", "response_text": null, "model": "m"}'
-    folder = write({"evaluation.yaml": EVALUATION_OF_JSONL, "r.jsonl": text})
-
-    assert told(lambda: responses(folder)) == [
-        'r.jsonl:1:response_text: null is no answer. Write "" where the model answered nothing.'
+    assert reported(lambda: responses(folder)) == [
+        f"responses.csv:{problem}" for problem in problems
     ]
 
 
-def test_problems_of_all_files_are_told_at_once(write: Write, told: Told) -> None:
+def test_null_is_not_an_answer(write: Write, reported: Reported) -> None:
+    text = '{"response_id": "a1", "prompt_text": "p", "response_text": null, "model": "m"}'
+    folder = write({"evaluation.yaml": EVALUATION_OF_JSONL, "r.jsonl": text})
+
+    assert reported(lambda: responses(folder)) == [
+        'r.jsonl:1:response_text: null is not an answer. Write "" if the model answered nothing.'
+    ]
+
+
+def test_problems_of_all_files_are_reported_at_once(write: Write, reported: Reported) -> None:
     folder = write(
         {
             "responses.csv": "response_id,prompt_text,response_text,model\na,p,r\nb,p,r,\n",
@@ -235,7 +237,7 @@ def test_problems_of_all_files_are_told_at_once(write: Write, told: Told) -> Non
         }
     )
 
-    assert [message.split(": ")[0] for message in told(lambda: responses(folder))] == [
+    assert [message.split(": ")[0] for message in reported(lambda: responses(folder))] == [
         "responses.csv:2",
         "responses.csv:3:model",
         "responses/b.csv:1",

@@ -9,7 +9,7 @@ from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
-from tests.unit.readers.conftest import EVALUATION, Told, Write
+from tests.unit.readers.conftest import EVALUATION, Reported, Write
 
 JUDGED = f"""\
 {EVALUATION}judges:
@@ -97,22 +97,22 @@ def test_replies_without_a_score_column_are_left_to_the_parser(write: Write) -> 
     assert table["score"].isna().all()
 
 
-def test_the_model_must_be_in_the_file(write: Write, told: Told) -> None:
+def test_the_model_must_be_in_the_file(write: Write, reported: Reported) -> None:
     folder = write({"evaluation.yaml": JUDGED, "scores.csv": f"{LONG}a1,gpt/2,safe,1,\n"})
 
-    assert told(lambda: scores(folder)) == [
+    assert reported(lambda: scores(folder)) == [
         'scores.csv:judge_model: no row has the judge_model "gpt/1". Write "gpt/2".'
     ]
 
 
-def test_without_a_model_the_file_must_hold_one_judge(write: Write, told: Told) -> None:
+def test_without_a_model_the_file_must_hold_one_judge(write: Write, reported: Reported) -> None:
     yaml = JUDGED.replace(", model: gpt/1", "")
 
     one = scores(write({"evaluation.yaml": yaml, "scores.csv": f"{LONG}a1,m2,safe,1,\n"}))
     assert rows(one, "status")[1] == ("ok",)
 
     folder = write({"scores.csv": f"{LONG}a1,m2,safe,1,\na2,m1,safe,1,\n", "evaluation.yaml": yaml})
-    assert told(lambda: scores(folder)) == [
+    assert reported(lambda: scores(folder)) == [
         (
             "scores.csv:judge_model: the file holds scores of several models: m1, m2. "
             "Name one of them as the model of the judge gpt."
@@ -128,25 +128,25 @@ def test_a_live_judge_has_no_recorded_scores(write: Write) -> None:
         read_recorded_scores(evaluation, live, read_responses(evaluation))
 
 
-def test_everything_that_is_wrong_is_told_at_once(write: Write, told: Told) -> None:
+def test_everything_that_is_wrong_is_reported_at_once(write: Write, reported: Reported) -> None:
     text = (
         f"{LONG}a1,gpt/1,safe,1,\na1,gpt/1,safe,0,\nb9,gpt/1,safe,1,\na1,gpt/1,tone,1,\n"
         "a1,gpt/1,,1,\na1,gpt/1,safe\nb9,gpt/2,safe,1,\n"
     )
     folder = write({"evaluation.yaml": JUDGED, "scores.csv": text})
 
-    assert told(lambda: scores(folder)) == [
+    assert reported(lambda: scores(folder)) == [
         (
             'scores.csv:3:score: a second score of "a1" on "safe", the first is in line 2. '
             "Keep one of the two."
         ),
         (
-            'scores.csv:4:response_id: "b9" is no response of this evaluation. '
+            'scores.csv:4:response_id: "b9" is not a response of this evaluation. '
             "Use an id from the response files, or add the response there."
         ),
         'scores.csv:5:question_id: "tone" is not in the rubric. Use one of helpfulness, safe.',
         (
-            "scores.csv:6:question_id: the row names no question, and several are asked. "
+            "scores.csv:6:question_id: the row does not name a question, and several are asked. "
             "Name one of helpfulness, safe."
         ),
         (
@@ -156,12 +156,12 @@ def test_everything_that_is_wrong_is_told_at_once(write: Write, told: Told) -> N
     ]
 
 
-def test_a_file_of_something_else_is_refused(write: Write, told: Told) -> None:
+def test_a_file_of_something_else_is_refused(write: Write, reported: Reported) -> None:
     folder = write({"evaluation.yaml": JUDGED, "scores.csv": "response_id,value\na1,1\n"})
 
-    assert told(lambda: scores(folder)) == [
+    assert reported(lambda: scores(folder)) == [
         (
-            "scores.csv:1: the columns response_id, value are none of the two forms of scores. "
+            "scores.csv:1: the columns response_id, value are not those of any form of scores. "
             "Give the columns of one of them: response_id, judge_model, question_id, score "
             "(or raw_output alone); or indicator_id, convo_id, model_name, seed, aiescore."
         )
@@ -199,8 +199,10 @@ def test_a_score_of_a_turn_is_of_that_turn(write: Write) -> None:
     assert table["status"].tolist() == ["missing", "ok", "missing", "missing"]
 
 
-def test_scores_of_conversations_that_do_not_fit_are_told(write: Write, told: Told) -> None:
-    """A problem of a whole conversation is told once, not once for every turn of it."""
+def test_scores_of_conversations_that_do_not_fit_are_reported(
+    write: Write, reported: Reported
+) -> None:
+    """A problem of a whole conversation is reported once, not once for every turn of it."""
     text = (
         "indicator_id,convo_id,turn_index,model_name,seed,question_id,aiescore\n"
         "safe,c9,,m1,1,,1\n"
@@ -210,7 +212,7 @@ def test_scores_of_conversations_that_do_not_fit_are_told(write: Write, told: To
     )
     folder = write({"evaluation.yaml": JUDGED, "responses.csv": TURNS, "scores.csv": text})
 
-    assert [message.split(". ")[0] for message in told(lambda: scores(folder))] == [
+    assert [message.split(". ")[0] for message in reported(lambda: scores(folder))] == [
         (
             "scores.csv:2: no response has "
             'indicator_id "safe", convo_id "c9", model_name "m1", seed "1"'

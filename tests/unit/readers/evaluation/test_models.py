@@ -7,7 +7,7 @@ import pytest
 from eval_assets.models import Price
 from eval_assets.raters import Generator, Judge, Staged
 from eval_assets.readers.evaluation import read_evaluation
-from tests.unit.readers.conftest import Told, Write
+from tests.unit.readers.conftest import Reported, Write
 
 HEAD = """\
 name: test
@@ -67,7 +67,7 @@ capabilities: {gpt-4o: {temperature: false, max_tokens_name: max_tokens}}
     }
 
 
-def test_generators_need_prompts_and_no_responses(write: Write, told: Told) -> None:
+def test_generators_need_prompts_and_no_responses(write: Write, reported: Reported) -> None:
     declared = """\
 generators:
   - {id: gpt, provider: openai, model: gpt-4o, seeds: [1, 2], system: Be brief.}
@@ -75,7 +75,7 @@ generators:
     files: dict[str, str | bytes] = {"evaluation.yaml": HEAD + declared}
     folder = write(files)
     (folder / "responses.csv").unlink()
-    assert told(lambda: read_evaluation(folder)) == [
+    assert reported(lambda: read_evaluation(folder)) == [
         (
             "evaluation.yaml:4:generators: there are no prompts for the generators. "
             "Add prompts.tsv, or name the files under prompts."
@@ -163,10 +163,10 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_declared_model_is_told(
-    write: Write, told: Told, more: str, problem: str
+def test_what_is_wrong_with_a_declared_model_is_reported(
+    write: Write, reported: Reported, more: str, problem: str
 ) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}{more}\n"})
-    (message,) = told(lambda: read_evaluation(folder))
+    (message,) = reported(lambda: read_evaluation(folder))
     line = 5 if more.startswith("prompts") else 4
     assert message.startswith(f"evaluation.yaml:{line}:{problem}")

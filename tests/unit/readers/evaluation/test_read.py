@@ -6,7 +6,7 @@ from eval_assets.evaluation import Gate, default_gates
 from eval_assets.raters import Judge
 from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.scale import BINARY, LIKERT5, Scale
-from tests.unit.readers.conftest import RESPONSES, Told, Write
+from tests.unit.readers.conftest import RESPONSES, Reported, Write
 
 HEAD = """\
 name: test
@@ -99,12 +99,12 @@ def test_a_scale_can_be_declared_in_any_of_its_forms(
         ),
     ],
 )
-def test_a_scale_that_is_none_is_refused(
-    write: Write, told: Told, declared: str, key: str, problem: str
+def test_a_broken_scale_is_refused(
+    write: Write, reported: Reported, declared: str, key: str, problem: str
 ) -> None:
     folder = write({"evaluation.yaml": HEAD.replace("likert5", declared)})
 
-    assert told(lambda: read_evaluation(folder)) == [
+    assert reported(lambda: read_evaluation(folder)) == [
         (
             f"evaluation.yaml:3:rubric[0].{key}: {problem}. "
             "Use binary, likert5, {min: 1, max: 4}, "
@@ -156,12 +156,12 @@ def test_a_scale_that_is_none_is_refused(
         ),
     ],
 )
-def test_what_is_wrong_with_a_question_is_told(
-    write: Write, told: Told, question: str, problem: str
+def test_what_is_wrong_with_a_question_is_reported(
+    write: Write, reported: Reported, question: str, problem: str
 ) -> None:
     folder = write({"evaluation.yaml": HEAD.replace("scale: likert5", question)})
 
-    assert told(lambda: read_evaluation(folder)) == [f"evaluation.yaml:3:rubric[0].{problem}."]
+    assert reported(lambda: read_evaluation(folder)) == [f"evaluation.yaml:3:rubric[0].{problem}."]
 
 
 @pytest.mark.parametrize(
@@ -273,8 +273,8 @@ def test_what_is_wrong_with_a_question_is_told(
         ("name: again", "name: the key is repeated. Keep one of the two"),
     ],
 )
-def test_what_is_wrong_with_another_entry_is_told(
-    write: Write, told: Told, more: str, problem: str | None
+def test_what_is_wrong_with_another_entry_is_reported(
+    write: Write, reported: Reported, more: str, problem: str | None
 ) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}{more}\n"})
     nothing = (
@@ -282,12 +282,14 @@ def test_what_is_wrong_with_another_entry_is_told(
         "Add responses.csv, or name the files under responses."
     )
 
-    messages = told(lambda: read_evaluation(folder))
+    messages = reported(lambda: read_evaluation(folder))
 
     assert messages == [nothing if problem is None else f"evaluation.yaml:4:{problem}."]
 
 
-def test_everything_that_is_wrong_is_told_at_once_by_line(write: Write, told: Told) -> None:
+def test_everything_that_is_wrong_is_reported_at_once_by_line(
+    write: Write, reported: Reported
+) -> None:
     folder = write(
         {
             "evaluation.yaml": """\
@@ -306,7 +308,7 @@ gates:
         }
     )
 
-    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+    assert [message.split(". ")[0] for message in reported(lambda: read_evaluation(folder))] == [
         "evaluation.yaml:1:name: the key is missing",
         "evaluation.yaml:1:nam: there is no such key",
         "evaluation.yaml:5:rubric[0].scale: min must lie below max, got min 5 and max 1",
@@ -346,12 +348,12 @@ gates:
         ),
     ],
 )
-def test_a_file_that_is_no_evaluation_is_refused(
-    write: Write, told: Told, text: str | bytes, problem: str
+def test_a_file_that_is_not_an_evaluation_is_refused(
+    write: Write, reported: Reported, text: str | bytes, problem: str
 ) -> None:
     folder = write({"evaluation.yaml": text})
 
-    assert told(lambda: read_evaluation(folder)) == [problem]
+    assert reported(lambda: read_evaluation(folder)) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -371,24 +373,26 @@ def test_a_file_that_is_no_evaluation_is_refused(
         ("- a\n- b\n", "evaluation.yaml:1"),
     ],
 )
-def test_odd_yaml_is_refused_with_a_place(write: Write, told: Told, text: str, where: str) -> None:
+def test_odd_yaml_is_refused_with_a_place(
+    write: Write, reported: Reported, text: str, where: str
+) -> None:
     folder = write({"evaluation.yaml": text})
 
-    assert told(lambda: read_evaluation(folder))[0].startswith(f"{where}: ")
+    assert reported(lambda: read_evaluation(folder))[0].startswith(f"{where}: ")
 
 
-def test_a_rubric_without_questions_is_refused(write: Write, told: Told) -> None:
+def test_a_rubric_without_questions_is_refused(write: Write, reported: Reported) -> None:
     folder = write({"evaluation.yaml": "name: test\nrubric: []\n"})
 
-    assert told(lambda: read_evaluation(folder)) == [
+    assert reported(lambda: read_evaluation(folder)) == [
         "evaluation.yaml:2:rubric: the list is empty. Write each entry after a dash."
     ]
 
 
-def test_yaml_that_refers_to_itself_ends(write: Write, told: Told) -> None:
+def test_yaml_that_refers_to_itself_ends(write: Write, reported: Reported) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}labels: &again [*again]\n"})
 
-    assert told(lambda: read_evaluation(folder)) == [
+    assert reported(lambda: read_evaluation(folder)) == [
         (
             "evaluation.yaml:4: the file is not YAML (an alias repeats what it is part of, or far "
             "too much). Check the indentation, and put quotes around text with : # [ ] { }."
@@ -396,14 +400,14 @@ def test_yaml_that_refers_to_itself_ends(write: Write, told: Told) -> None:
     ]
 
 
-def test_a_folder_that_does_not_exist_is_told(tmp_path: Path, told: Told) -> None:
-    assert told(lambda: read_evaluation(tmp_path / "none")) == [
+def test_a_folder_that_does_not_exist_is_reported(tmp_path: Path, reported: Reported) -> None:
+    assert reported(lambda: read_evaluation(tmp_path / "none")) == [
         (
             f"{tmp_path / 'none'}: there is no such folder. "
             "Name an evaluation folder, or make one with `eval-assets init`."
         )
     ]
-    assert told(lambda: read_evaluation(tmp_path)) == [
+    assert reported(lambda: read_evaluation(tmp_path)) == [
         (
             f"{tmp_path / 'evaluation.yaml'}: there is no such file. "
             "Write it, or make a folder that has one with `eval-assets init`."
@@ -411,7 +415,7 @@ def test_a_folder_that_does_not_exist_is_told(tmp_path: Path, told: Told) -> Non
     ]
 
 
-def test_files_are_found_where_none_are_named(write: Write) -> None:
+def test_files_are_found_if_none_are_named(write: Write) -> None:
     """Sorted by name; hidden files and folders below are not labels."""
     folder = write(
         {"labels/b.csv": "x", "labels/a.json": "x", "labels/.hidden": "x", "labels/old/c.csv": "x"}
@@ -468,9 +472,7 @@ UNDECLARED = "name: test\nrubric:\n  - {id: q, question: How}\n"
 @pytest.mark.parametrize(
     ("ratings", "scale"), [("0 1 1", BINARY), ("1 3 5.0", LIKERT5), ("true false", BINARY)]
 )
-def test_a_scale_is_guessed_where_none_is_declared(
-    write: Write, ratings: str, scale: Scale
-) -> None:
+def test_a_scale_is_guessed_if_none_is_declared(write: Write, ratings: str, scale: Scale) -> None:
     rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
     folder = write(
         {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
@@ -482,15 +484,15 @@ def test_a_scale_is_guessed_where_none_is_declared(
 
 
 @pytest.mark.parametrize("ratings", ["", "1 1", "0 0", "0 1 3", "1 2.5", "1 6", "1 five", "-1 1"])
-def test_a_scale_is_never_guessed_where_there_is_doubt(
-    write: Write, told: Told, ratings: str
+def test_a_scale_is_never_guessed_if_there_is_doubt(
+    write: Write, reported: Reported, ratings: str
 ) -> None:
     rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
     folder = write(
         {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
     )
 
-    assert told(lambda: read_evaluation(folder)) == [
+    assert reported(lambda: read_evaluation(folder)) == [
         (
             "evaluation.yaml:3:rubric[0].scale: the question declares no scale, and its labels "
             "leave it open. Declare it, as in scale: {min: 1, max: 5}."
@@ -498,18 +500,20 @@ def test_a_scale_is_never_guessed_where_there_is_doubt(
     ]
 
 
-def test_labels_that_cannot_be_read_are_told_where_a_scale_hangs_on_them(
-    write: Write, told: Told
+def test_labels_that_cannot_be_read_are_reported_if_a_scale_depends_on_them(
+    write: Write, reported: Reported
 ) -> None:
     folder = write({"evaluation.yaml": UNDECLARED, "labels.csv": "a,b\n1,2\n"})
 
-    assert [message.split(":")[0] for message in told(lambda: read_evaluation(folder))] == [
+    assert [message.split(":")[0] for message in reported(lambda: read_evaluation(folder))] == [
         "evaluation.yaml",
         "labels.csv",
     ]
 
 
-def test_an_entry_with_an_unknown_key_is_checked_all_the_same(write: Write, told: Told) -> None:
+def test_an_entry_with_an_unknown_key_is_checked_all_the_same(
+    write: Write, reported: Reported
+) -> None:
     declared = """\
 judges:
   - id: a
@@ -521,7 +525,7 @@ judges:
 """
     folder = write({"evaluation.yaml": HEAD + declared})
 
-    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+    assert [message.split(". ")[0] for message in reported(lambda: read_evaluation(folder))] == [
         "evaluation.yaml:7:judges[0].scores: there is no file no.csv",
         "evaluation.yaml:8:judges[0].modle: there is no such key",
         "evaluation.yaml:9:judges[0].batch: a recorded judge takes no such key",
@@ -530,7 +534,7 @@ judges:
 
 
 def test_entries_after_one_that_cannot_be_read_keep_their_positions(
-    write: Write, told: Told
+    write: Write, reported: Reported
 ) -> None:
     declared = """\
 judges:
@@ -544,7 +548,7 @@ prompts: responses.csv
 """
     folder = write({"evaluation.yaml": HEAD + declared})
 
-    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+    assert [message.split(". ")[0] for message in reported(lambda: read_evaluation(folder))] == [
         "evaluation.yaml:5:judges[0]: 5 is not a mapping",
         "evaluation.yaml:7:judges[2].base_url: the base URL does not start with http:// or https://",
         'evaluation.yaml:7:judges[2].id: the id "a" is repeated',
@@ -561,11 +565,11 @@ prompts: responses.csv
     ],
 )
 def test_what_only_the_reader_sets_is_not_a_key(
-    write: Write, told: Told, more: str, key: str
+    write: Write, reported: Reported, more: str, key: str
 ) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}{more}\n"})
 
-    assert [message.split(". ")[0] for message in told(lambda: read_evaluation(folder))] == [
+    assert [message.split(". ")[0] for message in reported(lambda: read_evaluation(folder))] == [
         f"evaluation.yaml:4:{key}: there is no such key"
     ]
 

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from eval_assets.problems import InputError
-from eval_assets.readers.tables import FORMATS, read_table
+from eval_assets.readers.formats.tables import FORMATS, read_table
 
 
 def write(path: Path, query: str) -> None:
@@ -45,12 +45,12 @@ def test_a_file_that_only_looks_like_parquet_is_refused(tmp_path: Path) -> None:
     message = refused(path)
 
     assert message.startswith("labels.parquet: the file is not Parquet (")
-    assert message.endswith("). Write the file anew.")
+    assert message.endswith("). Write the file again.")
 
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("labels.xlsx", '".xlsx" is no known format'), ("labels", "the file name has no ending")],
+    [("labels.xlsx", '".xlsx" is not a known format'), ("labels", "the file name has no ending")],
 )
 def test_other_formats_are_refused(tmp_path: Path, name: str, what: str) -> None:
     (tmp_path / name).write_text("x")
@@ -60,7 +60,7 @@ def test_other_formats_are_refused(tmp_path: Path, name: str, what: str) -> None
     )
 
 
-def test_the_ending_tells_the_format_in_capitals_too(tmp_path: Path) -> None:
+def test_the_ending_may_be_in_capitals(tmp_path: Path) -> None:
     (tmp_path / "LABELS.CSV").write_text("a\n1\n")
 
     assert read_table(tmp_path / "LABELS.CSV", folder=tmp_path).columns == {"a": ["1"]}

@@ -9,8 +9,8 @@ from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.table import Table
-from eval_assets.readers.wording import shown
+from eval_assets.readers.formats.table import Table
+from eval_assets.readers.problems import shown
 
 if TYPE_CHECKING:
     import _csv
@@ -20,13 +20,13 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
-    r"""Rows of CSV or TSV text; every cell stays the text that it is, "N/A" and "nan" too.
+    r"""Return the rows of CSV or TSV text; every cell stays text as it is, "N/A" and "nan" too.
 
     Rows with another number of cells than the header are set aside in `Table.bad_rows`; blank
-    lines are no rows.
+    lines are not rows.
 
     Raises:
-        InputError: If the header or the quoting is broken, so that no row can be told for sure.
+        InputError: If the header or the quoting is broken, so that rows cannot be told apart.
 
     Examples:
         >>> table = parse_delimited('id,text\n1,"two\nlines"\n2,N/A\n', file="r.csv", delimiter=",")
@@ -58,19 +58,19 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
 
 
 def _reader(text: str, delimiter: str) -> "_csv.Reader":
-    """Rows of the text; what breaks the rules of quoting raises instead of being guessed at."""
+    """Return a reader that raises on broken quoting instead of guessing."""
     # Python's limit of 131,072 characters a cell is shorter than an agent's transcript.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 
 def _first_row(reader: "_csv.Reader") -> list[str]:
-    """The first row that is not blank."""
+    """Return the first row that is not blank."""
     return next((row for row in reader if row), [])
 
 
 def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
-    """Line on which each row starts, the rows being those of lines `after` + 1 to `until`."""
+    """Return the line on which each row of the lines `after` + 1 to `until` starts."""
     if until - after == len(rows):
         return list(range(after + 1, until + 1))
     n_lines = (1 + len(_NEWLINE.findall(",".join(row))) for row in rows)
@@ -78,7 +78,7 @@ def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
 
 
 def _checked_header(header: list[str], *, line: int, file: str) -> list[str]:
-    """Names of the columns, without blanks around them."""
+    """Return the names of the columns, without blanks around them."""
     names = [name.strip() for name in header]
     if not any(names):
         problem = InputProblem(file, line, None, "there is no header", "Name the columns in line 1")
@@ -100,7 +100,7 @@ def _checked_header(header: list[str], *, line: int, file: str) -> list[str]:
 def _ragged(
     rows: list[list[str]], starts: list[int], *, n_names: int, file: str
 ) -> Iterator[InputProblem]:
-    """Rows that have another number of cells than the header; blank lines are no rows."""
+    """Yield a problem for each row that has another number of cells than the header."""
     remedy = "Give the row a cell for each column, and put quotes around text with commas"
     for row, line in zip(rows, starts, strict=True):
         if row and len(row) != n_names:
@@ -110,7 +110,7 @@ def _ragged(
 
 
 def _broken_quoting(text: str, delimiter: str, error: csv.Error, *, file: str) -> InputProblem:
-    """Where the row starts whose quotes cannot be made sense of."""
+    """Return the problem of a row with broken quotes, at the line on which the row starts."""
     reader = _reader(text, delimiter)
     start = 1
     with suppress(csv.Error):

@@ -7,11 +7,11 @@ import pandas as pd
 from eval_assets.columns import LABEL_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.readers.label_checks import CheckedLabels, checked_labels, labels_frame
-from eval_assets.readers.label_forms import given_labels
-from eval_assets.readers.tables import read_table
-from eval_assets.readers.units import units_of
-from eval_assets.readers.wording import shown
+from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.labels.forms import given_labels
+from eval_assets.readers.labels.validation import CheckedLabels, checked_labels, labels_frame
+from eval_assets.readers.problems import shown
+from eval_assets.readers.references import units_of
 
 _UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
 
@@ -22,8 +22,8 @@ class Labels:
 
     Args:
         ratings: Columns `LABEL_COLUMNS`, one row a rating or a skipped unit; at most one for each
-            unit and rater. `value` lies on the question's scale, NaN where `skipped`.
-        rejected: What was wrong with the rows that were left out; empty unless the evaluation says
+            unit and rater. `value` is on the question's scale, NaN if `skipped`.
+        rejected: What is wrong with the rows that were left out; empty unless the evaluation says
             `on_error: reject_rows`.
         n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
     """
@@ -34,11 +34,10 @@ class Labels:
 
 
 def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
-    """All human ratings of the evaluation, each held against its question's declared scale.
+    """Return all human ratings of the evaluation, checked against their questions' scales.
 
     Args:
-        evaluation: Names the label files, in any of the four forms, and says what
-            a bad row does.
+        evaluation: Names the label files, and says what a bad row does.
         responses: The responses that can be rated, in `RESPONSE_COLUMNS`.
 
     Raises:
@@ -70,14 +69,14 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
 
 
 def _joined(checked: list[CheckedLabels]) -> pd.DataFrame:
-    """The ratings of all files."""
+    """Return the ratings of all files."""
     empty = labels_frame({column: [] for column in (*LABEL_COLUMNS, "rating_header")})
     files = [file.ratings for file in checked if len(file.ratings)]
     return pd.concat(files, ignore_index=True) if files else empty
 
 
 def _second_ratings(ratings: pd.DataFrame, second: pd.Series) -> list[InputProblem]:
-    """A problem for each rating whose unit the same rater has rated before."""
+    """Return a problem for each rating whose unit the same rater has rated before."""
     again = ratings[second]
     if again.empty:
         return []
@@ -99,6 +98,6 @@ def _second_ratings(ratings: pd.DataFrame, second: pd.Series) -> list[InputProbl
 
 
 def _by_place(problems: list[InputProblem]) -> list[InputProblem]:
-    """Problems file by file as they were read, from the first line to the last."""
+    """Return problems file by file as they were read, from the first line to the last."""
     files = {file: place for place, file in enumerate(dict.fromkeys(p.file for p in problems))}
     return sorted(problems, key=lambda problem: (files[problem.file], problem.line or 0))

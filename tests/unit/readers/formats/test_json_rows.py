@@ -1,7 +1,7 @@
 import pytest
 
 from eval_assets.problems import InputError
-from eval_assets.readers.json_rows import parse_json, parse_json_lines
+from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
 
 
 def refused(text: str) -> str:
@@ -21,7 +21,7 @@ def test_one_object_is_one_row() -> None:
     assert parse_json('{"a": {"q": 1}}', file="x.json").columns == {"a": [{"q": 1}]}
 
 
-def test_lines_that_are_no_objects_are_set_aside() -> None:
+def test_lines_that_are_not_objects_are_set_aside() -> None:
     table = parse_json_lines(
         '{"a": 1}\r\n{"a": \n[1]\n"x"\n3\nnull\n{"a": 2, "a": 3}\n', file="x.jsonl"
     )
@@ -36,7 +36,7 @@ def test_lines_that_are_no_objects_are_set_aside() -> None:
         "x.jsonl:4: the line is text, not an object. Write one JSON object a line.",
         "x.jsonl:5: the line is a number, not an object. Write one JSON object a line.",
         "x.jsonl:6: the line is true, false or null, not an object. Write one JSON object a line.",
-        'x.jsonl:7: the line is not JSON (key "a" is there twice). Write one JSON object a line.',
+        'x.jsonl:7: the line is not JSON (key "a" is repeated). Write one JSON object a line.',
     ]
 
 
@@ -46,9 +46,9 @@ def test_unicode_line_separators_do_not_end_a_line() -> None:
     assert (table.columns["a"], table.lines) == (["x\u2028y", "z"], [1, 2])
 
 
-def test_text_that_is_not_json_is_told_with_its_line() -> None:
+def test_text_that_is_not_json_is_reported_with_its_line() -> None:
     assert refused('[\n{"a": 1},\n{"a" 2}\n]') == (
-        "x.json:3: the file is not JSON (Expecting ':' delimiter). Mend it, or export it anew."
+        "x.json:3: the file is not JSON (Expecting ':' delimiter). Fix it, or export it again."
     )
 
 
@@ -57,7 +57,7 @@ def test_anything_but_objects_is_refused() -> None:
     assert refused('[{"a": 1}, 2]') == f"x.json:2: this is a number, not an object. {remedy}"
     assert refused('"text"') == f"x.json: this is text, not an object. {remedy}"
     assert refused('{"a": 1, "a": 2}') == (
-        f'x.json: the file is not usable JSON (key "a" is there twice). {remedy}'
+        f'x.json: the file is not usable JSON (key "a" is repeated). {remedy}'
     )
     assert refused("[" * 100_000) == (
         f"x.json: the file is not usable JSON (nested too deeply). {remedy}"

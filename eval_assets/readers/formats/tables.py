@@ -1,4 +1,4 @@
-"""Files of rows in any of the formats, told by the end of their names."""
+"""Files of rows in any of the formats, recognised by the end of their names."""
 
 import glob
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 import duckdb
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.delimited import parse_delimited
-from eval_assets.readers.files import check_readable, named, read_text
-from eval_assets.readers.json_rows import parse_json, parse_json_lines
-from eval_assets.readers.table import Table
+from eval_assets.readers.formats.delimited import parse_delimited
+from eval_assets.readers.formats.files import check_readable, named, read_text
+from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
+from eval_assets.readers.formats.table import Table
 
 FORMATS = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 
 def read_table(path: Path, *, folder: Path) -> Table:
-    """All rows of one file.
+    """Return all rows of one file.
 
     Args:
         path: A file whose name ends in one of `FORMATS`.
@@ -37,7 +37,7 @@ def read_table(path: Path, *, folder: Path) -> Table:
         case ".parquet":
             return _read_parquet(path, file)
         case suffix:
-            what = f'"{suffix}" is no known format' if suffix else "the file name has no ending"
+            what = f'"{suffix}" is not a known format' if suffix else "the file name has no ending"
             remedy = f"Use one of {', '.join(FORMATS)}, or move the file elsewhere"
             raise InputError(InputProblem(file, None, None, what, remedy))
 
@@ -50,6 +50,6 @@ def _read_parquet(path: Path, file: str) -> Table:
             headers, rows = relation.columns, relation.fetchall()
     except duckdb.Error as error:
         what = f"the file is not Parquet ({str(error).splitlines()[0]})"
-        raise InputError(InputProblem(file, None, None, what, "Write the file anew")) from error
+        raise InputError(InputProblem(file, None, None, what, "Write the file again")) from error
     columns = [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in headers]
     return Table(file, dict(zip(headers, columns, strict=True)), list(range(1, len(rows) + 1)))

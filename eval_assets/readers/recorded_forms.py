@@ -8,11 +8,18 @@ import numpy as np
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.raters import Judge
-from eval_assets.readers.keys import RESPONSE_ID, Key, Reference, keys
-from eval_assets.readers.named_units import NamedUnits, named_questions
-from eval_assets.readers.table import Table
-from eval_assets.readers.units import UNKNOWN, PositionArray, Units
-from eval_assets.readers.wording import nearest, shown
+from eval_assets.readers.formats.table import Table
+from eval_assets.readers.problems import nearest, shown
+from eval_assets.readers.references import (
+    UNKNOWN,
+    Key,
+    PositionArray,
+    Reference,
+    References,
+    Units,
+    has_references,
+    references_in,
+)
 
 _FORMS = (
     "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "
@@ -26,9 +33,9 @@ class GivenScores:
 
     Args:
         table: The rows of the judge.
-        score_header: Column of the scores; None where the file has replies only.
+        score_header: Column of the scores; None if the file has replies only.
         rows: Row of `table`.
-        named: Unit that each row names.
+        named: Unit that each row means.
         responses: Position of the response.
         questions: Position of the question.
     """
@@ -36,19 +43,19 @@ class GivenScores:
     table: Table
     score_header: str | None
     rows: PositionArray
-    named: NamedUnits
+    named: References
     responses: PositionArray
     questions: PositionArray
 
     def column(self, header: str | None) -> list[str | None]:
-        """Cells of a column, row by row."""
-        cells = self.table.text(header)
+        """Return the cells of a column, row by row."""
+        cells = self.table.text(header) if header else [None] * len(self.table)
         return [cells[row] for row in self.rows]
 
 
 def rows_of(table: Table, judge: Judge) -> Table:
-    """The rows of the judge's model."""
-    if "judge_model" not in table.columns:
+    """Return the rows of the judge's model."""
+    if not table.has("judge_model"):
         return table
     models = table.stripped("judge_model")
     present = sorted({model for model in models if model is not None})
@@ -68,23 +75,18 @@ def rows_of(table: Table, judge: Judge) -> Table:
 
 
 def given_scores(table: Table, units: Units) -> GivenScores:
-    """The rows with the units that they name."""
-    response = table.first_of(*RESPONSE_ID)
-    score = table.first_of("score", "aiescore")
-    has_key = table.first_of("indicator_id", "convo_id") is not None
-    if table.columns and not ((response or has_key) and (score or "raw_output" in table.columns)):
-        what = f"the columns {', '.join(table.columns)} are none of the two forms of scores"
+    """Return the rows with the units that they mean."""
+    score = table.header_of("score", "aiescore")
+    if table.columns and not (has_references(table) and (score or table.has("raw_output"))):
+        what = f"the columns {', '.join(table.columns)} are not those of any form of scores"
         problem = InputProblem(table.file, 1, None, what, _FORMS)
         raise InputError(problem)
-    references: Sequence[Reference | None]
-    references = list(keys(table)) if response is None else table.stripped(response)
-    rows, responses = _scored(references, units)
-    questions = named_questions(table, units.question_ids)
-    named = NamedUnits(
-        responses=[references[row] for row in rows],
-        questions=[questions[row] for row in rows],
-        response_header=response,
-        question_header="question_id",
+    given = references_in(table, units.question_ids)
+    rows, responses = _scored(given.responses, units)
+    named = replace(
+        given,
+        responses=[given.responses[row] for row in rows],
+        questions=[given.questions[row] for row in rows],
     )
     at_question = units.questions(named.questions, responses)
     return GivenScores(table, score, rows, named, responses, at_question)
@@ -93,7 +95,7 @@ def given_scores(table: Table, units: Units) -> GivenScores:
 def _scored(
     references: Sequence[Reference | None], units: Units
 ) -> tuple[PositionArray, PositionArray]:
-    """Row and position of each response scored: a key without a turn means every turn."""
+    """Return row and position of each response scored: a key without a turn means every turn."""
     exact = units.responses(references)
     if not any(isinstance(reference, tuple) for reference in references):
         return np.arange(len(references)), exact

@@ -4,7 +4,7 @@ from unittest.mock import patch
 import pytest
 
 from eval_assets.problems import InputError
-from eval_assets.readers.files import check_readable, decoded, named, source_fingerprint
+from eval_assets.readers.formats.files import check_readable, decoded, named, source_fingerprint
 
 
 def refused(data: bytes) -> str:
@@ -13,11 +13,11 @@ def refused(data: bytes) -> str:
     return str(raised.value)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+def test_a_byte_order_mark_is_not_part_of_the_text() -> None:
     assert decoded(b"\xef\xbb\xbfa,b", file="labels.csv") == "a,b"
 
 
-def test_a_byte_that_is_not_utf8_is_told_with_its_place() -> None:
+def test_a_byte_that_is_not_utf8_is_reported_with_its_place() -> None:
     """In cp1252, e with an acute accent is 0xe9: byte 8 of the file, on its second line."""
     assert refused("a,b\ncaf\u00e9,1\n".encode("cp1252")) == (
         "labels.csv:2: byte 8 of the file (0xe9) is not UTF-8. "
@@ -57,11 +57,11 @@ def test_a_file_without_bytes_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert unreadable(tmp_path / "labels.csv") == (
-        "labels.csv: there is no such file. Check the name, or make the file."
+        "labels.csv: there is no such file. Check the name, or create the file."
     )
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     (tmp_path / "labels").mkdir()
 
     assert unreadable(tmp_path / "labels") == (
@@ -77,11 +77,11 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
         )
 
 
-def test_a_disk_that_fails_is_told_in_the_systems_words(tmp_path: Path) -> None:
+def test_a_disk_that_fails_is_reported_in_the_systems_words(tmp_path: Path) -> None:
     with patch.object(Path, "open", side_effect=OSError(5, "Input/output error")):
         assert unreadable(tmp_path / "labels.csv") == (
             "labels.csv: the file cannot be read (Input/output error). "
-            "Check the disk, or copy the file anew."
+            "Check the disk, or copy the file again."
         )
 
 
@@ -110,6 +110,6 @@ def test_the_fingerprint_names_every_file_that_cannot_be_read(tmp_path: Path) ->
         source_fingerprint([tmp_path / "a.csv", tmp_path / "b.csv"])
 
     assert [str(error) for error in raised.value.exceptions] == [
-        f"{tmp_path / name}: there is no such file. Check the name, or make the file."
+        f"{tmp_path / name}: there is no such file. Check the name, or create the file."
         for name in ("a.csv", "b.csv")
     ]

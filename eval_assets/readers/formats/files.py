@@ -11,29 +11,29 @@ BOM = b"\xef\xbb\xbf"
 
 
 def named(path: Path, *, folder: Path) -> str:
-    """How messages name the file: relative to the evaluation folder where it lies in it."""
+    """Return how messages name the file: relative to the evaluation folder if it lies in it."""
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
 
 def read_text(path: Path, *, file: str) -> str:
-    """Everything in the file, as text.
+    """Return everything in the file, as text.
 
     Raises:
         InputError: If the file cannot be read, has no bytes at all, or is not text in UTF-8.
     """
     check_readable(path, file=file)
-    with _os_errors_told(file):
+    with _translate_os_errors(file):
         data = path.read_bytes()
     return decoded(data, file=file)
 
 
 def check_readable(path: Path, *, file: str) -> None:
-    """Do nothing where the file can be read and holds something.
+    """Raise InputError unless the file can be read and is not empty.
 
     Raises:
         InputError: If the file cannot be opened, or has no bytes at all.
     """
-    with _os_errors_told(file), path.open("rb") as opened:
+    with _translate_os_errors(file), path.open("rb") as opened:
         first = opened.read(1)
     if not first:
         remedy = "Write at least the header, or remove the file"
@@ -41,7 +41,7 @@ def check_readable(path: Path, *, file: str) -> None:
 
 
 def decoded(data: bytes, *, file: str) -> str:
-    r"""The bytes as text; a byte order mark, as Excel writes it, is taken off.
+    r"""Return the bytes as text, without the byte order mark that Excel writes.
 
     Raises:
         InputError: If the bytes are not UTF-8, or hold NUL; with the line of the first bad byte.
@@ -67,7 +67,7 @@ def decoded(data: bytes, *, file: str) -> str:
 
 
 def source_fingerprint(paths: Iterable[Path]) -> str:
-    """What the files hold, as one hash: while it stays the same, nothing needs to be read again.
+    """Return one hash of the files: while it stays the same, nothing needs to be read again.
 
     Args:
         paths: Files in the order in which they are merged; order and names count, since the
@@ -83,7 +83,7 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
     unreadable: list[InputError] = []
     for path in paths:
         try:
-            with _os_errors_told(str(path)), path.open("rb") as file:
+            with _translate_os_errors(str(path)), path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
         except InputError as error:
             unreadable.append(error)
@@ -99,8 +99,8 @@ _SAVE_AS_TEXT = "Save the file as text, in UTF-8"
 
 
 @contextmanager
-def _os_errors_told(file: str) -> Iterator[None]:
-    """Turns what the system says about the file into an InputError."""
+def _translate_os_errors(file: str) -> Iterator[None]:
+    """Turn what the system reports about the file into an InputError."""
     try:
         yield
     except OSError as error:
@@ -110,12 +110,12 @@ def _os_errors_told(file: str) -> Iterator[None]:
 def _unreadable(file: str, error: OSError) -> InputProblem:
     match error:
         case FileNotFoundError():
-            what, remedy = "there is no such file", "Check the name, or make the file"
+            what, remedy = "there is no such file", "Check the name, or create the file"
         case IsADirectoryError():
             what, remedy = "this is a folder", f"Name a file, or write {file}/* for all files in it"
         case PermissionError():
             what, remedy = "the file may not be read", "Give yourself the permission to read it"
         case _:
             what = f"the file cannot be read ({error.strerror or error})"
-            remedy = "Check the disk, or copy the file anew"
+            remedy = "Check the disk, or copy the file again"
     return InputProblem(file, None, None, what, remedy)

@@ -1,8 +1,8 @@
 import pytest
 
 from eval_assets.problems import InputError
-from eval_assets.readers.delimited import parse_delimited
-from eval_assets.readers.table import Table
+from eval_assets.readers.formats.delimited import parse_delimited
+from eval_assets.readers.formats.table import Table
 
 
 def parsed(text: str) -> Table:
@@ -96,7 +96,7 @@ def test_columns_separated_by_something_else_are_refused() -> None:
     )
 
 
-def test_a_quote_that_is_never_closed_is_told_where_it_opens() -> None:
+def test_a_quote_that_is_never_closed_is_reported_where_it_opens() -> None:
     assert refused('a,b\n1,2\n3,"x\n4,y\n5,z\n') == (
         "x.csv:3: a quote is opened in this row and never closed. "
         'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c".'

@@ -11,7 +11,7 @@ from eval_assets.columns import LABEL_COLUMNS
 from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.labels import Labels, read_labels
 from eval_assets.readers.responses import read_responses
-from tests.unit.readers.conftest import EVALUATION, Told, Write
+from tests.unit.readers.conftest import EVALUATION, Reported, Write
 
 LONG = "response_id,rater_id,question_id,rating\n"
 
@@ -119,10 +119,12 @@ def test_a_whole_number_may_be_written_in_other_ways(write: Write, cell: str, va
         ("x" * 50, f'"{"x" * 40}..."'),
     ],
 )
-def test_a_rating_off_the_scale_is_refused(write: Write, told: Told, cell: str, found: str) -> None:
+def test_a_rating_off_the_scale_is_refused(
+    write: Write, reported: Reported, cell: str, found: str
+) -> None:
     folder = write({"labels.csv": f"{LONG}a1,r1,helpfulness,{cell}\n"})
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         (
             f'labels.csv:2:rating: {found} is not on the scale of "helpfulness". '
             "Use one of 1, 2, 3, 4, 5."
@@ -146,11 +148,14 @@ def test_words_are_ratings_on_a_binary_scale(write: Write, cell: str, value: flo
         (
             "b9,r1,safe,1",
             (
-                'response_id: "b9" is no response of this evaluation. '
+                'response_id: "b9" is not a response of this evaluation. '
                 "Use an id from the response files, or add the response there"
             ),
         ),
-        (",r1,safe,1", "response_id: the row names no response. Fill in the id of the response"),
+        (
+            ",r1,safe,1",
+            "response_id: the row does not name a response. Fill in the id of the response",
+        ),
         (
             "a1,r1,helpfulnes,1",
             'question_id: "helpfulnes" is not in the rubric. Write "helpfulness"',
@@ -159,15 +164,15 @@ def test_words_are_ratings_on_a_binary_scale(write: Write, cell: str, value: flo
         (
             "a1,r1,,1",
             (
-                "question_id: the row names no question, and several are asked. "
+                "question_id: the row does not name a question, and several are asked. "
                 "Name one of helpfulness, safe"
             ),
         ),
         ("a1,r1,safe", None),
     ],
 )
-def test_what_is_wrong_with_a_row_is_told(
-    write: Write, told: Told, row: str, problem: str | None
+def test_what_is_wrong_with_a_row_is_reported(
+    write: Write, reported: Reported, row: str, problem: str | None
 ) -> None:
     folder = write({"labels.csv": f"{LONG}a2,r2,safe,1\n{row}\n"})
 
@@ -177,10 +182,12 @@ def test_what_is_wrong_with_a_row_is_told(
         expected += "Give the row a cell for each column, and put quotes around text with commas."
     else:
         expected += f":{problem}."
-    assert told(lambda: labels(folder)) == [expected]
+    assert reported(lambda: labels(folder)) == [expected]
 
 
-def test_a_second_rating_of_a_unit_by_one_rater_is_refused(write: Write, told: Told) -> None:
+def test_a_second_rating_of_a_unit_by_one_rater_is_refused(
+    write: Write, reported: Reported
+) -> None:
     """Also in another file, and where the unit was skipped before."""
     folder = write(
         {
@@ -190,7 +197,7 @@ def test_a_second_rating_of_a_unit_by_one_rater_is_refused(write: Write, told: T
         }
     )
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         (
             'labels/a.csv:4:rating: a second rating of "a1" on "safe" by "r1", '
             "the first is labels/a.csv:2. Keep one of the two."
@@ -206,21 +213,21 @@ def test_a_second_rating_of_a_unit_by_one_rater_is_refused(write: Write, told: T
     ]
 
 
-def test_a_unit_both_rated_and_skipped_is_refused(write: Write, told: Told) -> None:
+def test_a_unit_both_rated_and_skipped_is_refused(write: Write, reported: Reported) -> None:
     header = LONG.replace("\n", ",skipped,labelled_at\n")
     folder = write({"labels.csv": f"{header}a1,r1,safe,1,true,\na2,r1,safe,1,x,now\n"})
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         "labels.csv:2:skipped: the unit is both rated and skipped. Empty one of the two cells.",
         (
             'labels.csv:3:skipped: "x" is neither true nor false. '
-            "Write true where the unit was skipped, and nothing elsewhere."
+            "Write true if the unit was skipped, or else nothing."
         ),
-        'labels.csv:3:labelled_at: "now" is no time. Write it as 2026-11-21T04:00:00Z.',
+        'labels.csv:3:labelled_at: "now" is not a time. Write it as 2026-11-21T04:00:00Z.',
     ]
 
 
-def test_everything_that_is_wrong_is_told_at_once(write: Write, told: Told) -> None:
+def test_everything_that_is_wrong_is_reported_at_once(write: Write, reported: Reported) -> None:
     """More than a screenful: no problem is dropped, and a broken file hides no other."""
     folder = write(
         {
@@ -229,10 +236,12 @@ def test_everything_that_is_wrong_is_told_at_once(write: Write, told: Told) -> N
         }
     )
 
-    messages = told(lambda: labels(folder))
+    messages = reported(lambda: labels(folder))
 
     assert len(messages) == 3 * 1_500 + 1
-    assert messages[0].startswith("labels/b.csv:1: the columns a, b are none of the four forms")
+    assert messages[0].startswith(
+        "labels/b.csv:1: the columns a, b are not those of any form of labels"
+    )
     assert [message.split(": ")[0] for message in messages[1:4]] == [
         "labels/a.csv:2:response_id",
         "labels/a.csv:2:rater_id",
@@ -243,7 +252,7 @@ def test_everything_that_is_wrong_is_told_at_once(write: Write, told: Told) -> N
 REJECTING = f"{EVALUATION}labels: {{on_error: reject_rows}}\n"
 
 
-def test_bad_rows_are_rejected_one_by_one_where_that_is_asked_for(write: Write) -> None:
+def test_bad_rows_are_rejected_one_by_one_if_that_is_asked_for(write: Write) -> None:
     text = f"{LONG}a1,r1,safe,1\na1,r1,safe,0\na1\nb9,r1,safe,1\na2,r1,safe,2\na2,r2,safe,0\n"
 
     given = labels(write({"evaluation.yaml": REJECTING, "labels.csv": text}))
@@ -257,10 +266,12 @@ def test_bad_rows_are_rejected_one_by_one_where_that_is_asked_for(write: Write) 
     ]
 
 
-def test_a_file_that_cannot_be_used_is_refused_all_the_same(write: Write, told: Told) -> None:
+def test_a_file_that_cannot_be_used_is_refused_all_the_same(
+    write: Write, reported: Reported
+) -> None:
     folder = write({"evaluation.yaml": REJECTING, "labels.csv": f'{LONG}a1,"r1,safe,1\n'})
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         (
             "labels.csv:2: a quote is opened in this row and never closed. "
             'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c".'
@@ -300,31 +311,31 @@ def test_a_sheet_may_name_the_question(write: Write) -> None:
     assert rows(given, *UNIT) == [("s3", "helpfulness", "r1", 5.0)]
 
 
-def test_a_sheet_tells_what_it_cannot_place(write: Write, told: Told) -> None:
+def test_a_sheet_reports_what_it_cannot_place(write: Write, reported: Reported) -> None:
     text = f"{SHEET}safe,c1,3,1,p,r,m1,easy,r1,1\nother,c2,,,p,r,m1,easy,r1,1\n"
     text += "safe,c1,1,1,p,r,m1,easy,r1,4\n"
     folder = write({"responses.csv": INDICATORS, "labels.csv": text})
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         (
             'labels.csv:2: no response has indicator_id "safe", convo_id "c1", turn_index "3", '
             'model_name "m1", seed "1". '
-            "Copy these cells from the response files as they stand there."
+            "Copy these values from the response files."
         ),
         (
-            "labels.csv:3:question_id: the row names no question, and several are asked. "
+            "labels.csv:3:question_id: the row does not name a question, and several are asked. "
             "Name one of helpfulness, safe."
         ),
         'labels.csv:4:score: 4 is not on the scale of "safe". Use one of 0, 1.',
     ]
 
 
-def test_a_key_that_several_responses_share_is_refused(write: Write, told: Told) -> None:
+def test_a_key_that_several_responses_share_is_refused(write: Write, reported: Reported) -> None:
     responses = INDICATORS + "s4,safe,c1,1,m1,01,p,r\n"
     text = f"{SHEET}safe,c1,1,1,p,r,m1,easy,r1,1\n"
     folder = write({"responses.csv": responses, "labels.csv": text})
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         (
             'labels.csv:2: several responses have indicator_id "safe", convo_id "c1", '
             'turn_index "1", model_name "m1", seed "1". '
@@ -333,10 +344,10 @@ def test_a_key_that_several_responses_share_is_refused(write: Write, told: Told)
     ]
 
 
-def test_a_response_of_one_question_is_rated_on_that_only(write: Write, told: Told) -> None:
+def test_a_response_of_one_question_is_rated_on_that_only(write: Write, reported: Reported) -> None:
     folder = write({"responses.csv": INDICATORS, "labels.csv": f"{LONG}s1,r1,helpfulness,4\n"})
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         (
             'labels.csv:2:question_id: "helpfulness" is not asked of "s1", whose indicator_id is '
             '"safe". Rate it on "safe" only.'
@@ -370,7 +381,7 @@ def test_workshop_annotations_are_read(write: Write) -> None:
     assert given.ratings["source"].tolist()[-1] == "labels/workshop.json:3"
 
 
-def test_the_older_single_rating_counts_where_one_question_is_asked(write: Write) -> None:
+def test_the_older_single_rating_counts_if_one_question_is_asked(write: Write) -> None:
     text = '{"trace_id": "a1", "user_id": "u1", "rating": 4}\n'
     text += '{"trace_id": "a2", "user_id": "u1", "rating": 3, "ratings": {}}\n'
 
@@ -425,20 +436,20 @@ def test_the_older_single_rating_counts_where_one_question_is_asked(write: Write
         (
             {"ratings": {"safe": 1}, "trace_id": "b9"},
             (
-                'trace_id: "b9" is no response of this '
+                'trace_id: "b9" is not a response of this '
                 "evaluation. Use an id from the response files, or add the response there"
             ),
         ),
     ],
 )
-def test_what_is_wrong_with_an_annotation_is_told(
-    write: Write, told: Told, annotation: dict[str, object], problem: str
+def test_what_is_wrong_with_an_annotation_is_reported(
+    write: Write, reported: Reported, annotation: dict[str, object], problem: str
 ) -> None:
     first = {"trace_id": "a2", "user_id": "u1", "ratings": {"safe": 1}}
     second = {"trace_id": "a1", "user_id": "u1", **annotation}
     folder = write({"labels/w.json": json.dumps([first, second])})
 
-    assert told(lambda: labels(folder)) == [f"labels/w.json:2:{problem}."]
+    assert reported(lambda: labels(folder)) == [f"labels/w.json:2:{problem}."]
 
 
 RUBRIC_OF_SESSIONS = """\
@@ -511,7 +522,7 @@ def test_session_exports_are_read(write: Write) -> None:
         (
             {"scenarioId": "b9", "triggerCorrect": True},
             (
-                'scenarioId: "b9" is no response of this '
+                'scenarioId: "b9" is not a response of this '
                 "evaluation. Use an id from the response files, or add the response there"
             ),
         ),
@@ -529,22 +540,22 @@ def test_session_exports_are_read(write: Write) -> None:
         (
             3,
             (
-                'labels: "3" is no label. '
+                'labels: "3" is not a label. '
                 'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
             ),
         ),
     ],
 )
-def test_what_is_wrong_with_a_session_label_is_told(
-    write: Write, told: Told, label: dict[str, object], problem: str
+def test_what_is_wrong_with_a_session_label_is_reported(
+    write: Write, reported: Reported, label: dict[str, object], problem: str
 ) -> None:
     text = export("trigger-accuracy", {"scenarioId": "a2", "triggerCorrect": True}, label)
     folder = write({"evaluation.yaml": RUBRIC_OF_SESSIONS, "labels/a.json": text})
 
-    assert told(lambda: labels(folder)) == [f"labels/a.json:2:{problem}."]
+    assert reported(lambda: labels(folder)) == [f"labels/a.json:2:{problem}."]
 
 
-def test_what_is_wrong_with_a_session_is_told(write: Write, told: Told) -> None:
+def test_what_is_wrong_with_a_session_is_reported(write: Write, reported: Reported) -> None:
     folder = write(
         {
             "evaluation.yaml": RUBRIC_OF_SESSIONS,
@@ -556,8 +567,8 @@ def test_what_is_wrong_with_a_session_is_told(write: Write, told: Told) -> None:
         }
     )
 
-    assert told(lambda: labels(folder)) == [
-        "labels/b.json:1:labels: this is no list of labels. Export the session anew.",
+    assert reported(lambda: labels(folder)) == [
+        "labels/b.json:1:labels: this is not a list of labels. Export the session again.",
         (
             'labels/a.json:1:dimension: "tone" is not in the rubric. '
             "Use one of trigger_accuracy, code-validity, completeness."
@@ -566,7 +577,9 @@ def test_what_is_wrong_with_a_session_is_told(write: Write, told: Told) -> None:
     ]
 
 
-def test_without_responses_every_label_is_of_an_unknown_one(write: Write, told: Told) -> None:
+def test_without_responses_every_label_is_of_an_unknown_one(
+    write: Write, reported: Reported
+) -> None:
     folder = write(
         {
             "responses.csv": "response_id,prompt_text,response_text,model_name\n",
@@ -574,15 +587,17 @@ def test_without_responses_every_label_is_of_an_unknown_one(write: Write, told: 
         }
     )
 
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         (
-            'labels.csv:2:response_id: "a1" is no response of this evaluation. '
+            'labels.csv:2:response_id: "a1" is not a response of this evaluation. '
             "Use an id from the response files, or add the response there."
         )
     ]
 
 
-def test_continuous_scales_take_every_number_between_their_ends(write: Write, told: Told) -> None:
+def test_continuous_scales_take_every_number_between_their_ends(
+    write: Write, reported: Reported
+) -> None:
     rubric = ONE_QUESTION.replace("likert5", "{min: 0, max: 1, step: null}")
     header = "response_id,rater_id,rating\n"
 
@@ -594,7 +609,7 @@ def test_continuous_scales_take_every_number_between_their_ends(write: Write, to
 
     assert given.ratings["value"].tolist() == [0.375, 1.0]
     folder = write({"evaluation.yaml": rubric, "labels.csv": f"{header}a1,r1,1.5\n"})
-    assert told(lambda: labels(folder)) == [
+    assert reported(lambda: labels(folder)) == [
         'labels.csv:2:rating: 1.5 is not on the scale of "helpfulness". Use any number from 0 to 1.'
     ]
 

@@ -3,11 +3,11 @@
 import json
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.table import Table
+from eval_assets.readers.formats.table import Table
 
 
 def parse_json_lines(text: str, *, file: str) -> Table:
-    r"""One JSON object a line; lines that are none are set aside in `Table.bad_rows`.
+    r"""Return one row for each line with a JSON object; other lines are set aside in `bad_rows`.
 
     Examples:
         >>> table = parse_json_lines('{"a": 1}\n\n{"b": null}\n{', file="x.jsonl")
@@ -19,7 +19,7 @@ def parse_json_lines(text: str, *, file: str) -> Table:
     rows: list[dict[str, object]] = []
     lines: list[int] = []
     bad_rows: list[InputProblem] = []
-    # JSON allows U+2028 and its like inside text, where `splitlines` would break the line.
+    # JSON allows U+2028 and its like inside text, at which `splitlines` would break the line.
     for line, row_text in enumerate(text.split("\n"), start=1):
         if not row_text.strip():
             continue
@@ -37,7 +37,7 @@ def parse_json_lines(text: str, *, file: str) -> Table:
 
 
 def parse_json(text: str, *, file: str) -> Table:
-    """A JSON list of objects, or one object, which is one row; lines are places in the list.
+    """Return the objects in a JSON list, or a single object as one row; lines are list positions.
 
     Raises:
         InputError: If the text is not JSON, or holds anything but objects.
@@ -50,7 +50,7 @@ def parse_json(text: str, *, file: str) -> Table:
         document = _loaded(text)
     except json.JSONDecodeError as error:
         what = f"the file is not JSON ({error.msg})"
-        problem = InputProblem(file, error.lineno, None, what, "Mend it, or export it anew")
+        problem = InputProblem(file, error.lineno, None, what, "Fix it, or export it again")
         raise InputError(problem) from error
     except ValueError as error:
         problem = InputProblem(file, None, None, f"the file is not usable JSON ({error})", _REMEDY)
@@ -72,7 +72,7 @@ _REMEDY = "Write a list of objects, one a row"
 
 
 def _loaded(text: str) -> object:
-    """The JSON value; RecursionError becomes a ValueError, since nothing we read is that deep."""
+    """Return the JSON value; RecursionError becomes ValueError, as nothing we read is that deep."""
     try:
         loaded: object = json.loads(text, object_pairs_hook=_object)
     except RecursionError as error:
@@ -81,11 +81,11 @@ def _loaded(text: str) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object; Python would keep the last of two equal keys without a word."""
+    """Return a JSON object; Python would silently keep the last of two equal keys."""
     row = dict(pairs)
     if len(row) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f'key "{next(key for key in keys if keys.count(key) > 1)}" is there twice')
+        raise ValueError(f'key "{next(key for key in keys if keys.count(key) > 1)}" is repeated')
     return row
 
 

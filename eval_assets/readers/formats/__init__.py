@@ -1,0 +1,1 @@
+"""Files of rows in any format, to tables of cells."""

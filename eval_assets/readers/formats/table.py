@@ -1,0 +1,113 @@
+"""A file of rows, as columns: what every format becomes before its rows mean anything."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from eval_assets.problems import InputProblem
+
+T = TypeVar("T")
+
+_WORD_IN_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one file, as columns of equal length.
+
+    A column is found under its header or any other spelling of it: in capitals, with spaces or
+    hyphens, in camel case.
+
+    Args:
+        file: File, as messages name it.
+        columns: Cells by header. Of CSV, TSV and spreadsheets they are text and a blank cell is "";
+            elsewhere they are JSON values, None if a row has no such key.
+        lines: Where each row starts, counted from 1: its line; of Parquet and JSON, its row.
+        bad_rows: What is wrong with rows that could not be read and are not in `columns`.
+
+    Examples:
+        >>> table = Table("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
+        >>> table.stripped("rating")
+        ['4', '5', None]
+        >>> table.stripped("notes")
+        [None, None, None]
+    """
+
+    file: str
+    columns: Mapping[str, list[object]]
+    lines: list[int]
+    bad_rows: tuple[InputProblem, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def header_of(self, *names: str) -> str | None:
+        """Return the header of the first of these columns that the file has, as it spells it."""
+        found = (self._headers.get(_plain(name)) for name in names)
+        return next((header for header in found if header is not None), None)
+
+    def has(self, *names: str) -> bool:
+        """Return whether the file has all of these columns."""
+        return all(_plain(name) in self._headers for name in names)
+
+    def cells(self, *names: str) -> list[object]:
+        """Return the cells of the first of these columns that the file has, or else None."""
+        header = self.header_of(*names)
+        return [None] * len(self) if header is None else self.columns[header]
+
+    def text(self, *names: str) -> list[str | None]:
+        """Return cells as text, unchanged if they are text."""
+        return [cell if isinstance(cell, str) else as_text(cell) for cell in self.cells(*names)]
+
+    def stripped(self, *names: str) -> list[str | None]:
+        """Return cells as text without blanks around it, None if nothing is left."""
+        return per_distinct(self.text(*names), without_blanks)
+
+    @cached_property
+    def _headers(self) -> dict[str, str]:
+        """Return headers by their plain spelling; of two alike the plain one, or the first."""
+        headers: dict[str, str] = {}
+        for header in self.columns:
+            if header == _plain(header):
+                headers[header] = header
+            headers.setdefault(_plain(header), header)
+        return headers
+
+
+def _plain(header: str) -> str:
+    """Return a header in small letters with underscores between its words.
+
+    Examples:
+        >>> [_plain(header) for header in ("Response ID", "scenarioId", "rater-id", "\u00dcbung")]
+        ['response_id', 'scenario_id', 'rater_id', '\u00fcbung']
+    """
+    words = _WORD_IN_CAMEL_CASE.sub("_", header.strip())
+    return _BETWEEN_WORDS.sub("_", words).strip("_").lower()
+
+
+def per_distinct(cells: Sequence[str | None], read: Callable[[str | None], T]) -> list[T]:
+    """Return `read` of every cell, called once for each distinct one: columns repeat themselves."""
+    known = {cell: read(cell) for cell in set(cells)}
+    return list(map(known.__getitem__, cells))
+
+
+def without_blanks(cell: str | None) -> str | None:
+    """Return the cell without blanks around it; None if nothing is left."""
+    return (cell.strip() or None) if cell is not None else None
+
+
+def as_text(cell: object) -> str | None:
+    """Return a JSON or database value as a CSV file would have it; None stays None."""
+    match cell:
+        case None | str():
+            return cell
+        case bool():
+            return "true" if cell else "false"
+        case float() if cell.is_integer():
+            return str(int(cell))
+        case _:
+            isoformat = getattr(cell, "isoformat", None)
+            return str(isoformat() if callable(isoformat) else cell)

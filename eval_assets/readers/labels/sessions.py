@@ -1,0 +1,92 @@
+"""Exports of labelling sessions: one rater's labels in one dimension."""
+
+from collections.abc import Iterator, Sequence
+
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers.formats.table import Table, as_text
+from eval_assets.readers.labels.given import GivenLabel, GivenLabels, labels_one_by_one
+from eval_assets.readers.problems import shown
+
+_KEYS = {
+    "response_id": "scenarioId",
+    "question_id": "dimension",
+    "rater_id": "labelerId",
+    "labelled_at": "timestamp",
+    "skip_reason": "skipReason",
+}
+
+
+def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
+    """Return labels of `{"dimension", "labelerId", "labels": [{"scenarioId", ...}]}`.
+
+    Lines are positions in the list of labels; if a file holds several exports, they go on.
+
+    Raises:
+        InputError: If `labels` is not a list.
+    """
+    labels: list[tuple[int, str, GivenLabel]] = []
+    bad_rows = list(table.bad_rows)
+    line = 0
+    exports = zip(
+        table.lines,
+        table.cells("labels"),
+        table.stripped("dimension"),
+        table.stripped("labelerId"),
+        strict=True,
+    )
+    for place, given, dimension, labeler in exports:
+        if not isinstance(given, list):
+            what, remedy = "this is not a list of labels", "Export the session again"
+            raise InputError(InputProblem(table.file, place, "labels", what, remedy))
+        question = _question_of(dimension, question_ids)
+        for line, label in enumerate(given, start=line + 1):  # noqa: B020 - counted on
+            wrong = _problem(label)
+            if wrong is not None:
+                bad_rows.append(InputProblem(table.file, line, *wrong))
+                continue
+            key, rating = next(_ratings(label), ("labels", None))
+            fields = {"question_id": question, "rating": rating, **_fields(label)}
+            fields["rater_id"] = fields["rater_id"] or labeler
+            labels.append((line, key, fields))
+    return labels_one_by_one(table.file, labels, bad_rows, headers=_KEYS)
+
+
+def _problem(label: object) -> tuple[str, str, str] | None:
+    """Return column, finding and remedy if it is unclear what the label says."""
+    if not isinstance(label, dict):
+        remedy = 'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
+        return "labels", f"{shown(as_text(label))} is not a label", remedy
+    keys = [key for key, _ in _ratings(label)]
+    if len(keys) > 1:
+        what = f"one label gives both {keys[0]} and {keys[1]}"
+        return keys[1], what, "Keep the one that the dimension asks for"
+    return None
+
+
+def _fields(label: dict[str, object]) -> dict[str, str | None]:
+    """Return what the label says beside its question and rating."""
+    named = {field: key for field, key in _KEYS.items() if field != "question_id"}
+    named |= {field: field for field in ("confidence", "notes", "skipped")}
+    return {field: as_text(label.get(key)) for field, key in named.items()}
+
+
+def _ratings(label: dict[str, object]) -> Iterator[tuple[str, str | None]]:
+    """Yield key and rating of each rating in the label; code is valid if it parses and runs."""
+    for key in ("triggerCorrect", "technicallyCorrect", "completenessScore"):
+        if label.get(key) is not None:
+            yield key, as_text(label[key])
+    code = [as_text(label.get(key)) for key in ("codeParses", "codeRuns")]
+    if "false" in code:
+        yield "codeRuns", "false"
+    elif code != [None, None]:
+        both = code == ["true", "true"]
+        yield "codeRuns", "true" if both else " and ".join(part or "nothing" for part in code)
+
+
+def _question_of(dimension: str | None, question_ids: Sequence[str]) -> str | None:
+    """Return the question that a dimension means, whether written with hyphens or underscores."""
+    if dimension is None or dimension in question_ids:
+        return dimension
+    plain = dimension.lower().replace("-", "_")
+    same = [q for q in question_ids if q.lower().replace("-", "_") == plain]
+    return same[0] if same else dimension

@@ -1,0 +1,265 @@
+"""How rows say which response and question they mean, and which of these exist."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.readers.cells import canonical_number
+from eval_assets.readers.formats.table import Table, as_text, per_distinct
+from eval_assets.readers.problems import Findings, WhatAndRemedy, nearest, shown
+
+RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
+"""Columns under which the id of a response is accepted, in any spelling."""
+
+MODEL_NAME = ("model_name", "model")
+"""Columns under which the model that answered is accepted."""
+
+Key = tuple[str | None, str | None, str | None, str | None, str | None]
+"""Indicator, conversation, turn, model and seed of a response, None if not given."""
+
+KEY_COLUMNS = ("indicator_id", "convo_id", "turn_index", "model_name", "seed")
+
+Reference = str | Key
+"""How a row names a response: by its id, or by its key."""
+
+PositionArray = npt.NDArray[np.int64]
+
+T = TypeVar("T", bound=Hashable)
+
+UNKNOWN = -1
+"""Position of what does not exist."""
+
+AMBIGUOUS = -2
+"""Position of a key that several responses share."""
+
+NOT_GIVEN = -3
+"""Position of a question that a row does not name and that does not follow from its response."""
+
+
+@dataclass(frozen=True)
+class References:
+    """Which response and question each row of a file means.
+
+    Args:
+        responses: Response of each row, by id or by key; None if it names none.
+        questions: Question of each row; None if it names none.
+        response_header: Column of the responses; None if several columns name them.
+        question_header: Column of the questions.
+    """
+
+    responses: Sequence[Reference | None]
+    questions: Sequence[str | None]
+    response_header: str | None
+    question_header: str
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units that can be rated: responses with the questions that are asked of them.
+
+    Args:
+        response_ids: Ids of the responses.
+        question_ids: Ids of the rubric's questions.
+        asked: Whether the question is asked of the response; shape (n_responses, n_questions).
+        table: The responses, in `RESPONSE_COLUMNS`.
+    """
+
+    response_ids: list[str]
+    question_ids: list[str]
+    asked: npt.NDArray[np.bool_]
+    table: pd.DataFrame
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """Key of each response."""
+        columns = [_cells(self.table[column]) for column in KEY_COLUMNS]
+        indicators, convos, turns, models, seeds = columns
+        turns, seeds = (per_distinct(cells, canonical_number) for cells in (turns, seeds))
+        return list(zip(indicators, convos, turns, models, seeds, strict=True))
+
+    @cached_property
+    def _by_id(self) -> dict[Reference, int]:
+        return {response_id: position for position, response_id in enumerate(self.response_ids)}
+
+    @cached_property
+    def _by_key(self) -> dict[Reference, int]:
+        """Position by key, AMBIGUOUS if several responses share it."""
+        positions: dict[Reference, int] = {}
+        for position, key in enumerate(self.keys):
+            positions[key] = AMBIGUOUS if key in positions else position
+        return positions
+
+    def responses(self, references: Sequence[Reference | None]) -> PositionArray:
+        """Return the position of each response in `response_ids`, UNKNOWN or AMBIGUOUS."""
+        given = next((reference for reference in references if reference is not None), None)
+        positions = self._by_key if isinstance(given, tuple) else self._by_id
+        return _positions_in(positions, references)
+
+    def questions(self, questions: Sequence[str | None], responses: PositionArray) -> PositionArray:
+        """Return the position of each question: the one named, or the only one asked."""
+        only = np.where(self.asked.sum(axis=1) == 1, self.asked.argmax(axis=1), NOT_GIVEN)
+        unnamed = np.array([question is None for question in questions], dtype=bool)
+        inferred = np.full(len(questions), UNKNOWN, dtype=np.int64)
+        known = unnamed & (responses >= 0)
+        inferred[known] = only[responses[known]]
+        named = _positions_in({q: i for i, q in enumerate(self.question_ids)}, questions)
+        return np.where(unnamed, inferred, named)
+
+    def note_unknown(
+        self,
+        findings: Findings,
+        named: References,
+        *,
+        responses: PositionArray,
+        questions: PositionArray,
+    ) -> None:
+        """Note rows whose response or question does not exist, or do not belong together.
+
+        Args:
+            findings: The rows are noted here.
+            named: How the rows name their units.
+            responses: Position of the response that was found for each row.
+            questions: Position of the question that was found for each row.
+        """
+        findings.add(
+            responses < 0,
+            named.response_header,
+            lambda row: _no_response(named.responses[row], int(responses[row])),
+        )
+        # Which question is meant may depend on the response: a row without one is noted once.
+        unnamed = np.array([question is None for question in named.questions], dtype=bool)
+        findings.add(
+            (questions == NOT_GIVEN) | ((questions == UNKNOWN) & ~unnamed),
+            named.question_header,
+            lambda row: _no_question(named.questions[row], self.question_ids),
+        )
+        findings.add(
+            self._not_asked(responses, questions),
+            named.question_header,
+            lambda row: self._describe_not_asked(int(responses[row]), int(questions[row])),
+        )
+
+    def _not_asked(
+        self, responses: PositionArray, questions: PositionArray
+    ) -> npt.NDArray[np.bool_]:
+        """Return whether both exist, but the question is not asked of the response."""
+        known = (responses >= 0) & (questions >= 0)
+        found = np.zeros(len(responses), dtype=bool)
+        found[known] = ~self.asked[responses[known], questions[known]]
+        return found
+
+    def _describe_not_asked(self, response: int, question: int) -> WhatAndRemedy:
+        only = self.question_ids[int(self.asked[response].argmax())]
+        name, response_id = self.question_ids[question], self.response_ids[response]
+        what = f'"{name}" is not asked of {shown(response_id)}, whose indicator_id is "{only}"'
+        return what, f'Rate it on "{only}" only'
+
+
+def units_of(evaluation: Evaluation, responses: pd.DataFrame) -> Units:
+    """Return the units of an evaluation with these responses."""
+    indicators = _cells(responses["indicator_id"])
+    asked_by = {
+        indicator: [question in evaluation.asked(indicator) for question in evaluation.rubric]
+        for indicator in set(indicators)
+    }
+    asked = np.array([asked_by[indicator] for indicator in indicators], dtype=bool)
+    return Units(
+        response_ids=[str(response_id) for response_id in responses["response_id"]],
+        question_ids=[question.id for question in evaluation.rubric],
+        asked=asked.reshape(len(responses), len(evaluation.rubric)),
+        table=responses,
+    )
+
+
+def references_in(table: Table, question_ids: Sequence[str]) -> References:
+    """Return which units the rows of a table mean, by its columns of ids or of keys."""
+    response = table.header_of(*RESPONSE_ID)
+    responses: Sequence[Reference | None]
+    responses = list(keys(table)) if response is None else table.stripped(response)
+    questions = table.stripped("question_id")
+    if table.has("indicator_id"):
+        indicators = table.stripped("indicator_id")
+        questions = [
+            question or (indicator if indicator in question_ids else None)
+            for question, indicator in zip(questions, indicators, strict=True)
+        ]
+    header = table.header_of("question_id") or "question_id"
+    return References(responses, questions, response, header)
+
+
+def has_references(table: Table) -> bool:
+    """Return whether the table has columns that name responses."""
+    return table.header_of(*RESPONSE_ID, "indicator_id", "convo_id") is not None
+
+
+def keys(table: Table) -> Iterator[Key]:
+    """Return the key of each row."""
+    return zip(
+        table.stripped("indicator_id"),
+        table.stripped("convo_id"),
+        per_distinct(table.text("turn_index"), canonical_number),
+        table.stripped(*MODEL_NAME),
+        per_distinct(table.text("seed"), canonical_number),
+        strict=True,
+    )
+
+
+def id_of(key: Key) -> str:
+    r"""Return the response id made from a key: its parts joined by `|`, escaped within them.
+
+    Examples:
+        >>> id_of(("L4_HAI", "c1", "2", "gemini", None))
+        'L4_HAI|c1|2|gemini|'
+    """
+    return "|".join((part or "").replace("\\", r"\\").replace("|", r"\|") for part in key)
+
+
+def shown_key(key: Key) -> str:
+    """Return the parts of a key that are given, as a message names them."""
+    return ", ".join(
+        f"{column} {shown(part)}"
+        for column, part in zip(KEY_COLUMNS, key, strict=True)
+        if part is not None
+    )
+
+
+def _no_response(reference: Reference | None, position: int) -> WhatAndRemedy:
+    """Describe a row whose response is not named, unknown or not the only one of that name."""
+    if reference is None:
+        return "the row does not name a response", "Fill in the id of the response"
+    if isinstance(reference, str):
+        remedy = "Use an id from the response files, or add the response there"
+        return f"{shown(reference)} is not a response of this evaluation", remedy
+    if position == AMBIGUOUS:
+        remedy = "Add a column response_id that tells them apart"
+        return f"several responses have {shown_key(reference)}", remedy
+    remedy = "Copy these values from the response files"
+    return f"no response has {shown_key(reference) or 'an empty key'}", remedy
+
+
+def _no_question(question: str | None, question_ids: Sequence[str]) -> WhatAndRemedy:
+    """Describe a row whose question is not named, or is not in the rubric."""
+    if question is None:
+        remedy = f"Name one of {', '.join(question_ids)}"
+        return "the row does not name a question, and several are asked", remedy
+    return f"{shown(question)} is not in the rubric", nearest(question, question_ids)
+
+
+def _positions_in(positions: Mapping[T, int], names: Sequence[T | None]) -> PositionArray:
+    """Return the position of each name, UNKNOWN if it has none."""
+    distinct = {
+        name: UNKNOWN if name is None else positions.get(name, UNKNOWN) for name in set(names)
+    }
+    return np.fromiter(map(distinct.__getitem__, names), dtype=np.int64, count=len(names))
+
+
+def _cells(column: pd.Series) -> list[str | None]:
+    """Return the text of a column of responses, None if it has nothing."""
+    missing = column.isna()
+    return [None if gone else as_text(cell) for cell, gone in zip(column, missing, strict=True)]
