@@ -1,7 +1,7 @@
 """Scales: the values a rating may take, and how ratings on them are compared."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 import numpy as np
@@ -25,6 +25,7 @@ class Scale:
         low: Lowest value.
         high: Highest value.
         values: All allowed values, lowest first; None if every value in [low, high] is allowed.
+        words: What each value is called, if raters answer in words.
 
     Raises:
         ValueError: If the scale has fewer than two values, or they do not ascend.
@@ -39,6 +40,7 @@ class Scale:
     low: float
     high: float
     values: tuple[float, ...] | None = None
+    words: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -55,6 +57,21 @@ class Scale:
             raise ValueError(
                 f"values must lead from {self.low:g} to {self.high:g}, got {self.described()}"
             )
+
+        if self.words is not None and (
+            len({word.casefold() for word in self.words}) != len(self.values or ())
+        ):
+            raise ValueError(f"each value needs a word of its own, got {', '.join(self.words)}")
+
+    @classmethod
+    def from_words(cls, *words: str) -> "Scale":
+        """Return the scale of words, worst first, which stand for 0, 1, 2, and so on.
+
+        Examples:
+            >>> Scale.from_words("bad", "fair", "good").described()
+            '0 (bad), 1 (fair), 2 (good)'
+        """
+        return replace(cls.from_steps(low=0, high=len(words) - 1), words=words)
 
     @classmethod
     def from_steps(cls, *, low: float, high: float, step: float = 1) -> "Scale":
@@ -134,13 +151,20 @@ class Scale:
             return "nominal"
         return "ordinal" if all(value.is_integer() for value in self.values) else "interval"
 
+    def shown(self, value: float) -> str:
+        """Return a value as a person reads it: with its word, or without needless decimals."""
+        number = f"{value:g}"
+        if self.words is None or self.values is None or value not in self.values:
+            return number
+        return f"{number} ({self.words[self.values.index(value)]})"
+
     def described(self) -> str:
         """Return the allowed values as a person would write them."""
         if self.values is None:
             return f"any number from {self.low:g} to {self.high:g}"
         if len(self.values) > 12:  # noqa: PLR2004 - a longer list is no help in a message
             return f"{self.low:g}, {self.values[1]:g}, ... {self.high:g}"
-        return ", ".join(f"{value:g}" for value in self.values)
+        return ", ".join(map(self.shown, self.values))
 
 
 BINARY = Scale(low=0.0, high=1.0, values=(0.0, 1.0))

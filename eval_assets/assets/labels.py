@@ -1,5 +1,7 @@
 """Labels by human raters, and responses on which they disagree."""
 
+import logging
+
 import dagster as dg
 
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
@@ -23,6 +25,8 @@ from eval_assets.store import (
     write_labels,
 )
 
+logger = logging.getLogger(__name__)
+
 
 @dg.asset(
     group_name="human_labels", kinds={"csv", "duckdb"}, deps=[model_responses, rubric_questions]
@@ -41,6 +45,8 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 return unchanged(table_metadata(connection, "human_labels"))
             responses = response_keys(connection)
         labels = read_labels(evaluation, responses)
+        for note in labels.notes:
+            logger.info(note)
         with folder.connect() as connection, transaction(connection):
             write_labels(connection, labels.ratings, labels.rejected)
             n_rows = count_rows(connection, "human_labels")

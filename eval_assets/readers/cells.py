@@ -17,7 +17,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_TRUE_OR_FALSE = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,16 @@ class Ratings:
     """Rating cells, read but not yet checked against a scale.
 
     Args:
+        texts: The cells.
         values: Number in each cell, NaN if it has none; "nan" and "inf" are not numbers.
         blank: Whether the cell is blank.
-        words: Whether the cell says true, false, yes or no: 1 or 0 on a binary scale alone.
+        true_or_false: Whether it says true, false, yes or no: 1 or 0 on a binary scale alone.
     """
 
+    texts: Sequence[str | None]
     values: FloatArray
     blank: BoolArray
-    words: BoolArray
+    true_or_false: BoolArray
 
 
 def number_in(cell: str | None) -> float:
@@ -80,18 +83,40 @@ def in_utc(text: str) -> str | None:
         return None
 
 
-def read_ratings(cells: Sequence[str | None]) -> Ratings:
+def read_ratings(cells: Sequence[str | None], *, has_decimal_commas: bool = False) -> Ratings:
     """Return what each cell says.
+
+    Args:
+        cells: The cells.
+        has_decimal_commas: Whether 4,5 is a number.
 
     Examples:
         >>> read_ratings(["3.0", "yes", ""]).values
         array([ 3.,  1., nan])
     """
+    if has_decimal_commas:
+        cells = per_distinct(cells, _with_decimal_point)
     read = per_distinct(cells, _read_cell)
     columns = np.array(read, dtype=float).reshape(len(read), 3)
-    return Ratings(
-        values=columns[:, 0], blank=columns[:, 1].astype(bool), words=columns[:, 2].astype(bool)
-    )
+    return Ratings(cells, columns[:, 0], columns[:, 1].astype(bool), columns[:, 2].astype(bool))
+
+
+def values_on(ratings: Ratings, scale: Scale) -> FloatArray:
+    """Return the value that each cell means on a scale, on it or not; NaN if it means none.
+
+    Examples:
+        >>> values_on(read_ratings(["Good", "1", "yes"]), Scale.from_words("bad", "fair", "good"))
+        array([ 2.,  1., nan])
+    """
+    values = ratings.values
+    if not scale.is_binary:
+        values = np.where(ratings.true_or_false, np.nan, values)
+    if scale.words is None or scale.values is None:
+        return values
+    named = {w.casefold(): value for w, value in zip(scale.words, scale.values, strict=True)}
+    found = per_distinct(ratings.texts, lambda cell: named.get((cell or "").strip().casefold()))
+    words = np.array(found, dtype=float)
+    return np.where(np.isnan(words), values, words)
 
 
 def on_scale(ratings: Ratings, scale: Scale) -> tuple[FloatArray, BoolArray]:
@@ -102,14 +127,19 @@ def on_scale(ratings: Ratings, scale: Scale) -> tuple[FloatArray, BoolArray]:
         >>> on_scale(cells, Scale.from_steps(low=1, high=5))[1]
         array([ True, False, False])
     """
-    contained = scale.contains(ratings.values)
-    return scale.snap(ratings.values), contained & (~ratings.words | scale.is_binary)
+    values = values_on(ratings, scale)
+    return scale.snap(values), scale.contains(values)
 
 
 def _read_cell(cell: str | None) -> tuple[float, bool, bool]:
-    """Return value, whether blank, whether a word."""
+    """Return value, whether blank, whether true or false."""
     text = without_blanks(cell)
     if text is None:
         return math.nan, True, False
-    word = _WORDS.get(text.lower())
+    word = _TRUE_OR_FALSE.get(text.lower())
     return (word, False, True) if word is not None else (number_in(text), False, False)
+
+
+def _with_decimal_point(cell: str | None) -> str | None:
+    text = without_blanks(cell)
+    return text.replace(",", ".") if text and _DECIMAL_COMMA.fullmatch(text) else cell

@@ -1,6 +1,7 @@
 """Response files to one table of responses."""
 
 import json
+import logging
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,8 @@ from eval_assets.readers.formats.table import Table, as_text, per_distinct
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.problems import Findings, shown
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, Key, id_of, keys, shown_key
+
+logger = logging.getLogger(__name__)
 
 _GROUP_ID = ("group_id", "group")
 _OPTIONAL = ("difficulty", "role", "timestamp")
@@ -47,6 +50,8 @@ def read_responses(evaluation: Evaluation) -> pd.DataFrame:
         except InputError as error:
             problems.append(error.problem)
             continue
+        for note in table.notes:
+            logger.info("%s: %s", table.file, note)
         problems += sorted([*table.bad_rows, *_problems(table, ids)], key=lambda p: p.line or 0)
         if not problems:
             parts.append(_responses(table, ids.ids))

@@ -10,7 +10,7 @@ from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.raters import Judge
-from eval_assets.readers.cells import read_ratings
+from eval_assets.readers.cells import read_ratings, values_on
 from eval_assets.readers.formats.table import without_blanks
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.problems import Findings, WhatAndRemedy, shown
@@ -109,14 +109,13 @@ def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArr
     """Return score, status, raw score and reply of each row."""
     scores = given.column(given.score_header)
     replies = [reply if without_blanks(reply) else None for reply in given.column("raw_output")]
-    read = read_ratings(scores)
-    scales = [question.scale for question in evaluation.rubric]
-    binary = np.array([scale.is_binary for scale in scales])[given.questions]
-    raw = np.where(read.words & ~binary, np.nan, read.values)
-    within = np.zeros(len(raw), dtype=bool)
-    for position, scale in enumerate(scales):
+    read = read_ratings(scores, has_decimal_commas=given.table.has_decimal_commas)
+    raw = np.full(len(scores), np.nan)
+    within = np.zeros(len(scores), dtype=bool)
+    for position, question in enumerate(evaluation.rubric):
         here = given.questions == position
-        within[here] = scale.spans(raw[here])
+        raw[here] = values_on(read, question.scale)[here]
+        within[here] = question.scale.spans(raw[here])
     replied = np.array([reply is not None for reply in replies], dtype=bool)
     blank_with_reply = "unparsable" if given.score_header else UNPARSED
     status = np.select(

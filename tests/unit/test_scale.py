@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
@@ -106,3 +107,21 @@ def test_a_scale_is_described_as_people_would_write_it() -> None:
     assert LIKERT5.described() == "1, 2, 3, 4, 5"
     assert Scale(low=0, high=1).described() == "any number from 0 to 1"
     assert Scale.from_steps(low=0, high=100).described() == "0, 1, ... 100"
+
+
+def test_words_stand_for_their_places() -> None:
+    scale = Scale.from_words("Bad", "OK", "Good")
+
+    assert (scale.values, scale.default_level()) == ((0, 1, 2), "ordinal")
+    assert [scale.shown(value) for value in (0, 2, 1.5)] == ["0 (Bad)", "2 (Good)", "1.5"]
+    assert Scale.from_words("Fail", "Pass").is_binary
+
+
+def test_words_must_differ() -> None:
+    with pytest.raises(ValueError, match="each value needs a word of its own, got good, Good"):
+        Scale.from_words("good", "Good")
+
+
+def test_values_of_any_scale_are_compared_on_the_unit_interval() -> None:
+    assert LIKERT5.to_unit(np.array([1.0, 2.0, 5.0])).tolist() == [0, 0.25, 1]
+    assert Scale(low=-1, high=1).to_unit(0.0) == 0.5

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from eval_assets.declared import Text
 from eval_assets.problems import InputError, KeyPath
 from eval_assets.readers.evaluation.guessed_scale import guessed_scales
 from eval_assets.readers.evaluation.validation import Checks, validated
@@ -11,8 +12,10 @@ from eval_assets.readers.problems import shown
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 _FORMS = (
-    "Use binary, likert5, {min: 1, max: 4}, {min: 0, max: 1, step: null} or {values: [0, 0.5, 1]}"
+    "Use binary, likert5, {min: 1, max: 4}, {min: 0, max: 1, step: null}, {values: [0, 0.5, 1]} "
+    "or {values: [bad, good]}"
 )
+_NAMED = {"binary": BINARY, "likert5": LIKERT5}
 _MOST_STEPS = 1_000_000
 _ANY = Scale(low=0, high=1)
 """Stands in for a scale that is wrong, so that the rest of its question is checked too."""
@@ -32,6 +35,13 @@ class ScaleValues:
     """A scale of the values named."""
 
     values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ScaleWords:
+    """A scale of words, worst first, which stand for 0, 1, 2, and so on."""
+
+    values: tuple[Text, ...]
 
 
 def declared_rubric(
@@ -85,14 +95,15 @@ def _question(
 
 def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
     """Return the scale; note what is wrong with it and return None if it cannot be used."""
-    if raw == "binary":
-        return BINARY
-    if raw == "likert5":
-        return LIKERT5
+    if isinstance(raw, str) and raw in _NAMED:
+        return _NAMED[raw]
     if not isinstance(raw, dict):
         checks.note(at, f"{shown(str(raw))} is not a scale", _FORMS)
         return None
     try:
+        values = raw.get("values")
+        if isinstance(values, list) and any(isinstance(value, str) for value in values):
+            return _of_words(validated(checks, ScaleWords, raw, at=at))
         if "values" in raw:
             return _of_values(validated(checks, ScaleValues, raw, at=at))
         return _of_steps(validated(checks, ScaleSteps, raw, at=at))
@@ -107,6 +118,10 @@ def _of_values(declared: ScaleValues | None) -> Scale | None:
     if not declared.values:
         raise ValueError("a scale needs two values or more, got none")
     return Scale(low=declared.values[0], high=declared.values[-1], values=declared.values)
+
+
+def _of_words(declared: ScaleWords | None) -> Scale | None:
+    return None if declared is None else Scale.from_words(*map(str.strip, declared.values))
 
 
 def _of_steps(declared: ScaleSteps | None) -> Scale | None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from eval_assets.evaluation import SHIPPED_PROMPTS
 from eval_assets.problems import KeyPath
 from eval_assets.readers.evaluation.validation import Checks, type_at
-from eval_assets.readers.formats.tables import FORMATS
+from eval_assets.readers.formats.files import is_working_file
+from eval_assets.readers.formats.tables import FORMATS_OF_TEXT, format_of
 
 
 def given_files(
@@ -19,12 +20,18 @@ def given_files(
 def found_files(folder: Path, noun: str) -> tuple[Path, ...]:
     """Return the files of that noun if none are named: `noun.csv` and its like, then `noun/*`.
 
-    If there is none of these, one such as `noun.ods` is meant: reading it says what to do.
+    If there is none of these, one such as `noun.xlsx` is meant; beside others, that is a working
+    copy. Of any other ending, reading it says what to do.
     """
-    single = [folder / f"{noun}{suffix}" for suffix in FORMATS]
-    several = sorted((folder / noun).glob("[!.]*"))
-    found = tuple(path for path in [*single, *several] if path.is_file())
-    return found or tuple(path for path in sorted(folder.glob(f"{noun}.*")) if path.is_file())
+    single = [path for path in _files_in(folder, f"{noun}.*") if path.stem.split(".")[0] == noun]
+    rows = [path for path in single if format_of(path) in FORMATS_OF_TEXT]
+    return (*rows, *_files_in(folder / noun, "*")) or tuple(single)
+
+
+def _files_in(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that match a pattern, without those that somebody is working on."""
+    found = sorted(folder.glob(pattern))
+    return [path for path in found if path.is_file() and not is_working_file(path)]
 
 
 def in_folder(
@@ -87,7 +94,8 @@ def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Pa
             return []
         return [_existing(checks, name, at, folder=folder)]
     matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - takes absolute ones
-    files = [folder / match for match in matches if (folder / match).is_file()]
+    found = [folder / match for match in matches]
+    files = [path for path in found if path.is_file() and not is_working_file(path)]
     if not files:
         checks.note(at, f"no file matches {name}", "Check the pattern, or add the files")
     return files

@@ -28,20 +28,24 @@ def guessed_scales(
     Raises:
         InputError: If a label file cannot be used.
     """
-    cells: dict[str, set[str | None]] = defaultdict(set)
+    values: dict[str, set[float]] = defaultdict(set)
     for path in filter(Path.is_file, files):
-        given = given_labels(read_table(path, folder=folder), question_ids=question_ids)
+        given = given_labels(read_table(path, folder=folder), questions=dict.fromkeys(question_ids))
         only = question_ids[0] if len(question_ids) == 1 else ""
-        for question, rating in zip(given.units.questions, given.text("rating"), strict=True):
-            cells[question or only].add(rating)
-    guesses = {question: _guess(cells[question]) for question in question_ids}
+        ratings = read_ratings(
+            given.text("rating"), has_decimal_commas=given.table.has_decimal_commas
+        )
+        for question, value, blank in zip(
+            given.units.questions, ratings.values.tolist(), ratings.blank, strict=True
+        ):
+            if not blank:
+                values[question or only].add(value)
+    guesses = {question: guessed_scale(values[question]) for question in question_ids}
     return {question: scale for question, scale in guesses.items() if scale is not None}
 
 
-def _guess(cells: set[str | None]) -> Scale | None:
+def guessed_scale(values: set[float]) -> Scale | None:
     """Return the scale that ratings must be on, None if it could be another."""
-    ratings = read_ratings(list(cells))
-    values = set(ratings.values[~ratings.blank].tolist())
     if values == {0.0, 1.0}:
         return BINARY
     if values and values <= set(LIKERT5.values or ()) and max(values) > 1:

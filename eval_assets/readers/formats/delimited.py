@@ -9,21 +9,30 @@ from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.formats.table import Table
-from eval_assets.readers.problems import shown
+from eval_assets.readers.formats.table import Table, checked_headers
 
 if TYPE_CHECKING:
     import _csv
 
 _ROWS_AT_ONCE = 1_024
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE = 100_000
+_SAMPLE_ROWS = 50
+_EXCELS_OWN = re.compile(r"sep=(.)[\r\n]", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
     r"""Return the rows of CSV or TSV text; every cell stays text as it is, "N/A" and "nan" too.
 
-    Rows with another number of cells than the header are set aside in `Table.bad_rows`; blank
-    lines are not rows.
+    Cells are separated by commas, semicolons, tabs or bars, whichever splits the rows as the
+    header. Rows with another number of cells than the header are set aside in `Table.bad_rows`;
+    blank lines are not rows.
+
+    Args:
+        text: The text.
+        file: File, as messages name it.
+        delimiter: Separates cells if nothing speaks for another.
 
     Raises:
         InputError: If the header or the quoting is broken, so that rows cannot be told apart.
@@ -33,9 +42,10 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
         >>> table.columns["text"], table.lines
         (['two\nlines', 'N/A'], [2, 4])
     """
+    delimiter = _delimiter_of(text, default=delimiter)
     reader = _reader(text, delimiter)
     try:
-        names = _checked_header(_first_row(reader), line=reader.line_num, file=file)
+        names = checked_headers(_first_row(reader), line=reader.line_num, file=file)
         cells: list[list[object]] = [[] for _ in names]
         known: list[dict[str, str]] = [{} for _ in names]
         lines: list[int] = []
@@ -54,7 +64,30 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
                 column.extend(map(seen.setdefault, new, new))
     except csv.Error as error:
         raise InputError(_broken_quoting(text, delimiter, error, file=file)) from error
-    return Table(file, dict(zip(names, cells, strict=True)), lines, tuple(bad_rows))
+    return Table(
+        file,
+        dict(zip(names, cells, strict=True)),
+        lines,
+        tuple(bad_rows),
+        has_decimal_commas=delimiter != ",",
+    )
+
+
+def _delimiter_of(text: str, *, default: str) -> str:
+    """Return the delimiter that splits most of the first rows into as many cells as the header."""
+    named = _EXCELS_OWN.match(text)
+    if named is not None:
+        return named[1]
+    start = _NEWLINE.sub("\n", text[:_SAMPLE])
+    best = (0.0, 0, default)
+    for delimiter in dict.fromkeys((default, *_DELIMITERS)):
+        sample = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter)
+        with suppress(csv.Error):
+            header, *rows = [row for row in islice(sample, _SAMPLE_ROWS) if row] or [[]]
+            if len(header) > 1:
+                fitting = sum(len(row) == len(header) for row in rows) / max(len(rows), 1)
+                best = max(best, (fitting, len(header), delimiter), key=lambda found: found[:2])
+    return best[2]
 
 
 def _reader(text: str, delimiter: str) -> "_csv.Reader":
@@ -66,7 +99,12 @@ def _reader(text: str, delimiter: str) -> "_csv.Reader":
 
 def _first_row(reader: "_csv.Reader") -> list[str]:
     """Return the first row that is not blank."""
-    return next((row for row in reader if row), [])
+    return next((row for row in reader if row and not _is_excels_own(row)), [])
+
+
+def _is_excels_own(row: list[str]) -> bool:
+    """Return whether a first row only names the delimiter, as Excel's exports do."""
+    return "".join(row).lower() == "sep="
 
 
 def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
@@ -75,26 +113,6 @@ def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
         return list(range(after + 1, until + 1))
     n_lines = (1 + len(_NEWLINE.findall(",".join(row))) for row in rows)
     return list(accumulate(n_lines, initial=after + 1))[:-1]
-
-
-def _checked_header(header: list[str], *, line: int, file: str) -> list[str]:
-    """Return the names of the columns, without blanks around them."""
-    names = [name.strip() for name in header]
-    if not any(names):
-        problem = InputProblem(file, line, None, "there is no header", "Name the columns in line 1")
-        raise InputError(problem)
-    if "" in names:
-        what = f"column {names.index('') + 1} has no name"
-        raise InputError(InputProblem(file, line, None, what, "Name the column or remove it"))
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        what, remedy = "two columns have this name", "Rename or remove one of them"
-        raise InputError(InputProblem(file, line, twice, what, remedy))
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t,"):
-        what = f"the header {shown(names[0])} is one column"
-        remedy = "Separate the columns by commas in a .csv file, by tabs in a .tsv file"
-        raise InputError(InputProblem(file, line, None, what, remedy))
-    return names
 
 
 def _ragged(

@@ -1,6 +1,9 @@
 """Given files as bytes and text: their names in messages, their encoding, whether they changed."""
 
+import gzip
 import hashlib
+import re
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +11,19 @@ from pathlib import Path
 from eval_assets.problems import InputError, InputProblem
 
 BOM = b"\xef\xbb\xbf"
+
+_WORKING_FILE = re.compile(r"[.~].*|.*(~|#|\.tmp|\.part|\.partial|\.crdownload|\.swp|\.lock)")
+
+
+def is_working_file(path: Path) -> bool:
+    """Return whether a file is hidden, a lock or half written, as editors and downloads leave them.
+
+    Examples:
+        >>> names = [".~lock.labels.csv#", "~$labels.xlsx", "labels.csv.part", "labels.csv"]
+        >>> [is_working_file(Path(name)) for name in names]
+        [True, True, True, False]
+    """
+    return _WORKING_FILE.fullmatch(path.name) is not None
 
 
 def named(path: Path, *, folder: Path) -> str:
@@ -21,10 +37,25 @@ def read_text(path: Path, *, file: str) -> str:
     Raises:
         InputError: If the file cannot be read, has no bytes at all, or is not text in UTF-8.
     """
+    return decoded(read_bytes(path, file=file), file=file)
+
+
+def read_bytes(path: Path, *, file: str) -> bytes:
+    """Return everything in the file, unpacked if its name ends in .gz.
+
+    Raises:
+        InputError: If the file cannot be read or unpacked, or has no bytes at all.
+    """
     check_readable(path, file=file)
     with _translate_os_errors(file):
         data = path.read_bytes()
-    return decoded(data, file=file)
+    if path.suffix.lower() != ".gz":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        what = f"the file cannot be unpacked ({error})"
+        raise InputError(InputProblem(file, None, None, what, "Pack it again with gzip")) from error
 
 
 def check_readable(path: Path, *, file: str) -> None:
@@ -50,20 +81,63 @@ def decoded(data: bytes, *, file: str) -> str:
         >>> decoded(b"\xef\xbb\xbfresponse_id", file="labels.csv")
         'response_id'
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(InputProblem(file, 1, None, "the file is UTF-16", _SAVE_AS_UTF8))
+    utf16 = _utf16_of(data)
     offset = len(BOM) if data.startswith(BOM) else 0
     try:
-        text = data[offset:].decode()
+        text = data.decode(utf16).removeprefix("\ufeff") if utf16 else data[offset:].decode()
     except UnicodeDecodeError as error:
-        at = offset + error.start
-        what = f"byte {at + 1} of the file (0x{data[at]:02x}) is not UTF-8"
+        at = error.start if utf16 else offset + error.start
+        encoding = "UTF-16" if utf16 else "UTF-8"
+        what = f"byte {at + 1} of the file (0x{data[at]:02x}) is not {encoding}"
         line = data.count(b"\n", 0, at) + 1
         raise InputError(InputProblem(file, line, None, what, _SAVE_AS_UTF8)) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InputError(InputProblem(file, line, None, "the line holds a NUL byte", _SAVE_AS_TEXT))
     return text
+
+
+def decoded_as_guessed(data: bytes, *, file: str) -> tuple[str, tuple[str, ...]]:
+    r"""Return the bytes as text, and a note if their encoding had to be guessed.
+
+    What is not UTF-8 is taken for cp1252, in which Western European programs save by default.
+
+    Raises:
+        InputError: If the bytes are in neither encoding.
+
+    Examples:
+        >>> decoded_as_guessed(b"caf\xe9", file="labels.csv")[0]
+        'caf\xe9'
+    """
+    try:
+        return decoded(data, file=file), ()
+    except InputError as error:
+        cause = error.__cause__
+        if not isinstance(cause, UnicodeDecodeError) or _utf16_of(data):
+            raise
+        try:
+            text = data.decode("cp1252")
+        except UnicodeDecodeError:
+            raise error from cause
+        letter = text[len(data[: cause.start].decode("cp1252"))]
+        note = (
+            f"read as cp1252 (Western European), because it is not UTF-8: line "
+            f'{error.problem.line} has a "{letter}". If that is wrong, save it as UTF-8'
+        )
+        return text, (note,)
+
+
+def _utf16_of(data: bytes) -> str | None:
+    """Return the variant of UTF-16 that the bytes are in, None if they are not."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    # Without a mark: every other byte of Western text is NUL, and no other encoding has any.
+    start = data[:200]
+    if len(start) >= _SHORTEST_UTF16 and not any(start[1::2]) and all(start[::2]):
+        return "utf-16-le"
+    if len(start) >= _SHORTEST_UTF16 and not any(start[::2]) and all(start[1::2]):
+        return "utf-16-be"
+    return None
 
 
 def source_fingerprint(paths: Iterable[Path]) -> str:
@@ -94,6 +168,7 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+_SHORTEST_UTF16 = 4
 _SAVE_AS_UTF8 = 'Save the file as UTF-8 (in Excel: "CSV UTF-8")'
 _SAVE_AS_TEXT = "Save the file as text, in UTF-8"
 

@@ -1,6 +1,7 @@
 """JSON and JSON lines: rows of JSON values, each with its line or its place in the list."""
 
 import json
+import re
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.formats.table import Table
@@ -69,6 +70,7 @@ def parse_json(text: str, *, file: str) -> Table:
 
 
 _REMEDY = "Write a list of objects, one a row"
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _loaded(text: str) -> object:
@@ -77,6 +79,12 @@ def _loaded(text: str) -> object:
         loaded: object = json.loads(text, object_pairs_hook=_object)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    if _ESCAPED_SURROGATE.search(text):
+        try:
+            json.dumps(loaded, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])[1:-1]
+            raise ValueError(f"{half} is half a character") from error
     return loaded
 
 

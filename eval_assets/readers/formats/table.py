@@ -1,12 +1,12 @@
 """A file of rows, as columns: what every format becomes before its rows mean anything."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from eval_assets.problems import InputProblem
+from eval_assets.problems import InputError, InputProblem
 
 T = TypeVar("T")
 
@@ -27,6 +27,8 @@ class Table:
             elsewhere they are JSON values, None if a row has no such key.
         lines: Where each row starts, counted from 1: its line; of Parquet and JSON, its row.
         bad_rows: What is wrong with rows that could not be read and are not in `columns`.
+        notes: How the file was read, if that had to be guessed.
+        has_decimal_commas: Whether 4,5 is a number, as where cells are separated by semicolons.
 
     Examples:
         >>> table = Table("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
@@ -40,18 +42,20 @@ class Table:
     columns: Mapping[str, list[object]]
     lines: list[int]
     bad_rows: tuple[InputProblem, ...] = ()
+    notes: tuple[str, ...] = ()
+    has_decimal_commas: bool = False
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def header_of(self, *names: str) -> str | None:
         """Return the header of the first of these columns that the file has, as it spells it."""
-        found = (self._headers.get(_plain(name)) for name in names)
+        found = (self._headers.get(plain(name)) for name in names)
         return next((header for header in found if header is not None), None)
 
     def has(self, *names: str) -> bool:
         """Return whether the file has all of these columns."""
-        return all(_plain(name) in self._headers for name in names)
+        return all(plain(name) in self._headers for name in names)
 
     def cells(self, *names: str) -> list[object]:
         """Return the cells of the first of these columns that the file has, or else None."""
@@ -71,17 +75,37 @@ class Table:
         """Return headers by their plain spelling; of two alike the plain one, or the first."""
         headers: dict[str, str] = {}
         for header in self.columns:
-            if header == _plain(header):
+            if header == plain(header):
                 headers[header] = header
-            headers.setdefault(_plain(header), header)
+            headers.setdefault(plain(header), header)
         return headers
 
 
-def _plain(header: str) -> str:
+def checked_headers(headers: Iterable[str | None], *, line: int, file: str) -> list[str]:
+    """Return the headers of a table without blanks around them.
+
+    Raises:
+        InputError: If there are none, one is blank, or two are equal.
+    """
+    names = [(header or "").strip() for header in headers]
+    if not any(names):
+        problem = InputProblem(file, line, None, "there is no header", "Name the columns in line 1")
+        raise InputError(problem)
+    if "" in names:
+        what = f"column {names.index('') + 1} has no name"
+        raise InputError(InputProblem(file, line, None, what, "Name the column or remove it"))
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        what, remedy = "two columns have this name", "Rename or remove one of them"
+        raise InputError(InputProblem(file, line, repeated, what, remedy))
+    return names
+
+
+def plain(header: str) -> str:
     """Return a header in small letters with underscores between its words.
 
     Examples:
-        >>> [_plain(header) for header in ("Response ID", "scenarioId", "rater-id", "\u00dcbung")]
+        >>> [plain(header) for header in ("Response ID", "scenarioId", "rater-id", "\u00dcbung")]
         ['response_id', 'scenario_id', 'rater_id', '\u00fcbung']
     """
     words = _WORD_IN_CAMEL_CASE.sub("_", header.strip())

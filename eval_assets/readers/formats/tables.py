@@ -1,17 +1,27 @@
 """Files of rows in any of the formats, recognised by the end of their names."""
 
 import glob
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.formats.delimited import parse_delimited
-from eval_assets.readers.formats.files import check_readable, named, read_text
+from eval_assets.readers.formats.files import (
+    check_readable,
+    decoded_as_guessed,
+    named,
+    read_bytes,
+)
 from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
+from eval_assets.readers.formats.spreadsheet import read_spreadsheet
 from eval_assets.readers.formats.table import Table
 
-FORMATS = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+FORMATS_OF_TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet")
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
+FORMATS = FORMATS_OF_TEXT + SPREADSHEETS
+"""Ends of file names that are read; of text also with .gz behind."""
 
 
 def read_table(path: Path, *, folder: Path) -> Table:
@@ -25,21 +35,35 @@ def read_table(path: Path, *, folder: Path) -> Table:
         InputError: If the file as a whole cannot be used.
     """
     file = named(path, folder=folder)
-    match path.suffix.lower():
-        case ".csv":
-            return parse_delimited(read_text(path, file=file), file=file, delimiter=",")
-        case ".tsv":
-            return parse_delimited(read_text(path, file=file), file=file, delimiter="\t")
-        case ".jsonl":
-            return parse_json_lines(read_text(path, file=file), file=file)
+    match format_of(path):
+        case ".csv" | ".tsv" | ".txt" as suffix:
+            text, notes = _text(path, file)
+            delimiter = "," if suffix == ".csv" else "\t"
+            return replace(parse_delimited(text, file=file, delimiter=delimiter), notes=notes)
+        case ".jsonl" | ".ndjson":
+            text, notes = _text(path, file)
+            return replace(parse_json_lines(text, file=file), notes=notes)
         case ".json":
-            return parse_json(read_text(path, file=file), file=file)
+            text, notes = _text(path, file)
+            return replace(parse_json(text, file=file), notes=notes)
         case ".parquet":
             return _read_parquet(path, file)
+        case ".xlsx" | ".xls" | ".ods":
+            return read_spreadsheet(path, file=file)
         case suffix:
             what = f'"{suffix}" is not a known format' if suffix else "the file name has no ending"
             remedy = f"Use one of {', '.join(FORMATS)}, or move the file elsewhere"
             raise InputError(InputProblem(file, None, None, what, remedy))
+
+
+def format_of(path: Path) -> str:
+    """Return the end of a file's name that says its format, without .gz."""
+    packed = path.suffix.lower() == ".gz"
+    return (Path(path.stem) if packed else path).suffix.lower()
+
+
+def _text(path: Path, file: str) -> tuple[str, tuple[str, ...]]:
+    return decoded_as_guessed(read_bytes(path, file=file), file=file)
 
 
 def _read_parquet(path: Path, file: str) -> Table:

@@ -1,31 +1,36 @@
 """The forms in which labels are given, recognised by their columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.labels.given import FIELDS, GivenLabels, labels_in_rows
 from eval_assets.readers.labels.sessions import session_labels
+from eval_assets.readers.labels.wide import wide_labels
 from eval_assets.readers.labels.workshop import workshop_labels
 from eval_assets.readers.references import RESPONSE_ID, has_references
+from eval_assets.scale import Scale
 
 _FORMS = (
     "Give the columns of one of them: long (response_id, rater_id, question_id, rating), "
     "sheet (indicator_id, convo_id, turn_index, seed, model, rater_id, score), "
+    "wide (response_id and a column for each rater or question), "
     "workshop (trace_id, user_id, ratings), session export (dimension, labelerId, labels)"
 )
 
 
-def given_labels(table: Table, *, question_ids: Sequence[str]) -> GivenLabels:
+def given_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> GivenLabels:
     """Return the labels of a file, in whichever form its columns are.
 
     Args:
         table: The file.
-        question_ids: Questions of the rubric, to which dimensions and indicators are matched.
+        questions: Questions of the rubric, to which dimensions and columns are matched, each with
+            its scale; None if that is not known yet.
 
     Raises:
         InputError: If the columns are those of none of the forms.
     """
+    question_ids = list(questions)
     if table.has("labels", "dimension"):
         return session_labels(table, question_ids)
     has_id = table.header_of(*RESPONSE_ID) is not None
@@ -35,5 +40,8 @@ def given_labels(table: Table, *, question_ids: Sequence[str]) -> GivenLabels:
     has_fields = table.header_of(*FIELDS["rater_id"]) and table.header_of(*FIELDS["rating"])
     if not table.columns or (has_references(table) and has_fields):
         return labels_in_rows(table, question_ids)
+    wide = wide_labels(table, questions)
+    if wide is not None:
+        return wide
     what = f"the columns {', '.join(table.columns)} are not those of any form of labels"
     raise InputError(InputProblem(table.file, 1, None, what, _FORMS))

@@ -26,11 +26,13 @@ class Labels:
         rejected: What is wrong with the rows that were left out; empty unless the evaluation says
             `on_error: reject_rows`.
         n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
+        notes: How files were read, if that had to be guessed.
     """
 
     ratings: pd.DataFrame
     rejected: tuple[InputProblem, ...]
     n_unrated: int
+    notes: tuple[str, ...]
 
 
 def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
@@ -47,14 +49,16 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
     units = units_of(evaluation, responses)
     checked: list[CheckedLabels] = []
     unusable: list[InputProblem] = []
+    notes: list[str] = []
     for path in evaluation.labels.files:
         try:
             table = read_table(path, folder=evaluation.folder)
-            given = given_labels(table, question_ids=units.question_ids)
+            given = given_labels(table, questions={q.id: q.scale for q in evaluation.rubric})
         except InputError as error:
             unusable.append(error.problem)
         else:
             checked.append(checked_labels(given, evaluation, units))
+            notes += [f"{given.table.file}: {note}" for note in given.table.notes]
     ratings = _joined(checked)
     second = ratings.duplicated(_UNIT_AND_RATER, keep="first")
     problems = [problem for file in checked for problem in file.problems]
@@ -65,6 +69,7 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
         ratings.loc[~second, list(LABEL_COLUMNS)].reset_index(drop=True),
         rejected=tuple(problems),
         n_unrated=sum(file.n_unrated for file in checked),
+        notes=tuple(notes),
     )
 
 

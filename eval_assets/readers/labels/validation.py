@@ -51,7 +51,7 @@ def checked_labels(given: GivenLabels, evaluation: Evaluation, units: Units) -> 
     responses = units.responses(given.units.responses)
     questions = units.questions(given.units.questions, responses)
     units.note_unknown(findings, given.units, responses=responses, questions=questions)
-    cells = read_ratings(given.text("rating"))
+    cells = read_ratings(given.text("rating"), has_decimal_commas=table.has_decimal_commas)
     skipped = _skipped(findings, given)
     _note_no_rater(findings, given, rated=~cells.blank, skipped=skipped)
     values = _values(findings, given, cells, rubric=evaluation.rubric, questions=questions)

@@ -233,7 +233,7 @@ def test_problems_of_all_files_are_reported_at_once(write: Write, reported: Repo
         {
             "responses.csv": "response_id,prompt_text,response_text,model\na,p,r\nb,p,r,\n",
             "responses/b.csv": b"\xff\xfea",
-            "responses/c.txt": "x",
+            "responses/c.doc": "x",
         }
     )
 
@@ -241,5 +241,5 @@ def test_problems_of_all_files_are_reported_at_once(write: Write, reported: Repo
         "responses.csv:2",
         "responses.csv:3:model",
         "responses/b.csv:1",
-        "responses/c.txt",
+        "responses/c.doc",
     ]

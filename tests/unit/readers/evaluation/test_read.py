@@ -71,6 +71,8 @@ budget_usd: 5
         ("{values: [0, 0.5, 1]}", Scale(0, 1, (0, 0.5, 1)), "interval"),
         ("{values: [0, 1, 3]}", Scale(0, 3, (0, 1, 3)), "ordinal"),
         ("{min: 0, max: 1, step: null}", Scale(0, 1), "interval"),
+        ("{values: [bad, OK, good]}", Scale.from_words("bad", "OK", "good"), "ordinal"),
+        ("{values: [no, yes]}", Scale.from_words("no", "yes"), "nominal"),
     ],
 )
 def test_a_scale_can_be_declared_in_any_of_its_forms(
@@ -108,7 +110,7 @@ def test_a_broken_scale_is_refused(
         (
             f"evaluation.yaml:3:rubric[0].{key}: {problem}. "
             "Use binary, likert5, {min: 1, max: 4}, "
-            "{min: 0, max: 1, step: null} or {values: [0, 0.5, 1]}."
+            "{min: 0, max: 1, step: null}, {values: [0, 0.5, 1]} or {values: [bad, good]}."
         )
     ]
 
@@ -427,14 +429,23 @@ def test_files_are_found_if_none_are_named(write: Write) -> None:
     assert evaluation.labels.files == (folder / "labels/a.json", folder / "labels/b.csv")
 
 
-def test_a_spreadsheet_in_place_of_labels_is_taken_so_that_reading_it_says_what_to_do(
+def test_a_spreadsheet_is_taken_if_there_are_no_other_labels(
     write: Write,
 ) -> None:
     """Beside a file of a known format it is somebody's working copy."""
     folder = write({"labels.xlsx": "x"})
     assert read_evaluation(folder).labels.files == (folder / "labels.xlsx",)
-    folder = write({"labels.xlsx": "x", "labels.csv": "x"})
-    assert read_evaluation(folder).labels.files == (folder / "labels.csv",)
+    folder = write({"labels.xlsx": "x", "labels.csv": "x", "labels.json.gz": "x"})
+    assert read_evaluation(folder).labels.files == (
+        folder / "labels.csv",
+        folder / "labels.json.gz",
+    )
+
+
+def test_lock_and_half_written_files_are_not_labels(write: Write) -> None:
+    names = ["labels/~$a.xlsx", "labels/.~lock.a.csv#", "labels/a.csv.part", "labels/a.csv"]
+    folder = write({**dict.fromkeys(names, "x"), "evaluation.yaml": f"{HEAD}labels: labels/*\n"})
+    assert read_evaluation(folder).labels.files == (folder / "labels/a.csv",)
 
 
 def test_an_evaluation_may_have_no_labels_yet(write: Write) -> None:

@@ -89,13 +89,6 @@ def test_text_without_a_header_is_refused() -> None:
     assert refused("\n\n") == "x.csv:2: there is no header. Name the columns in line 1."
 
 
-def test_columns_separated_by_something_else_are_refused() -> None:
-    assert refused("response_id;rating\na1;4\n") == (
-        'x.csv:1: the header "response_id;rating" is one column. '
-        "Separate the columns by commas in a .csv file, by tabs in a .tsv file."
-    )
-
-
 def test_a_quote_that_is_never_closed_is_reported_where_it_opens() -> None:
     assert refused('a,b\n1,2\n3,"x\n4,y\n5,z\n') == (
         "x.csv:3: a quote is opened in this row and never closed. "
@@ -111,3 +104,41 @@ def test_tabs_separate_the_columns_of_tsv() -> None:
     table = parse_delimited("a\tb\n1,5\t2\n", file="x.tsv", delimiter="\t")
 
     assert table.columns == {"a": ["1,5"], "b": ["2"]}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_the_one_that_splits_rows_as_the_header(delimiter: str) -> None:
+    """The header of one column and the text of another hold all the other delimiters."""
+    rows = [
+        ["id", "How good, or bad; is it|then", "text"],
+        ["1", "4", "a,b;c|d\te"],
+        ["2", "5", ""],
+    ]
+    text = "".join(delimiter.join(f'"{cell}"' for cell in row) + "\n" for row in rows)
+
+    table = parsed(text)
+
+    assert list(table.columns) == rows[0]
+    assert table.columns["text"] == ["a,b;c|d\te", ""]
+    assert table.has_decimal_commas == (delimiter != ",")
+
+
+def test_text_in_unquoted_cells_does_not_decide_the_delimiter() -> None:
+    table = parsed("id;text\n1;one, two, three\n2;four, five\n3;six\n")
+
+    assert table.columns == {
+        "id": ["1", "2", "3"],
+        "text": ["one, two, three", "four, five", "six"],
+    }
+
+
+def test_one_column_is_not_split_by_the_commas_of_its_text() -> None:
+    table = parsed("prompt_text\nHello\n")
+
+    assert table.columns == {"prompt_text": ["Hello"]}
+
+
+def test_excels_line_that_names_the_delimiter_is_not_a_row() -> None:
+    table = parsed("sep=;\nid;rating\na1;4\n")
+
+    assert (table.columns, table.lines) == ({"id": ["a1"], "rating": ["4"]}, [3])

@@ -1,10 +1,18 @@
+import gzip
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
 from eval_assets.problems import InputError
-from eval_assets.readers.formats.files import check_readable, decoded, named, source_fingerprint
+from eval_assets.readers.formats.files import (
+    check_readable,
+    decoded,
+    decoded_as_guessed,
+    named,
+    read_bytes,
+    source_fingerprint,
+)
 
 
 def refused(data: bytes) -> str:
@@ -29,10 +37,40 @@ def test_a_byte_order_mark_does_not_shift_the_place() -> None:
     assert refused(b"\xef\xbb\xbfa\n\xe9").startswith("labels.csv:2: byte 6 of the file (0xe9)")
 
 
-def test_utf16_is_refused() -> None:
-    assert refused("a,b".encode("utf-16")) == (
-        'labels.csv:1: the file is UTF-16. Save the file as UTF-8 (in Excel: "CSV UTF-8").'
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_read_with_its_mark_and_without(encoding: str) -> None:
+    assert decoded("a,b\ncaf\u00e9,1\n".encode(encoding), file="x") == "a,b\ncaf\u00e9,1\n"
+
+
+def test_what_is_not_utf8_is_taken_for_cp1252_and_that_is_noted() -> None:
+    text, notes = decoded_as_guessed("a,b\ncaf\u00e9,1\n".encode("cp1252"), file="labels.csv")
+
+    assert text == "a,b\ncaf\u00e9,1\n"
+    (note,) = notes
+    assert note == (
+        "read as cp1252 (Western European), because it is not UTF-8: line 2 has a "
+        '"\u00e9". If that is wrong, save it as UTF-8'
     )
+
+
+def test_what_is_in_neither_encoding_is_refused() -> None:
+    """0x81 has no meaning in cp1252."""
+    with pytest.raises(InputError, match=r"byte 3 of the file \(0xe9\) is not UTF-8"):
+        decoded_as_guessed(b"a,\xe9\x81", file="labels.csv")
+
+
+def test_a_packed_file_is_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv.gz").write_bytes(gzip.compress(b"a,b"))
+
+    assert read_bytes(tmp_path / "labels.csv.gz", file="labels.csv.gz") == b"a,b"
+
+
+@pytest.mark.parametrize("content", [b"a,b", gzip.compress(b"a,b" * 100)[:-9]])
+def test_a_file_that_cannot_be_unpacked_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "labels.csv.gz").write_bytes(content)
+
+    with pytest.raises(InputError, match=r"labels\.csv\.gz: the file cannot be unpacked"):
+        read_bytes(tmp_path / "labels.csv.gz", file="labels.csv.gz")
 
 
 def test_nul_bytes_are_refused() -> None:

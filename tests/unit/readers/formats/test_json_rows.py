@@ -62,3 +62,14 @@ def test_anything_but_objects_is_refused() -> None:
     assert refused("[" * 100_000) == (
         f"x.json: the file is not usable JSON (nested too deeply). {remedy}"
     )
+
+
+@pytest.mark.parametrize(
+    "text", ['"\\ud800"', '"\\uDC00 x"', '["\\ud83d"]', '{"b": {"\\udfff": 1}}']
+)
+def test_half_a_character_is_set_aside(text: str) -> None:
+    """DuckDB could not store it."""
+    table = parse_json_lines(f'{{"a": {text}}}\n{{"a": "\\ud83d\\ude00"}}\n', file="x.jsonl")
+
+    assert table.columns == {"a": ["\U0001f600"]}
+    assert "is half a character). Write one JSON" in str(table.bad_rows[0])

@@ -1,3 +1,4 @@
+import gzip
 from pathlib import Path
 
 import duckdb
@@ -50,7 +51,7 @@ def test_a_file_that_only_looks_like_parquet_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("labels.xlsx", '".xlsx" is not a known format'), ("labels", "the file name has no ending")],
+    [("labels.doc", '".doc" is not a known format'), ("labels", "the file name has no ending")],
 )
 def test_other_formats_are_refused(tmp_path: Path, name: str, what: str) -> None:
     (tmp_path / name).write_text("x")
@@ -64,3 +65,20 @@ def test_the_ending_may_be_in_capitals(tmp_path: Path) -> None:
     (tmp_path / "LABELS.CSV").write_text("a\n1\n")
 
     assert read_table(tmp_path / "LABELS.CSV", folder=tmp_path).columns == {"a": ["1"]}
+
+
+@pytest.mark.parametrize("name", ["labels.csv.gz", "LABELS.JSONL.GZ", "labels.json.gz"])
+def test_text_formats_may_be_packed(tmp_path: Path, name: str) -> None:
+    content = '[{"a": "1"}]' if "json." in name else '{"a": "1"}\n' if "JSONL" in name else "a\n1\n"
+    (tmp_path / name).write_bytes(gzip.compress(content.encode()))
+
+    assert read_table(tmp_path / name, folder=tmp_path).columns == {"a": ["1"]}
+
+
+def test_a_guessed_encoding_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_bytes("rater;rating\nZo\u00eb;4,5\n".encode("cp1252"))
+
+    table = read_table(tmp_path / "labels.csv", folder=tmp_path)
+
+    assert table.columns["rater"] == ["Zo\u00eb"]
+    assert table.notes[0].startswith("read as cp1252")

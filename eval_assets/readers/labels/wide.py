@@ -1,0 +1,177 @@
+"""Wide tables of labels: a column for each rater, for each question, or for each of both."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers.cells import read_ratings, values_on
+from eval_assets.readers.formats.table import Table, plain
+from eval_assets.readers.labels.given import FIELDS, GivenLabels
+from eval_assets.readers.references import (
+    KEY_COLUMNS,
+    MODEL_NAME,
+    RESPONSE_ID,
+    References,
+    has_references,
+    references_in,
+)
+from eval_assets.scale import Scale
+
+_OTHER_COLUMNS = {
+    *RESPONSE_ID,
+    *KEY_COLUMNS,
+    *MODEL_NAME,
+    *(name for names in FIELDS.values() for name in names),
+    *("prompt_text", "response_text", "question_id", "difficulty", "role", "timestamp"),
+    *("group_id", "group", "prompt_id", "id", "index", "row", "n"),
+}
+"""Columns that never hold the ratings of one rater."""
+
+_FEWEST_RATERS = 2
+_MOST_DISTINCT = 12
+"""Different values in a column that is taken for ratings although no scale is known."""
+
+_MOST_ARE_RATINGS = 0.5
+_BETWEEN = " \t_:-./()[]|"
+
+
+class RatingColumn(NamedTuple):
+    """A column of ratings: its header, and the rater and question that follow from it."""
+
+    header: str
+    rater: str | None
+    question: str | None
+
+
+def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> GivenLabels | None:
+    """Return the labels of a wide table, None if it is not one.
+
+    Args:
+        table: The file.
+        questions: Questions of the rubric, each with its scale; None if that is not known yet.
+
+    Raises:
+        InputError: If there are columns of ratings, but not who gave them or what they rate.
+    """
+    if not has_references(table):
+        return None
+    columns = _by_question(table, questions) or _by_rater(table, questions)
+    return _melted(table, columns, references_in(table, list(questions))) if columns else None
+
+
+def rating_columns(table: Table, scales: Sequence[Scale | None]) -> list[str]:
+    """Return the headers of columns that hold ratings and nothing else.
+
+    Without a known scale these are columns of few different numbers, or of yes and no.
+    """
+    candidates = [header for header in table.columns if plain(header) not in _OTHER_COLUMNS]
+    return [header for header in candidates if _holds_ratings(table, header, scales)]
+
+
+def _holds_ratings(table: Table, header: str, scales: Sequence[Scale | None]) -> bool:
+    """Return whether most of what a column holds are ratings: a few may be typing errors."""
+    cells = [cell for cell in table.stripped(header) if cell is not None]
+    if not cells:
+        return False
+    ratings = read_ratings(cells, has_decimal_commas=table.has_decimal_commas)
+    known = [scale for scale in scales if scale is not None]
+    if len(known) < len(scales):
+        return not np.isnan(ratings.values).any() and len(set(ratings.values)) <= _MOST_DISTINCT
+    on_any = np.any([scale.contains(values_on(ratings, scale)) for scale in known], axis=0)
+    return bool(on_any.mean() >= _MOST_ARE_RATINGS)
+
+
+def _by_question(table: Table, questions: Mapping[str, Scale | None]) -> list[RatingColumn]:
+    """Return the columns whose header names a question, alone or beside a rater."""
+    found = [
+        column
+        for header in table.columns
+        if (column := _named_question(header, list(questions))) is not None
+    ]
+    without_rater = [column.header for column in found if column.rater is None]
+    if without_rater and table.header_of(*FIELDS["rater_id"]) is None:
+        what = f"no column says who gave the ratings in {', '.join(without_rater)}"
+        remedy = "Add a column rater_id, or name the columns by rater and question, as in anna: "
+        raise InputError(InputProblem(table.file, 1, None, what, remedy + without_rater[0]))
+    return found
+
+
+def _by_rater(table: Table, questions: Mapping[str, Scale | None]) -> list[RatingColumn]:
+    """Return the columns of two or more raters, who all answer the question of the row."""
+    if table.header_of(*FIELDS["rater_id"]) is not None:
+        return []
+    headers = rating_columns(table, list(questions.values()))
+    if len(headers) < _FEWEST_RATERS:
+        return []
+    if len(questions) > 1 and not table.has("question_id") and not table.has("indicator_id"):
+        what = f"columns {', '.join(headers)} hold ratings, but not of which question"
+        remedy = f"Name them by rater and question, as in {headers[0]}: {next(iter(questions))}"
+        raise InputError(InputProblem(table.file, 1, None, what, remedy))
+    return [RatingColumn(header, header, None) for header in headers]
+
+
+def _named_question(header: str, question_ids: Sequence[str]) -> RatingColumn | None:
+    """Return the column if its header is a question, or begins or ends with one."""
+    for question in sorted(question_ids, key=len, reverse=True):
+        given, name = plain(header), plain(question)
+        if given == name:
+            return RatingColumn(header, None, question)
+        if given.endswith(f"_{name}") and header.casefold().rstrip(_BETWEEN).endswith(
+            question.casefold()
+        ):
+            rater = header.rstrip(_BETWEEN)[: -len(question)].strip(_BETWEEN)
+            return RatingColumn(header, rater, question)
+        if given.startswith(f"{name}_") and header.casefold().startswith(question.casefold()):
+            return RatingColumn(header, header[len(question) :].strip(_BETWEEN), question)
+    return None
+
+
+def _melted(table: Table, columns: Sequence[RatingColumn], units: References) -> GivenLabels:
+    """Return one row for each row and column of ratings."""
+    rows = range(len(table))
+    raters, others = table.stripped(*FIELDS["rater_id"]), _further_fields(table)
+    by_column = {column.header: table.text(column.header) for column in columns}
+    melted: dict[str, list[object]] = {
+        "rater_id": [column.rater or raters[row] for row in rows for column in columns],
+        "rating": [by_column[column.header][row] for row in rows for column in columns],
+        **{field: [cells[row] for row in rows for _ in columns] for field, cells in others.items()},
+    }
+    long = Table(
+        table.file,
+        melted,
+        [line for line in table.lines for _ in columns],
+        table.bad_rows,
+        (*table.notes, _note(columns, units)),
+        table.has_decimal_commas,
+    )
+    repeated = References(
+        responses=[response for response in units.responses for _ in columns],
+        questions=[column.question or units.questions[row] for row in rows for column in columns],
+        response_header=units.response_header,
+        question_header=units.question_header,
+    )
+    headers: dict[str, str | Sequence[str]] = {field: field for field in FIELDS}
+    headers["rating"] = [column.header for _ in rows for column in columns]
+    return GivenLabels(long, repeated, headers)
+
+
+def _further_fields(table: Table) -> dict[str, list[str | None]]:
+    """Return what rows say of all their ratings, such as when they were given."""
+    return {
+        field: table.stripped(*names)
+        for field, names in FIELDS.items()
+        if field not in ("rater_id", "rating") and table.header_of(*names) is not None
+    }
+
+
+def _note(columns: Sequence[RatingColumn], units: References) -> str:
+    headers = ", ".join(column.header for column in columns)
+    if all(column.question and column.rater for column in columns):
+        return f"columns {headers} read as rater and question"
+    if any(column.question for column in columns):
+        return f"columns {headers} read as questions"
+    asked = {question for question in units.questions if question is not None}
+    of = f" of {', '.join(sorted(asked))}" if asked else ""
+    return f"columns {headers} read as raters{of}"

@@ -1,0 +1,71 @@
+from pathlib import Path
+
+import pytest
+
+from eval_assets.problems import InputError
+from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.tables import read_table
+from tests.unit.readers.formats.xlsx import Cell, workbook
+
+
+def read(folder: Path, content: bytes) -> Table:
+    (folder / "labels.xlsx").write_bytes(content)
+    return read_table(folder / "labels.xlsx", folder=folder)
+
+
+def test_cells_are_the_text_that_a_csv_file_would_have(tmp_path: Path) -> None:
+    rows: list[list[Cell]] = [
+        ["id", "rating", "notes"],
+        ["a1", 4.0, None],
+        ["007", 0.5, "two\nlines"],
+        [7, 1, " x"],
+    ]
+
+    table = read(tmp_path, workbook({"Sheet1": rows}))
+
+    assert table.columns == {
+        "id": ["a1", "007", "7"],
+        "rating": ["4", "0.5", "1"],
+        "notes": ["", "two\nlines", " x"],
+    }
+    assert (table.lines, table.notes) == ([2, 3, 4], ())
+
+
+def test_rows_keep_the_lines_of_the_sheet(tmp_path: Path) -> None:
+    """Empty rows and columns around the table, as people leave them, are not part of it."""
+    rows: list[list[Cell]] = [[], ["id", "rating", None, None], [], ["a1", 4, "", None], ["a2", 5]]
+
+    table = read(tmp_path, workbook({"Sheet1": rows}))
+
+    assert (table.columns, table.lines) == ({"id": ["a1", "a2"], "rating": ["4", "5"]}, [4, 5])
+
+
+def test_the_first_sheet_with_rows_is_read_and_the_others_are_named(tmp_path: Path) -> None:
+    sheets: dict[str, list[list[Cell]]] = {
+        "Notes": [],
+        "Ratings": [["id"], ["a1"]],
+        "Old": [["id"], ["b1"]],
+        "Chart": [],
+    }
+
+    table = read(tmp_path, workbook(sheets))
+
+    assert table.columns == {"id": ["a1"]}
+    assert table.notes == ('only its first sheet, "Ratings", is read, not Old',)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (workbook({"Sheet1": []}), "labels.xlsx: no sheet has any rows. "),
+        (workbook({"S": [["id", None, "n"], ["a", "b", "c"]]}), "labels.xlsx:1: column 2 has no "),
+        (workbook({"S": [[], ["id", "id"]]}), "labels.xlsx:2:id: two columns have this name. "),
+        (b"PK\x03\x04 cut off", "labels.xlsx: the spreadsheet cannot be read ("),
+        (b"response_id,rating\n", "labels.xlsx: the spreadsheet cannot be read ("),
+    ],
+)
+def test_a_broken_spreadsheet_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, content)
+
+    assert str(raised.value).startswith(problem)

@@ -1,0 +1,155 @@
+"""Wide tables of labels, as spreadsheets of several raters are."""
+
+import pytest
+
+from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.readers.labels import Labels, read_labels
+from eval_assets.readers.responses import read_responses
+from tests.unit.readers.conftest import Reported, Write
+from tests.unit.readers.formats.xlsx import workbook
+
+ONE = "name: t\nrubric:\n  - {id: helpfulness, question: How is it, scale: likert5}\n"
+UNIT = ["response_id", "question_id", "rater_id", "value"]
+
+
+def labels(write: Write, table: str | bytes, *, rubric: str | None = None) -> Labels:
+    name = "labels.csv" if isinstance(table, str) else "labels.xlsx"
+    files = {name: table} | ({"evaluation.yaml": rubric} if rubric else {})
+    evaluation = read_evaluation(write(files))
+    return read_labels(evaluation, read_responses(evaluation))
+
+
+def rows(given: Labels) -> set[tuple[object, ...]]:
+    return set(given.ratings[UNIT].itertuples(index=False, name=None))
+
+
+def test_a_column_for_each_rater_is_read(write: Write) -> None:
+    """Semicolons and CRLF, as Excel writes them; a response's text is not a rating."""
+    table = "Response ID;anna;ben;chloe;response_text\r\na1;4;5;;Because.\r\na2;1;2;3;\r\n"
+
+    given = labels(write, table, rubric=ONE)
+
+    assert rows(given) == {
+        ("a1", "helpfulness", "anna", 4),
+        ("a1", "helpfulness", "ben", 5),
+        ("a2", "helpfulness", "anna", 1),
+        ("a2", "helpfulness", "ben", 2),
+        ("a2", "helpfulness", "chloe", 3),
+    }
+    assert given.n_unrated == 1
+    assert given.notes == ("labels.csv: columns anna, ben, chloe read as raters",)
+    assert given.ratings["source"].tolist()[-1] == "labels.csv:3"
+
+
+def test_a_spreadsheet_with_a_column_for_each_rater_is_read(write: Write) -> None:
+    table = workbook({"S": [["response_id", "anna", "ben"], ["a1", 4, 5], ["a2", 1.0, None]]})
+
+    given = labels(write, table, rubric=ONE)
+
+    assert {(rater, value) for _, _, rater, value in rows(given)} == {
+        ("anna", 4),
+        ("ben", 5),
+        ("anna", 1),
+    }
+
+
+def test_the_question_of_a_row_may_be_named(write: Write) -> None:
+    table = "response_id,question_id,anna,ben\na1,helpfulness,4,5\na1,safe,1,0\n"
+
+    given = labels(write, table)
+
+    assert rows(given) == {
+        ("a1", "helpfulness", "anna", 4),
+        ("a1", "helpfulness", "ben", 5),
+        ("a1", "safe", "anna", 1),
+        ("a1", "safe", "ben", 0),
+    }
+    assert given.notes == ("labels.csv: columns anna, ben read as raters of helpfulness, safe",)
+
+
+def test_a_column_for_each_question_is_read(write: Write) -> None:
+    table = "response_id,Rater,Helpfulness,safe,notes\na1,anna,4,yes,fine\na1,ben,5,no,\n"
+
+    given = labels(write, table)
+
+    assert rows(given) == {
+        ("a1", "helpfulness", "anna", 4),
+        ("a1", "safe", "anna", 1),
+        ("a1", "helpfulness", "ben", 5),
+        ("a1", "safe", "ben", 0),
+    }
+    assert given.notes == ("labels.csv: columns Helpfulness, safe read as questions",)
+    assert given.ratings["notes"].tolist()[:2] == ["fine", "fine"]
+
+
+@pytest.mark.parametrize(
+    "header", ["Anna: helpfulness", "Anna_helpfulness", "helpfulness (Anna)", "Anna - Helpfulness"]
+)
+def test_a_column_for_each_rater_and_question_is_read(write: Write, header: str) -> None:
+    given = labels(write, f"response_id,{header},ben_safe\na1,4,1\n")
+
+    assert rows(given) == {("a1", "helpfulness", "Anna", 4), ("a1", "safe", "ben", 1)}
+    assert given.notes == (f"labels.csv: columns {header}, ben_safe read as rater and question",)
+
+
+def test_a_rating_off_the_scale_is_reported_in_its_column(write: Write, reported: Reported) -> None:
+    table = "response_id,anna,ben\na1,4,5\na2,3,9\n"
+
+    assert reported(lambda: labels(write, table, rubric=ONE)) == [
+        'labels.csv:3:ben: 9 is not on the scale of "helpfulness". Use one of 1, 2, 3, 4, 5.'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        (
+            "response_id,anna,ben\na1,1,1\n",
+            (
+                "labels.csv:1: columns anna, ben hold ratings, but not of which question. "
+                "Name them by rater and question, as in anna: helpfulness."
+            ),
+        ),
+        (
+            "response_id,helpfulness,safe\na1,4,1\n",
+            (
+                "labels.csv:1: no column says who gave the ratings in helpfulness, safe. "
+                "Add a column rater_id, or name the columns by rater and question, "
+                "as in anna: helpfulness."
+            ),
+        ),
+    ],
+)
+def test_a_wide_table_that_leaves_something_open_is_refused(
+    write: Write, reported: Reported, table: str, problem: str
+) -> None:
+    assert reported(lambda: labels(write, table)) == [problem]
+
+
+def test_decimal_commas_are_read_between_semicolons(write: Write) -> None:
+    rubric = ONE.replace("likert5", "{min: 0, max: 1, step: null}")
+
+    given = labels(write, "response_id;anna;ben\na1;0,25;1\na2;,5;0,75\n", rubric=rubric)
+
+    assert sorted(given.ratings["value"]) == [0.25, 0.5, 0.75, 1]
+
+
+def test_words_of_the_scale_are_ratings(write: Write) -> None:
+    rubric = ONE.replace("likert5", "{values: [Bad, OK, Good]}")
+
+    given = labels(write, "response_id,anna,ben\na1,bad,GOOD\na2,ok,2\n", rubric=rubric)
+
+    assert given.ratings["value"].tolist() == [0, 2, 1, 2]
+
+
+def test_scales_are_guessed_from_wide_tables_too(write: Write) -> None:
+    evaluation = read_evaluation(
+        write(
+            {
+                "evaluation.yaml": ONE.replace(", scale: likert5", ""),
+                "labels.csv": "response_id,anna,ben\na1,1,5\na2,3,2\n",
+            }
+        )
+    )
+
+    assert evaluation.rubric[0].scale.high == 5
