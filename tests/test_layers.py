@@ -37,6 +37,7 @@ LIBRARIES = {
     "agreement": {"numpy", "pandas"},
     "tuning": {"numpy"},
     "readers": {
+        "backports",
         "duckdb",
         "numpy",
         "pandas",

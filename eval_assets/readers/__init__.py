@@ -3,23 +3,30 @@
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
 from eval_assets.readers.evaluation import FILE, read_evaluation
 from eval_assets.readers.formats.files import source_fingerprint
+from eval_assets.readers.importers import SOURCES, import_files
+from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.labels import read_labels
 from eval_assets.readers.prompts import read_prompts
+from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.readers.references import id_of
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import UNPARSED, read_recorded_scores
 
 __all__ = [
     "FILE",
+    "SOURCES",
     "UNPARSED",
     "Document",
     "DocumentQuery",
     "id_of",
+    "import_files",
     "read_document_query",
     "read_evaluation",
     "read_labels",
     "read_prompts",
+    "read_ratings_file",
     "read_recorded_scores",
     "read_responses",
     "source_fingerprint",
+    "write_draft",
 ]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from eval_assets.declared import Text
 from eval_assets.problems import InputError, KeyPath
-from eval_assets.readers.evaluation.guessed_scale import guessed_scales
 from eval_assets.readers.evaluation.validation import Checks, validated
+from eval_assets.readers.guessed_scales import guessed_scales
 from eval_assets.readers.problems import shown
 from eval_assets.scale import BINARY, LIKERT5, Scale
 

@@ -25,7 +25,7 @@ def parse_json_lines(text: str, *, file: str) -> Table:
         if not row_text.strip():
             continue
         try:
-            row = _loaded(row_text)
+            row = loaded(row_text)
         except ValueError as error:
             bad_rows.append(_bad_row(file, line, f"the line is not JSON ({error})"))
             continue
@@ -48,7 +48,7 @@ def parse_json(text: str, *, file: str) -> Table:
         {'a': [1, 2]}
     """
     try:
-        document = _loaded(text)
+        document = loaded(text)
     except json.JSONDecodeError as error:
         what = f"the file is not JSON ({error.msg})"
         problem = InputProblem(file, error.lineno, None, what, "Fix it, or export it again")
@@ -73,19 +73,19 @@ _REMEDY = "Write a list of objects, one a row"
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def _loaded(text: str) -> object:
+def loaded(text: str) -> object:
     """Return the JSON value; RecursionError becomes ValueError, as nothing we read is that deep."""
     try:
-        loaded: object = json.loads(text, object_pairs_hook=_object)
+        value: object = json.loads(text, object_pairs_hook=_object)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if _ESCAPED_SURROGATE.search(text):
         try:
-            json.dumps(loaded, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
             half = ascii(error.object[error.start])[1:-1]
             raise ValueError(f"{half} is half a character") from error
-    return loaded
+    return value
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

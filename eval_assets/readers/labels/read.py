@@ -9,11 +9,14 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
-from eval_assets.readers.labels.validation import CheckedLabels, checked_labels, labels_frame
-from eval_assets.readers.problems import shown
+from eval_assets.readers.labels.validation import (
+    UNIT_AND_RATER,
+    CheckedLabels,
+    checked_labels,
+    labels_frame,
+    second_ratings,
+)
 from eval_assets.readers.references import units_of
-
-_UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,9 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
             checked.append(checked_labels(given, evaluation, units))
             notes += [f"{given.table.file}: {note}" for note in given.table.notes]
     ratings = _joined(checked)
-    second = ratings.duplicated(_UNIT_AND_RATER, keep="first")
+    second = ratings.duplicated(UNIT_AND_RATER, keep="first")
     problems = [problem for file in checked for problem in file.problems]
-    problems = _by_place([*problems, *_second_ratings(ratings, second)])
+    problems = _by_place([*problems, *second_ratings(ratings)])
     fatal = unusable if evaluation.labels.on_error == "reject_rows" else [*unusable, *problems]
     raise_all(fatal, source="the labels")
     return Labels(
@@ -78,28 +81,6 @@ def _joined(checked: list[CheckedLabels]) -> pd.DataFrame:
     empty = labels_frame({column: [] for column in (*LABEL_COLUMNS, "rating_header")})
     files = [file.ratings for file in checked if len(file.ratings)]
     return pd.concat(files, ignore_index=True) if files else empty
-
-
-def _second_ratings(ratings: pd.DataFrame, second: pd.Series) -> list[InputProblem]:
-    """Return a problem for each rating whose unit the same rater has rated before."""
-    again = ratings[second]
-    if again.empty:
-        return []
-    sharing = ratings[ratings.duplicated(_UNIT_AND_RATER, keep=False)]
-    firsts = sharing.drop_duplicates(_UNIT_AND_RATER)
-    units = firsts[_UNIT_AND_RATER].itertuples(index=False, name=None)
-    first_of = dict(zip(units, firsts["source"], strict=True))
-    problems = []
-    for row in again[[*_UNIT_AND_RATER, "source", "rating_header"]].itertuples(index=False):
-        response_id, question_id, rater_id, source, header = (str(cell) for cell in row)
-        first = first_of[response_id, question_id, rater_id]
-        file, _, line = source.rpartition(":")
-        what = (
-            f"a second rating of {shown(response_id)} on {shown(question_id)} "
-            f"by {shown(rater_id)}, the first is {first}"
-        )
-        problems.append(InputProblem(file, int(line), header, what, "Keep one of the two"))
-    return problems
 
 
 def _by_place(problems: list[InputProblem]) -> list[InputProblem]:

@@ -26,6 +26,9 @@ from eval_assets.readers.problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 from eval_assets.rubric import RubricQuestion
 
+UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
+"""What no two ratings share."""
+
 _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -73,6 +76,28 @@ def checked_labels(given: GivenLabels, evaluation: Evaluation, units: Units) -> 
         [*table.bad_rows, *findings.in_order()],
         n_unrated=int(np.count_nonzero(~findings.bad & cells.blank & ~skipped)),
     )
+
+
+def second_ratings(ratings: pd.DataFrame) -> list[InputProblem]:
+    """Return a problem for each rating whose unit the same rater has rated before."""
+    again = ratings[ratings.duplicated(UNIT_AND_RATER, keep="first")]
+    if again.empty:
+        return []
+    sharing = ratings[ratings.duplicated(UNIT_AND_RATER, keep=False)]
+    firsts = sharing.drop_duplicates(UNIT_AND_RATER)
+    units = firsts[UNIT_AND_RATER].itertuples(index=False, name=None)
+    first_of = dict(zip(units, firsts["source"], strict=True))
+    problems = []
+    for row in again[[*UNIT_AND_RATER, "source", "rating_header"]].itertuples(index=False):
+        response_id, question_id, rater_id, source, header = (str(cell) for cell in row)
+        first = first_of[response_id, question_id, rater_id]
+        file, _, line = source.rpartition(":")
+        what = (
+            f"a second rating of {shown(response_id)} on {shown(question_id)} "
+            f"by {shown(rater_id)}, the first is {first}"
+        )
+        problems.append(InputProblem(file, int(line), header, what, "Keep one of the two"))
+    return problems
 
 
 def labels_frame(columns: Mapping[str, Iterable[object]]) -> pd.DataFrame:

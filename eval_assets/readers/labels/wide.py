@@ -58,7 +58,7 @@ def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> GivenLab
     if not has_references(table):
         return None
     columns = _by_question(table, questions) or _by_rater(table, questions)
-    return _melted(table, columns, references_in(table, list(questions))) if columns else None
+    return melted(table, columns, references_in(table, list(questions))) if columns else None
 
 
 def rating_columns(table: Table, scales: Sequence[Scale | None]) -> list[str]:
@@ -128,8 +128,8 @@ def _named_question(header: str, question_ids: Sequence[str]) -> RatingColumn | 
     return None
 
 
-def _melted(table: Table, columns: Sequence[RatingColumn], units: References) -> GivenLabels:
-    """Return one row for each row and column of ratings."""
+def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> GivenLabels:
+    """Return the labels of a wide table, one row for each row and column of ratings."""
     rows = range(len(table))
     raters, others = table.stripped(*FIELDS["rater_id"]), _further_fields(table)
     by_column = {column.header: table.text(column.header) for column in columns}

@@ -65,7 +65,9 @@ def test_a_packed_file_is_unpacked(tmp_path: Path) -> None:
     assert read_bytes(tmp_path / "labels.csv.gz", file="labels.csv.gz") == b"a,b"
 
 
-@pytest.mark.parametrize("content", [b"a,b", gzip.compress(b"a,b" * 100)[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"a,b", gzip.compress(b"a,b" * 100)[:-9]], ids=["not packed", "cut off"]
+)
 def test_a_file_that_cannot_be_unpacked_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "labels.csv.gz").write_bytes(content)
 

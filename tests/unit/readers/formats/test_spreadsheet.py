@@ -63,6 +63,7 @@ def test_the_first_sheet_with_rows_is_read_and_the_others_are_named(tmp_path: Pa
         (b"PK\x03\x04 cut off", "labels.xlsx: the spreadsheet cannot be read ("),
         (b"response_id,rating\n", "labels.xlsx: the spreadsheet cannot be read ("),
     ],
+    ids=["empty", "no name", "repeated", "cut off", "text"],
 )
 def test_a_broken_spreadsheet_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     with pytest.raises(InputError) as raised:

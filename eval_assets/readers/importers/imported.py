@@ -1,0 +1,177 @@
+"""What another tool's export holds, in the words of an evaluation folder."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_assets.readers.formats.table import as_text, plain
+from eval_assets.scale import Scale
+
+Record = Mapping[str, Any]
+
+UNKNOWN_MODEL = "unknown"
+_TEXT_KEYS = ("content", "text", "output", "answer", "response", "completion", "result")
+
+
+@dataclass
+class Question:
+    """One thing that is rated.
+
+    Args:
+        text: What raters were asked; the name if the export does not say.
+        scale: Its scale; None to guess it from the ratings.
+    """
+
+    text: str
+    scale: Scale | None = None
+
+
+@dataclass
+class Imported:
+    """Responses with their ratings and scores, gathered record by record.
+
+    Args:
+        responses: Columns of each response, by its id.
+        ratings: Rating and time of each response, question and human rater.
+        scores: Score and reply of each response, question and judge.
+        questions: Questions by name.
+        notes: What was not understood, or had to be chosen, with how often.
+    """
+
+    responses: dict[str, dict[str, str]] = field(default_factory=dict)
+    ratings: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
+    scores: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def add_response(
+        self,
+        response_id: object,
+        *,
+        prompt: object,
+        response: object,
+        model: object = None,
+        **further: object,
+    ) -> str:
+        """Add a response, or its further columns if it is known; return its id."""
+        name = as_text(response_id) or ""
+        columns = {
+            "prompt_text": text_of(prompt),
+            "response_text": text_of(response),
+            "model_name": text_of(model) or UNKNOWN_MODEL,
+            **{key: text_of(value) for key, value in further.items() if value is not None},
+        }
+        known = self.responses.get(name)
+        if known is not None and known["response_text"] != columns["response_text"]:
+            self.notes["responses share an id; their rating is that of the first"] += 1
+        self.responses.setdefault(name, columns)
+        return name
+
+    def add_rating(
+        self, response_id: str, question: str, rater: object, value: object, *, at: object = None
+    ) -> None:
+        """Add a human rating; of two by one rater the last one counts."""
+        rating, name, who = rating_of(value), question.strip(), text_of(rater).strip()
+        if rating is None:
+            self.notes[f"ratings of {name} are neither a number nor one choice"] += 1
+        elif not who:
+            self.notes[f"ratings of {name} do not say who gave them"] += 1
+        else:
+            self.questions.setdefault(name, Question(name))
+            if (response_id, name, who) in self.ratings:
+                self.notes["second ratings by one rater; the last one counts"] += 1
+            self.ratings[response_id, name, who] = rating, text_of(at)
+
+    def add_score(
+        self, response_id: str, question: str, judge: object, value: object, *, reply: object = None
+    ) -> None:
+        """Add a judge's score; one without a value is kept if there is a reply."""
+        score, name, who = rating_of(value), question.strip(), text_of(judge).strip() or "judge"
+        if score is None and value is not None:
+            self.notes[f"scores of {name} are neither a number nor one choice"] += 1
+            return
+        self.questions.setdefault(name, Question(name))
+        if (response_id, name, who) in self.scores:
+            self.notes["second scores by one judge; the last one counts"] += 1
+        self.scores[response_id, name, who] = score or "", text_of(reply)
+
+    def complete(self) -> None:
+        """Add a response without text for each rating of one that the export does not hold."""
+        rated = (response_id for response_id, _, _ in (*self.ratings, *self.scores))
+        for response_id in dict.fromkeys(rated):
+            if response_id not in self.responses:
+                self.notes["responses are rated, but the export does not hold their texts"] += 1
+                self.add_response(response_id, prompt="", response="")
+
+
+def rating_of(value: object) -> str | None:
+    """Return a rating as a cell of labels.csv, None if it is not a single value.
+
+    Examples:
+        >>> [rating_of(value) for value in (4.0, True, "Good", ["Good"], ["a", "b"], None)]
+        ['4', 'true', 'Good', 'Good', None, None]
+    """
+    match value:
+        case float() if not math.isfinite(value):
+            return None
+        case bool() | int() | float():
+            return as_text(value)
+        case str():
+            return value.strip() or None
+        case [single]:
+            return rating_of(single)
+        case _:
+            return None
+
+
+def text_of(value: object) -> str:
+    """Return any value as text: that of messages, or else JSON.
+
+    Examples:
+        >>> text_of([{"role": "user", "content": "Hi"}]), text_of({"answer": 4}), text_of({"a": 4})
+        ('Hi', '4', '{"a": 4}')
+    """
+    if isinstance(value, dict):
+        key = next(
+            (key for key in _TEXT_KEYS if isinstance(value.get(key), str | int | list)), None
+        )
+        return json.dumps(value, ensure_ascii=False) if key is None else text_of(value[key])
+    if isinstance(value, list):
+        if all(isinstance(item, str | dict) for item in value):
+            return "\n\n".join(filter(None, map(text_of, value)))
+        return json.dumps(value, ensure_ascii=False)
+    # What a CSV file or DuckDB cannot hold.
+    return (as_text(value) or "").replace("\0", "").encode(errors="replace").decode()
+
+
+def at(record: object, *path: str) -> Any:  # noqa: ANN401 - JSON as it comes
+    """Return what a record holds at a path, its keys in any spelling; None if there is nothing.
+
+    Examples:
+        >>> at({"traceId": 1, "source": {"source_type": "HUMAN"}}, "source", "source_type")
+        'HUMAN'
+        >>> at({"traceId": 1}, "trace_id"), at({"a": [1]}, "a", "b")
+        (1, None)
+    """
+    value = record
+    for step in path:
+        if not isinstance(value, Mapping):
+            return None
+        if step not in value:
+            step = next((key for key in value if plain(str(key)) == plain(step)), step)  # noqa: PLW2901
+        value = value.get(step)
+    return value
+
+
+def first_at(record: object, *keys: str) -> Any:  # noqa: ANN401 - JSON as it comes
+    """Return the first of these keys that has a value."""
+    return next((value for key in keys if (value := at(record, key)) is not None), None)
+
+
+def records_at(record: object, *path: str) -> Sequence[Record]:
+    """Return the objects in a list at a path; none if there is no list."""
+    found = at(record, *path)
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []

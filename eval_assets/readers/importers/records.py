@@ -1,0 +1,123 @@
+"""Files of other tools, as the JSON objects in them."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers.formats.files import (
+    check_readable,
+    decoded_as_guessed,
+    is_working_file,
+    read_bytes,
+)
+from eval_assets.readers.formats.json_rows import loaded
+from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
+from eval_assets.readers.importers.imported import Record
+
+_ZIPPED = ".eval"
+_PAGES = ("data", "results", "rows", "traces", "scores", "runs", "events", "records", "items")
+"""Keys under which a page of an API holds its records."""
+
+_RECORD_KEYS = {"id", "trace_id", "traceId", "name", "input", "output", "run_id"}
+"""Keys of records, which a page does not have."""
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file, or of every file in a folder.
+
+    A JSON file holds a list of records, one record, or a page of them as an API answers; a log of
+    inspect_ai (.eval) is one record.
+
+    Raises:
+        InputError: If a file cannot be read, or holds something else.
+    """
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        return [
+            record
+            for file in files
+            if format_of(file) in (*FORMATS, _ZIPPED) and not is_working_file(file)
+            for record in read_records(file)
+        ]
+    match format_of(path):
+        case ".json":
+            return list(_unpaged(_json(path)))
+        case ".eval":
+            return [_zipped_log(path)]
+        case _:
+            table = read_table(path, folder=path.parent)
+            if table.bad_rows:
+                raise InputError(table.bad_rows[0])
+            headers = list(table.columns)
+            rows = zip(*table.columns.values(), strict=True)
+            return [
+                {header: _parsed_cell(cell) for header, cell in zip(headers, row, strict=True)}
+                for row in rows
+            ]
+
+
+def _json(path: Path) -> object:
+    text, _ = decoded_as_guessed(read_bytes(path, file=str(path)), file=str(path))
+    try:
+        return loaded(text)
+    except ValueError as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        what = f"the file is not usable JSON ({error})"
+        problem = InputProblem(str(path), line, None, what, "Export it again")
+        raise InputError(problem) from error
+
+
+def _unpaged(value: object) -> Iterator[Record]:
+    """Yield the records of a list, of a page of records, or the one that the value is."""
+    match value:
+        case list():
+            for item in value:
+                yield from _unpaged(item)
+        case dict() if not value.keys() & _RECORD_KEYS and (
+            key := next((k for k in _PAGES if _is_list_of_records(value.get(k))), None)
+        ):
+            yield from _unpaged(value[key])
+        case dict():
+            yield value
+
+
+def _is_list_of_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def _parsed_cell(cell: object) -> object:
+    """Return a cell of a table, a list or object in it parsed."""
+    if not isinstance(cell, str) or not cell.lstrip().startswith(("{", "[")):
+        return cell
+    try:
+        return loaded(cell)
+    except ValueError:
+        return cell
+
+
+def _zipped_log(path: Path) -> dict[str, Any]:
+    """Return a zipped log of inspect_ai as the one object that its JSON form is.
+
+    Its members are packed with Zstandard, which Python reads from 3.14 on by itself.
+    """
+    if sys.version_info < (3, 14):
+        from backports.zstd import zipfile  # noqa: PLC0415 - only for these logs
+    else:
+        import zipfile  # noqa: PLC0415
+    check_readable(path, file=str(path))
+    try:
+        with zipfile.ZipFile(path) as packed:
+            names = sorted(packed.namelist())
+            head = "header.json" if "header.json" in names else "_journal/start.json"
+            log = loaded(packed.read(head).decode())
+            samples = [
+                loaded(packed.read(name).decode()) for name in names if name.startswith("samples/")
+            ]
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        what = f"the log cannot be read ({error})"
+        problem = InputProblem(str(path), None, None, what, "Copy it again, or export it as JSON")
+        raise InputError(problem) from error
+    return {**(log if isinstance(log, dict) else {}), "samples": samples}

@@ -1,0 +1,241 @@
+"""Every tool's export becomes a folder that can be read as it is."""
+
+import json
+import zipfile as plain_zip
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.problems import InputError
+from eval_assets.readers import (
+    import_files,
+    read_evaluation,
+    read_labels,
+    read_recorded_scores,
+    read_responses,
+    write_draft,
+)
+from eval_assets.readers.importers import SOURCES
+from eval_assets.readers.importers.imported import Imported
+from tests.unit.readers.importers.exports import EXPORTS, INSPECT, written
+
+Folder = tuple[Evaluation, pd.DataFrame]
+
+
+def imported(tmp_path: Path, name: str, *, source: str | None = None) -> Imported:
+    path = tmp_path / f"export.{EXPORTS[name][0]}"
+    path.write_text(written(name))
+    tool, found = import_files([path], source=source)
+    assert name.startswith(tool), f"{name} is taken for {tool}"
+    return found
+
+
+def folder_of(found: Imported, tmp_path: Path) -> Folder:
+    write_draft(found, tmp_path / "folder", name="drafted", tool="a tool")
+    evaluation = read_evaluation(tmp_path / "folder")
+    return evaluation, read_responses(evaluation)
+
+
+def ratings(found: Imported) -> set[tuple[str, str, str, str]]:
+    return {(*key, rating) for key, (rating, _) in found.ratings.items()}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_becomes_a_folder_that_can_be_read(tmp_path: Path, name: str) -> None:
+    found = imported(tmp_path, name)
+    if name == "chat":
+        assert not found.questions
+        return
+    evaluation, responses = folder_of(found, tmp_path)
+
+    labels = read_labels(evaluation, responses)
+    scores = [read_recorded_scores(evaluation, judge, responses) for judge in evaluation.judges]
+
+    texts = {text for text in responses["response_text"] if text}
+    assert {"Because.", "Dunno."} <= texts or name == "potato"
+    assert len(labels.ratings) == len(found.ratings)
+    assert sum((table["status"] == "ok").sum() for table in scores) == len(found.scores)
+    assert len(found.ratings) + len(found.scores) > 1
+
+
+def test_every_source_has_an_export_to_be_tested_with() -> None:
+    assert {name for name in SOURCES if not any(e.startswith(name) for e in EXPORTS)} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "label-studio",
+            {("1", "quality", "r1@example.org", "4"), ("2", "correct", "r2@example.org", "yes")},
+        ),
+        ("label-studio-min", {("1", "quality", "2", "5"), ("2", "quality", "1", "1")}),
+        ("argilla", {("a", "quality", "u1", "4"), ("b", "quality", "u2", "3")}),
+        ("argilla-flat", {("a", "quality", "u1", "4"), ("b", "quality", "u2", "3")}),
+        ("prodigy", {("11", "choice", "db-ben", "5"), ("12", "choice", "db-anna", "1")}),
+        ("openai-evals", {("outputitem_0", "label", "dataset", "true")}),
+        ("inspect-ai", {("run1/a/1", "model_graded", "anna", "0")}),
+        ("promptfoo", {("r0", "pass", "human", "true"), ("r1", "pass", "human", "false")}),
+        ("mlflow", {("tr-0", "relevant", "ben", "true"), ("tr-1", "relevant", "ben", "false")}),
+        ("langfuse", {("t0", "helpful", "ben", "5"), ("t1", "helpful", "ben", "4")}),
+        ("langsmith", {("run-0", "correct", "anna", "1"), ("run-1", "correct", "ben", "1")}),
+        ("phoenix", {("sp0", "correctness", "anna", "1"), ("sp0", "correctness", "ben", "0")}),
+        ("potato", {("a", "tone", "anna", "kind"), ("b", "quality", "ben", "2")}),
+        ("hugging-face", {("0", "helpfulness", "rater_2", "5"), ("1", "length", "dataset", "8")}),
+    ],
+)
+def test_ratings_by_people_are_labels(
+    tmp_path: Path, name: str, expected: set[tuple[str, str, str, str]]
+) -> None:
+    assert expected <= ratings(imported(tmp_path, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "score", "reply"),
+    [
+        ("label-studio", ("1", "quality", "judge-1"), "4", ""),
+        ("argilla-flat", ("b", "quality", "judge-1"), "4", ""),
+        ("openai-evals", ("outputitem_1", "Helpful", "judge-1"), "0.1", "fine"),
+        ("inspect-ai", ("run1/b/1", "model_graded", "model_graded"), "0.5", "fine"),
+        ("inspect-ai", ("run1/a/1", "tone", "rubric"), "3", ""),
+        ("promptfoo", ("r1", "helpful", "openai:judge-1"), "0", "fine"),
+        ("mlflow", ("tr-0", "relevant", "judge-1"), "true", "fine"),
+        ("langfuse", ("t0", "helpful", "helpful (eval)"), "3", "fine"),
+        ("langsmith", ("run-0", "correct", "correct (model)"), "1", "fine"),
+        ("phoenix", ("sp1", "correctness", "correctness (llm)"), "1", "fine"),
+        ("braintrust", ("row1", "Factuality", "braintrust"), "0.6", ""),
+        ("deepeval", ("test_case#1", "Answer Relevancy", "judge-1"), "0.25", "fine"),
+        ("lm-eval", ("h1/strict-match", "exact_match", "lm-eval exact_match"), "0", ""),
+    ],
+)
+def test_scores_by_models_are_those_of_judges(
+    tmp_path: Path, name: str, key: tuple[str, str, str], score: str, reply: str
+) -> None:
+    assert imported(tmp_path, name).scores[key] == (score, reply)
+
+
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("label-studio", "results of type textarea are not ratings"),
+        ("label-studio", "annotations were skipped or cancelled"),
+        ("argilla-flat", "responses were discarded or are drafts"),
+        ("prodigy", "examples were ignored by their annotator"),
+        ("mlflow", "assessments are expectations, not feedback"),
+        ("potato", None),
+    ],
+)
+def test_what_is_not_understood_is_counted(tmp_path: Path, name: str, note: str | None) -> None:
+    notes = imported(tmp_path, name).notes
+    assert notes[note] if note else not notes
+
+
+def test_a_chat_log_gives_a_response_for_each_answer(tmp_path: Path) -> None:
+    found = imported(tmp_path, "chat")
+
+    assert found.responses == {
+        "c1/1": {
+            "prompt_text": "Why?",
+            "response_text": "Because.",
+            "model_name": "m1",
+            "convo_id": "c1",
+            "turn_index": "1",
+        },
+        "c1/2": {
+            "prompt_text": "And?",
+            "response_text": "Dunno.",
+            "model_name": "m1",
+            "convo_id": "c1",
+            "turn_index": "2",
+        },
+    }
+
+
+@pytest.mark.parametrize("compression", ["zstd", "deflate"])
+def test_a_zipped_log_reads_as_the_json_one(tmp_path: Path, compression: str) -> None:
+    """inspect_ai packs with Zstandard now; older logs are deflated."""
+    zipped = pytest.importorskip("backports.zstd.zipfile") if compression == "zstd" else plain_zip
+    method = zipped.ZIP_ZSTANDARD if compression == "zstd" else zipped.ZIP_DEFLATED
+    with zipped.ZipFile(tmp_path / "log.eval", "w", compression=method) as log:
+        log.writestr("header.json", json.dumps({**INSPECT, "samples": None}))
+        log.writestr("summaries.json", "[]")
+        log.writestr("_journal/start.json", "{}")
+        for sample in INSPECT["samples"]:
+            log.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
+
+    tool, found = import_files([tmp_path / "log.eval"], source=None)
+
+    assert tool == "inspect-ai"
+    assert found == imported(tmp_path, "inspect-ai")
+
+
+def test_several_files_and_folders_are_one_export(tmp_path: Path) -> None:
+    """Phoenix exports spans and annotations apart."""
+    lines = written("phoenix").splitlines(keepends=True)
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "annotations.jsonl").write_text("".join(lines[2:]))
+    (tmp_path / "spans.jsonl").write_text("".join(lines[:2]))
+
+    _, found = import_files([tmp_path / "export", tmp_path / "spans.jsonl"], source=None)
+
+    assert {each["response_text"] for each in found.responses.values()} == {"Because.", "Dunno."}
+
+
+def test_ratings_without_their_responses_are_kept(tmp_path: Path) -> None:
+    lines = written("phoenix").splitlines(keepends=True)
+    (tmp_path / "annotations.jsonl").write_text("".join(lines[2:]))
+
+    _, found = import_files([tmp_path / "annotations.jsonl"], source=None)
+
+    assert found.responses["sp0"]["response_text"] == ""
+    assert found.notes["responses are rated, but the export does not hold their texts"] == 2
+
+
+def test_words_in_no_known_order_are_drafted_as_nominal(tmp_path: Path) -> None:
+    evaluation, _ = folder_of(imported(tmp_path, "potato"), tmp_path)
+
+    tone, quality = evaluation.rubric
+    assert (tone.level, tone.scale.words) == ("nominal", ("kind", "rude"))
+    assert (quality.level, quality.scale.high) == ("ordinal", 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "is not usable JSON (Expecting property name"),
+        ('{"a": 1}', "no tool's export is recognised in it: its records hold a. Name the tool"),
+        ("[]", "no tool's export is recognised in it: its records hold nothing. Name the tool"),
+        ("", "the file is empty"),
+    ],
+)
+def test_what_no_tool_exports_is_refused(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "export.json").write_text(content)
+
+    with pytest.raises(ExceptionGroup) as raised:
+        import_files([tmp_path / "export.json"], source=None)
+
+    (error,) = raised.value.exceptions
+    assert isinstance(error, InputError)
+    assert problem in str(error)
+
+
+def test_a_broken_log_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.eval").write_bytes(b"PK broken")
+
+    with pytest.raises(ExceptionGroup) as raised:
+        import_files([tmp_path / "log.eval"], source=None)
+
+    assert "the log cannot be read (File is not a zip file)" in str(raised.value.exceptions[0])
+
+
+def test_a_draft_never_replaces_a_file(tmp_path: Path) -> None:
+    found = imported(tmp_path, "argilla")
+    (tmp_path / "labels.csv").write_text("mine")
+
+    with pytest.raises(InputError, match=r"the folder holds labels\.csv already"):
+        write_draft(found, tmp_path, name="x", tool="argilla")
+
+    assert (tmp_path / "labels.csv").read_text() == "mine"
+    assert not (tmp_path / "evaluation.yaml").exists()
