@@ -132,9 +132,21 @@ class Evaluation:
         """
         return {question.id: question for question in self.rubric}[question_id]
 
-    def asked(self, indicator_id: str | None) -> tuple[RubricQuestion, ...]:
-        """Return the questions asked of a response: the one its indicator names, otherwise all."""
-        return tuple(q for q in self.rubric if q.id == indicator_id) or self.rubric
+    def asked(self, response: Mapping[str, object]) -> tuple[RubricQuestion, ...]:
+        """Return the questions asked of a response: the one its indicator names, otherwise all.
+
+        Args:
+            response: Its columns by name, as text, and its attributes likewise; at least
+                `indicator_id` and `filter_columns`.
+        """
+        indicator = response.get("indicator_id")
+        named = tuple(q for q in self.rubric if q.id == indicator) or self.rubric
+        return tuple(question for question in named if question.applies(response))
+
+    @property
+    def filter_columns(self) -> tuple[str, ...]:
+        """Columns of responses by which questions are limited to some of them."""
+        return tuple(dict.fromkeys(column for q in self.rubric for column in q.applies_to))
 
 
 def _repeated(section: str, ids: Sequence[str]) -> Iterator[Fault]:

@@ -1,5 +1,6 @@
 """The rubric: what is asked of a response, and on which scale it is answered."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from eval_assets.declared import Name, Text, set_by_reader
@@ -17,6 +18,8 @@ class RubricQuestion:
         scale: Values a rating may take.
         level: Level of measurement of the scale.
         guidelines: What each value means, shown to raters and judges; may be empty.
+        applies_to: Values of columns of a response, all of which it needs to be asked the
+            question; empty if every response is asked.
         scale_guessed: Whether the scale was guessed from the labels, because none is declared.
 
     Raises:
@@ -28,6 +31,7 @@ class RubricQuestion:
     scale: Scale
     level: Level
     guidelines: str = ""
+    applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     scale_guessed: bool = field(default=False, metadata=set_by_reader("scale_guessed"))
 
     def __post_init__(self) -> None:
@@ -39,3 +43,14 @@ class RubricQuestion:
             what = f"a scale from {self.scale.low:g} does not start at zero, as a ratio scale must"
             faults.append(Fault(("level",), what, "Use interval"))
         raise_faults(faults)
+
+    def applies(self, response: Mapping[str, object]) -> bool:
+        """Return whether a response with these columns may be asked the question.
+
+        Examples:
+            >>> from eval_assets.scale import BINARY
+            >>> asked = RubricQuestion("q", "Is it?", BINARY, "nominal", applies_to={"n": ("1",)})
+            >>> asked.applies({"n": "1"}), asked.applies({"n": None}), asked.applies({})
+            (True, False, False)
+        """
+        return all(response.get(column) in values for column, values in self.applies_to.items())

@@ -1,6 +1,7 @@
 """Scales: the values a rating may take, and how ratings on them are compared."""
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Literal, overload
 
@@ -12,6 +13,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 """Level of measurement, which decides how far apart two values are."""
+
+_NAMED = {"binary": {"low": 0, "high": 1}, "likert5": {"low": 1, "high": 5}}
+_NUMBER = r"([+-]?[0-9]+(?:\.[0-9]+)?)"
+_ENDS = re.compile(rf"\s*{_NUMBER}\s*-\s*{_NUMBER}(?:\s*:\s*([0-9.]+|any))?\s*", re.IGNORECASE)
 
 TOLERANCE = 1e-9
 """Float noise between a value and the step of a scale that it is."""
@@ -62,6 +67,36 @@ class Scale:
             len({word.casefold() for word in self.words}) != len(self.values or ())
         ):
             raise ValueError(f"each value needs a word of its own, got {', '.join(self.words)}")
+
+    @classmethod
+    def parse(cls, text: str) -> "Scale":
+        """Return the scale that a text names: its ends, its words, or one by its name.
+
+        Args:
+            text: `binary`, `likert5`, `1-5`, `0-1:0.1` (steps of 0.1), `0-1:any` (every number
+                between), or words with commas between them, worst first.
+
+        Raises:
+            ValueError: If the text is none of these, or the scale makes no sense.
+
+        Examples:
+            >>> Scale.parse("1-4").values, Scale.parse("0-1:any").values
+            ((1.0, 2.0, 3.0, 4.0), None)
+            >>> Scale.parse("bad,fair,good").high
+            2.0
+        """
+        if text.strip().lower() in _NAMED:
+            return cls.from_steps(**_NAMED[text.strip().lower()])
+        ends = _ENDS.fullmatch(text)
+        if ends is not None:
+            low, high, step = float(ends[1]), float(ends[2]), (ends[3] or "1").lower()
+            if step == "any":
+                return cls(low=low, high=high)
+            return cls.from_steps(low=low, high=high, step=float(step))
+        words = [word.strip() for word in text.split(",")]
+        if len(words) > 1 and all(words):
+            return cls.from_words(*words)
+        raise ValueError(f'"{text}" is not a scale')
 
     @classmethod
     def from_words(cls, *words: str) -> "Scale":

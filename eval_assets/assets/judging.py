@@ -47,7 +47,7 @@ def judge_scores(
             all_recorded = len(recorded) == len(evaluation.judges)
             if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "judge_scores"))
-            responses = response_keys(connection)
+            responses = response_keys(connection, further=evaluation.filter_columns)
         if not all_recorded:
             # Nothing is spent while any input is at fault, the labels' included.
             read_labels(evaluation, responses)

@@ -1,5 +1,6 @@
 """How rows say which response and question they mean, and which of these exist."""
 
+import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -155,26 +156,45 @@ class Units:
         return found
 
     def _describe_not_asked(self, response: int, question: int) -> WhatAndRemedy:
-        only = self.question_ids[int(self.asked[response].argmax())]
         name, response_id = self.question_ids[question], self.response_ids[response]
-        what = f'"{name}" is not asked of {shown(response_id)}, whose indicator_id is "{only}"'
-        return what, f'Rate it on "{only}" only'
+        asked = [
+            q
+            for q, is_asked in zip(self.question_ids, self.asked[response], strict=True)
+            if is_asked
+        ]
+        what = f'"{name}" is not asked of {shown(response_id)}'
+        return what, f"Rate it on {', '.join(asked)} only" if asked else "Remove the rating"
 
 
 def units_of(evaluation: Evaluation, responses: pd.DataFrame) -> Units:
     """Return the units of an evaluation with these responses."""
-    indicators = _cells(responses["indicator_id"])
-    asked_by = {
-        indicator: [question in evaluation.asked(indicator) for question in evaluation.rubric]
-        for indicator in set(indicators)
+    columns = dict.fromkeys(("indicator_id", *evaluation.filter_columns))
+    given = [column_of(responses, column) for column in columns]
+    # Few combinations of values, each of them decided once.
+    combinations = list(zip(*given, strict=True))
+    asked_of = {
+        values: [
+            question in evaluation.asked(dict(zip(columns, values, strict=True)))
+            for question in evaluation.rubric
+        ]
+        for values in set(combinations)
     }
-    asked = np.array([asked_by[indicator] for indicator in indicators], dtype=bool)
+    asked = np.array([asked_of[values] for values in combinations], dtype=bool)
     return Units(
         response_ids=[str(response_id) for response_id in responses["response_id"]],
         question_ids=[question.id for question in evaluation.rubric],
         asked=asked.reshape(len(responses), len(evaluation.rubric)),
         table=responses,
     )
+
+
+def column_of(responses: pd.DataFrame, column: str) -> list[str | None]:
+    """Return a column of responses, or an attribute of that name, as text."""
+    if column in responses:
+        return _cells(responses[column])
+    if "attributes" not in responses:
+        return [None] * len(responses)
+    return [as_text(json.loads(each or "{}").get(column)) for each in responses["attributes"]]
 
 
 def references_in(table: Table, question_ids: Sequence[str]) -> References:

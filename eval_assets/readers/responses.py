@@ -17,7 +17,15 @@ from eval_assets.readers.cells import BoolArray, canonical_number
 from eval_assets.readers.formats.table import Table, as_text, per_distinct
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.problems import Findings, shown
-from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, Key, id_of, keys, shown_key
+from eval_assets.readers.references import (
+    MODEL_NAME,
+    RESPONSE_ID,
+    Key,
+    column_of,
+    id_of,
+    keys,
+    shown_key,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +67,23 @@ def read_responses(evaluation: Evaluation) -> pd.DataFrame:
     if not parts:
         return _frame({column: [] for column in RESPONSE_COLUMNS})
     merged = pd.concat(parts, ignore_index=True)
+    raise_all(_unknown_limits(evaluation, merged), source="the rubric")
     return merged.drop_duplicates("response_id", keep="first", ignore_index=True)
+
+
+def _unknown_limits(evaluation: Evaluation, responses: pd.DataFrame) -> list[InputProblem]:
+    """Return a problem for each column that limits a question, but that no response has."""
+    return [
+        InputProblem(
+            "evaluation.yaml",
+            None,
+            "rubric",
+            f"{column} limits a question, but no response has such a column",
+            "Add it to the responses, or remove it from the rubric",
+        )
+        for column in evaluation.filter_columns
+        if not any(column_of(responses, column))
+    ]
 
 
 @dataclass(frozen=True)

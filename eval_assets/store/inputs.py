@@ -1,6 +1,6 @@
 """Given data as they are stored: rubric, responses and labels, and what they were read from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +14,16 @@ from eval_assets.store.tables import replace_records, replace_rows
 
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
-    """Replace the rubric questions."""
+    """Replace the rubric questions, and what limits them to some responses."""
+    rubric = list(rubric)
+    limits = [
+        (question.id, column, value)
+        for question in rubric
+        for column, values in question.applies_to.items()
+        for value in values
+    ]
+    columns = ["question_id", "column_name", "value"]
+    replace_rows(connection, "question_limits", pd.DataFrame(limits, columns=columns, dtype=str))
     rows: list[dict[str, Any]] = [
         {
             "question_id": question.id,
@@ -47,18 +56,33 @@ def write_labels(
     replace_records(connection, "rejected_rows", list(rejected))
 
 
-def response_keys(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+def response_keys(
+    connection: duckdb.DuckDBPyConnection, *, further: Sequence[str] = ()
+) -> pd.DataFrame:
     """Return the columns by which labels and scores name a response; turns are Int64.
+
+    Args:
+        connection: The database.
+        further: Other columns to return, or attributes.
 
     Raises:
         StoreError: If no responses were ever imported.
     """
     if import_fingerprint(connection, "responses") is None:
         raise StoreError("no responses are stored yet. Materialize model_responses first")
-    keys = connection.execute(
-        """SELECT response_id, indicator_id, convo_id, turn_index, model_name, seed
-           FROM responses ORDER BY response_id"""
-    ).df()
+    own = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
+    relation = connection.table("responses")
+    selected = [
+        duckdb.ColumnExpression(column)
+        if column in relation.columns
+        else duckdb.FunctionExpression(
+            "json_extract_string",
+            duckdb.ColumnExpression("attributes"),
+            duckdb.ConstantExpression(column),
+        ).alias(column)
+        for column in dict.fromkeys((*own, *further))
+    ]
+    keys: pd.DataFrame = relation.select(*selected).order("response_id").df()
     turns = keys["turn_index"].astype("Int64")
     keys = keys.astype(object).where(keys.notna(), None)
     return keys.assign(turn_index=turns)

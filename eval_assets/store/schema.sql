@@ -27,6 +27,13 @@ CREATE TABLE IF NOT EXISTS rubric_questions (
     position INTEGER NOT NULL
 );
 
+-- Questions that are asked of some responses only: those with one of the values in each column.
+CREATE TABLE IF NOT EXISTS question_limits (
+    question_id VARCHAR NOT NULL,
+    column_name VARCHAR NOT NULL,          -- of responses, or an attribute
+    value VARCHAR NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS responses (
     response_id VARCHAR NOT NULL,
     prompt_text VARCHAR,
@@ -367,13 +374,30 @@ FROM agreement_by_slice
 WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL AND alpha IS NOT NULL
 GROUP BY ALL;
 
--- What is rated: a response whose indicator names a question is rated on that one only.
+-- What is rated: a response whose indicator names a question is rated on that one only, and no
+-- response on a question that is limited to others.
 CREATE OR REPLACE VIEW asked_units AS
 SELECT response_id, question_id
-FROM responses, rubric_questions
-WHERE indicator_id IS NULL
-   OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
-   OR indicator_id = question_id;
+FROM responses AS r, rubric_questions AS q
+WHERE (indicator_id IS NULL
+       OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
+       OR indicator_id = question_id)
+  AND NOT EXISTS (
+      FROM (
+          SELECT response_id, question_id, column_name,
+                 bool_or(value IS NOT DISTINCT FROM CASE column_name
+                     WHEN 'response_id' THEN response_id WHEN 'model_name' THEN model_name
+                     WHEN 'indicator_id' THEN indicator_id WHEN 'group_id' THEN group_id
+                     WHEN 'convo_id' THEN convo_id WHEN 'turn_index' THEN turn_index::VARCHAR
+                     WHEN 'seed' THEN seed WHEN 'difficulty' THEN difficulty
+                     WHEN 'role' THEN role ELSE attributes ->> column_name
+                 END) AS is_met
+          FROM responses, question_limits
+          GROUP BY ALL
+      ) AS limits
+      WHERE NOT is_met AND limits.response_id = r.response_id
+        AND limits.question_id = q.question_id
+  );
 
 -- Attempts to ask a model; rows are only added. What was paid for is never deleted.
 CREATE TABLE IF NOT EXISTS judge_calls (

@@ -6,17 +6,25 @@ from pathlib import Path
 
 from eval_assets.declared import Text
 from eval_assets.problems import InputError, KeyPath
+from eval_assets.readers.evaluation.given_files import existing, found_files
+from eval_assets.readers.evaluation.rubric_file import rubric_of_file
 from eval_assets.readers.evaluation.validation import Checks, validated
+from eval_assets.readers.formats.table import as_text
+from eval_assets.readers.formats.tables import FORMATS, format_of
 from eval_assets.readers.guessed_scales import guessed_scales
 from eval_assets.readers.problems import shown
-from eval_assets.scale import BINARY, LIKERT5, Scale
+from eval_assets.scale import Scale
 
 _FORMS = (
     "Use binary, likert5, {min: 1, max: 4}, {min: 0, max: 1, step: null}, {values: [0, 0.5, 1]} "
     "or {values: [bad, good]}"
 )
-_NAMED = {"binary": BINARY, "likert5": LIKERT5}
 _MOST_STEPS = 1_000_000
+STAND_IN: list[object] = [
+    {"id": "none", "question": "none", "scale": {"min": 0, "max": 1}, "level": "interval"}
+]
+"""Stands in for a rubric that cannot be read, so that the other sections are checked too."""
+
 _ANY = Scale(low=0, high=1)
 """Stands in for a scale that is wrong, so that the rest of its question is checked too."""
 
@@ -51,10 +59,14 @@ def declared_rubric(
 
     Args:
         checks: Problems are noted here.
-        raw: The rubric as the file has it.
+        raw: The rubric as the file has it, or the name of a file that holds it.
         label_files: Labels from which scales are guessed, read only if one is not declared.
         folder: Evaluation folder.
     """
+    file = _rubric_file(checks, raw, folder=folder)
+    if file is not None:
+        found = rubric_of_file(checks, file, folder=folder) if file.is_file() else None
+        raw = found or STAND_IN
     if not isinstance(raw, list):
         return raw
     entries = [entry for entry in raw if isinstance(entry, dict)]
@@ -69,6 +81,14 @@ def declared_rubric(
         _question(checks, entry, ("rubric", place), guesses) if isinstance(entry, dict) else entry
         for place, entry in enumerate(raw)
     ]
+
+
+def _rubric_file(checks: Checks, raw: object, *, folder: Path) -> Path | None:
+    """Return the file that holds the rubric, as named or as found; None if there is none."""
+    if isinstance(raw, str):
+        return existing(checks, raw, ("rubric",), folder=folder)
+    found = found_files(folder, "rubric") if raw is None else ()
+    return next((path for path in found if format_of(path) in FORMATS), None)
 
 
 def _question(
@@ -87,6 +107,12 @@ def _question(
     if scale is None:
         scale, question["level"] = _ANY, "interval"
     question["scale"] = asdict(scale)
+    limits = question.get("applies_to")
+    if isinstance(limits, dict):
+        question["applies_to"] = {
+            column: [as_text(each) for each in (given if isinstance(given, list) else [given])]
+            for column, given in limits.items()
+        }
     question.setdefault("level", scale.default_level())
     if isinstance(question.get("question"), str):
         question["question"] = str(question["question"]).strip()
@@ -95,12 +121,12 @@ def _question(
 
 def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
     """Return the scale; note what is wrong with it and return None if it cannot be used."""
-    if isinstance(raw, str) and raw in _NAMED:
-        return _NAMED[raw]
-    if not isinstance(raw, dict):
+    if not isinstance(raw, str | dict):
         checks.note(at, f"{shown(str(raw))} is not a scale", _FORMS)
         return None
     try:
+        if isinstance(raw, str):
+            return Scale.parse(raw)
         values = raw.get("values")
         if isinstance(values, list) and any(isinstance(value, str) for value in values):
             return _of_words(validated(checks, ScaleWords, raw, at=at))

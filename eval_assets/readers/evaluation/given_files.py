@@ -55,12 +55,12 @@ def in_folder(
             ]
             return dict(inner) if isinstance(raw, dict) else [value for _, value in inner]
         case str() if kind is Path:
-            return _existing(checks, raw, at, folder=folder)
+            return existing(checks, raw, at, folder=folder)
         case _:
             return raw
 
 
-def _existing(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> Path:
+def existing(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> Path:
     """Return the file of that name; note one that does not exist."""
     file = folder / name
     if name in SHIPPED_PROMPTS and not file.exists():
@@ -92,7 +92,7 @@ def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Pa
             remedy = f"Write {name.rstrip('/')}/* for all files in it"
             checks.note(at, f"{name} is a folder", remedy)
             return []
-        return [_existing(checks, name, at, folder=folder)]
+        return [existing(checks, name, at, folder=folder)]
     matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - takes absolute ones
     found = [folder / match for match in matches]
     files = [path for path in found if path.is_file() and not is_working_file(path)]

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from eval_assets.problems import DeclarationError, InputProblem, KeyPath, raise_all
-from eval_assets.readers.evaluation.yaml_lines import YamlDocument
+from eval_assets.readers.evaluation.yaml_lines import YamlDocument, dotted
 from eval_assets.readers.formats.table import as_text
 from eval_assets.readers.problems import nearest, shown
 
@@ -29,6 +29,7 @@ class Checks:
         self._document = document
         self._problems: list[InputProblem] = []
         self._noted: list[KeyPath] = []
+        self._elsewhere: dict[KeyPath, tuple[str, int]] = {}
         for path, line in document.repeated:
             problem = document.problem(path, "the key is repeated", "Keep one of the two")
             self._problems.append(
@@ -37,9 +38,19 @@ class Checks:
 
     def note(self, path: KeyPath, what: str, remedy: str) -> None:
         """Note what is wrong at `path`, unless something at or below it is noted already."""
-        if not any(noted[: len(path)] == path for noted in self._noted):
-            self._noted.append(path)
-            self._problems.append(self._document.problem(path, what, remedy))
+        if any(noted[: len(path)] == path for noted in self._noted):
+            return
+        self._noted.append(path)
+        for part, (file, line) in self._elsewhere.items():
+            if path[: len(part)] == part:
+                column = dotted(path[len(part) :]) or None
+                self._problems.append(InputProblem(file, line, column, what, remedy))
+                return
+        self._problems.append(self._document.problem(path, what, remedy))
+
+    def locate(self, path: KeyPath, *, file: str, line: int) -> None:
+        """Report what is wrong at or below `path` in another file, which declares it."""
+        self._elsewhere[path] = file, line
 
     def add(self, problem: InputProblem) -> None:
         """Note a problem of another file."""

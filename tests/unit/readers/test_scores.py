@@ -217,13 +217,7 @@ def test_scores_of_conversations_that_do_not_fit_are_reported(
             "scores.csv:2: no response has "
             'indicator_id "safe", convo_id "c9", model_name "m1", seed "1"'
         ),
-        (
-            'scores.csv:3:question_id: "helpfulness" is not asked of "s1", '
-            'whose indicator_id is "safe"'
-        ),
-        (
-            'scores.csv:3:question_id: "helpfulness" is not asked of "s2", '
-            'whose indicator_id is "safe"'
-        ),
+        'scores.csv:3:question_id: "helpfulness" is not asked of "s1"',
+        'scores.csv:3:question_id: "helpfulness" is not asked of "s2"',
         'scores.csv:5:aiescore: a second score of "s2" on "safe", the first is in line 4',
     ]

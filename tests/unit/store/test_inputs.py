@@ -1,13 +1,19 @@
 """Given data in their tables, and the record of what they were read from."""
 
+import json
 import math
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
+from eval_assets.columns import RESPONSE_COLUMNS
+from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputProblem
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import BINARY
 from eval_assets.store.connection import StoreError
 from eval_assets.store.inputs import (
     import_fingerprint,
@@ -15,9 +21,10 @@ from eval_assets.store.inputs import (
     record_import,
     response_keys,
     write_labels,
+    write_rubric,
 )
 from eval_assets.store.tables import count_rows, read_table, replace_rows
-from tests.unit.store.conftest import labels, responses
+from tests.unit.store.conftest import CLARITY, labels, responses
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -64,3 +71,58 @@ def test_an_import_is_remembered_by_its_latest_fingerprint(connection: Connectio
     assert not is_imported(connection, "human_labels", fingerprint="one")
     assert not is_imported(connection, "responses", fingerprint="two")
     assert count_rows(connection, "imports") == 1
+
+
+def test_what_is_asked_is_the_same_in_the_database_and_in_the_evaluation(
+    connection: Connection,
+) -> None:
+    """Limits by columns and by attributes, alone and together, and an indicator beside them."""
+    rubric = (
+        CLARITY,
+        RubricQuestion("fact", "Is it there?", BINARY, "nominal", applies_to={"topic": ("x", "y")}),
+        RubricQuestion(
+            "hard",
+            "Is it?",
+            BINARY,
+            "nominal",
+            applies_to={"difficulty": ("tough",), "topic": ("x",)},
+        ),
+    )
+    rows = [
+        {"response_id": f"{topic}{difficulty}{indicator}", "difficulty": difficulty}
+        | {"indicator_id": indicator, "attributes": json.dumps({"topic": topic})}
+        for topic in ("x", "y", None)
+        for difficulty in ("tough", "easy", None)
+        for indicator in ("fact", "hard", "other", None)
+    ]
+    frame = pd.DataFrame(rows).reindex(columns=list(RESPONSE_COLUMNS)).astype(object)
+    replace_rows(connection, "responses", frame)
+    write_rubric(connection, rubric)
+
+    stored = connection.execute("SELECT response_id, question_id FROM asked_units").fetchall()
+
+    evaluation = Evaluation("t", Path(), rubric)
+    asked = {
+        (row["response_id"], question.id)
+        for row in rows
+        for question in evaluation.asked({**row, **json.loads(str(row["attributes"]))})
+    }
+    assert set(stored) == asked
+    assert len(stored) == len(asked) > len(rows)
+
+
+def test_attributes_are_returned_beside_the_keys_of_responses(connection: Connection) -> None:
+    rows = responses("a1", difficulty="easy", attributes='{"topic": "x", "n": 1}')
+    replace_rows(connection, "responses", rows)
+    record_import(connection, "responses", fingerprint="f", n_rows=1)
+
+    keys = response_keys(connection, further=("difficulty", "topic", "n", "none"))
+
+    [row] = keys[["response_id", "difficulty", "topic", "n", "none"]].to_dict("records")
+    assert row == {
+        "response_id": "a1",
+        "difficulty": "easy",
+        "topic": "x",
+        "n": "1",
+        "none": None,
+    }

@@ -348,10 +348,7 @@ def test_a_response_of_one_question_is_rated_on_that_only(write: Write, reported
     folder = write({"responses.csv": INDICATORS, "labels.csv": f"{LONG}s1,r1,helpfulness,4\n"})
 
     assert reported(lambda: labels(folder)) == [
-        (
-            'labels.csv:2:question_id: "helpfulness" is not asked of "s1", whose indicator_id is '
-            '"safe". Rate it on "safe" only.'
-        )
+        ('labels.csv:2:question_id: "helpfulness" is not asked of "s1". Rate it on safe only.')
     ]
 
 
