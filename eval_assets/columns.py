@@ -27,9 +27,14 @@ LABEL_COLUMNS = (
     "notes",
     "skipped",
     "skip_reason",
+    "round",
+    "guideline_hash",
     "source",
 )
-"""A human rating; `value` is NaN only where `skipped`; `source` is `file:line`."""
+"""A human rating; `value` is NaN only if `skipped`; `source` is `file:line`."""
+
+REJECTED_COLUMNS = ("file", "line", "column", "what", "remedy", "rater_id", "question_id")
+"""A row of a label file that is not stored as a label, and why."""
 
 SCORE_COLUMNS = (
     "response_id",

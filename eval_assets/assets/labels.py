@@ -48,7 +48,9 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         for note in labels.notes:
             logger.info(note)
         with folder.connect() as connection, transaction(connection):
-            write_labels(connection, labels.ratings, labels.rejected)
+            write_labels(
+                connection, labels.ratings, earlier=labels.earlier, rejected=labels.rejected
+            )
             n_rows = count_rows(connection, "human_labels")
             record_import(connection, "human_labels", fingerprint=fingerprint, n_rows=n_rows)
             table = table_metadata(connection, "human_labels")
@@ -60,6 +62,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_unrated": labels.n_unrated,
             "n_skipped": int(labels.ratings["skipped"].sum()),
             "n_rejected": len(labels.rejected),
+            "n_of_earlier_rounds": len(labels.earlier),
             "files": [path.name for path in evaluation.labels.files],
         }
     )

@@ -39,9 +39,13 @@ class Findings:
             problem = InputProblem(self.file, self.lines[row], header, *describe(row))
             self._problems.append((row, problem))
 
+    def by_row(self) -> list[tuple[int, InputProblem]]:
+        """Return all problems with their rows, in order."""
+        return sorted(self._problems, key=lambda found: found[0])
+
     def in_order(self) -> list[InputProblem]:
         """Return all problems, row by row."""
-        return [problem for _, problem in sorted(self._problems, key=lambda found: found[0])]
+        return [problem for _, problem in self.by_row()]
 
 
 def shown(cell: str | None) -> str:

@@ -94,9 +94,10 @@ def read_ratings_file(path: Path, *, scale: Scale | None, level: Level | None) -
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
     evaluation = Evaluation(path.stem, path.parent, rubric)
-    checked = checked_labels(given, evaluation, _units(given, rubric))
+    checked = checked_labels(given, evaluation, _units(given, rubric), ignored=frozenset())
     ratings = checked.ratings[~checked.ratings["skipped"]]
-    raise_all([*checked.problems, *second_ratings(checked.ratings)], source=path.name)
+    wrong = [*checked.rejected, *second_ratings(checked.ratings)]
+    raise_all([row.problem for row in wrong], source=path.name)
     return RatingsFile(
         rubric,
         ratings[["response_id", "question_id", "rater_id", "value"]].reset_index(drop=True),

@@ -7,10 +7,10 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from eval_assets.problems import InputProblem
+from eval_assets.columns import REJECTED_COLUMNS
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.connection import StoreError
-from eval_assets.store.tables import replace_records, replace_rows
+from eval_assets.store.tables import replace_rows
 
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
@@ -42,18 +42,29 @@ def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQ
 
 
 def write_labels(
-    connection: duckdb.DuckDBPyConnection, labels: pd.DataFrame, rejected: Iterable[InputProblem]
+    connection: duckdb.DuckDBPyConnection,
+    labels: pd.DataFrame,
+    *,
+    earlier: pd.DataFrame | None = None,
+    rejected: pd.DataFrame | None = None,
 ) -> None:
-    """Replace the human labels, the units that raters skipped, and the rejected rows."""
+    """Replace the human labels, the units that raters skipped, earlier rounds and rejected rows.
+
+    Args:
+        connection: The database.
+        labels: Columns `LABEL_COLUMNS`.
+        earlier: Labels of earlier rounds, likewise; None if there are none.
+        rejected: Columns `REJECTED_COLUMNS`; None if no row was rejected.
+    """
+    earlier = labels.head(0) if earlier is None else earlier
+    rejected = pd.DataFrame(columns=list(REJECTED_COLUMNS)) if rejected is None else rejected
     skipped = labels["skipped"].astype(bool)
-    kept = ["response_id", "question_id", "rater_id", "labelled_at", "source"]
-    replace_rows(
-        connection,
-        "human_labels",
-        labels.loc[~skipped, [*kept, "value", "confidence", "notes"]],
-    )
+    kept = ["response_id", "question_id", "rater_id", "labelled_at", "round", "source"]
+    further = ["value", "confidence", "notes", "guideline_hash"]
+    replace_rows(connection, "human_labels", labels.loc[~skipped, [*kept, *further]])
     replace_rows(connection, "skipped_labels", labels.loc[skipped, [*kept, "skip_reason"]])
-    replace_records(connection, "rejected_rows", list(rejected))
+    replace_rows(connection, "earlier_labels", earlier[[*kept, "value", "guideline_hash"]])
+    replace_rows(connection, "rejected_rows", rejected)
 
 
 def response_keys(

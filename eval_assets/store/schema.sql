@@ -81,7 +81,21 @@ CREATE TABLE IF NOT EXISTS human_labels (
     labelled_at VARCHAR,
     confidence VARCHAR,
     notes VARCHAR,
+    round INTEGER NOT NULL,                -- of the ratings of a unit, only the latest are here
+    guideline_hash VARCHAR,                -- of what the rater was shown, if the labels say so
     source VARCHAR NOT NULL                -- file:line
+);
+
+-- Ratings of units that were rated again in a later round: did the discussion help?
+CREATE TABLE IF NOT EXISTS earlier_labels (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    rater_id VARCHAR NOT NULL,
+    value DOUBLE,                          -- NULL: skipped
+    labelled_at VARCHAR,
+    round INTEGER NOT NULL,
+    guideline_hash VARCHAR,
+    source VARCHAR NOT NULL
 );
 
 CREATE TABLE IF NOT EXISTS skipped_labels (
@@ -90,6 +104,7 @@ CREATE TABLE IF NOT EXISTS skipped_labels (
     rater_id VARCHAR NOT NULL,
     skip_reason VARCHAR,
     labelled_at VARCHAR,
+    round INTEGER NOT NULL,
     source VARCHAR NOT NULL
 );
 
@@ -98,7 +113,9 @@ CREATE TABLE IF NOT EXISTS rejected_rows (
     line BIGINT,
     "column" VARCHAR,
     what VARCHAR NOT NULL,
-    remedy VARCHAR NOT NULL
+    remedy VARCHAR NOT NULL,
+    rater_id VARCHAR,                      -- as far as the row says
+    question_id VARCHAR
 );
 
 CREATE TABLE IF NOT EXISTS label_disagreements (

@@ -58,8 +58,10 @@ def stored(matrix: list[list[float]], *, shuffled: int = 0) -> Iterator[duckdb.D
     ):
         write_rubric(connection, [CLARITY])
         replace_rows(connection, "responses", responses.reindex(columns=list(RESPONSE_COLUMNS)))
-        given = labels.assign(source="x", skipped=False).reindex(columns=list(LABEL_COLUMNS))
-        write_labels(connection, given, [])
+        given = labels.assign(source="x", skipped=False, round=1).reindex(
+            columns=list(LABEL_COLUMNS)
+        )
+        write_labels(connection, given)
         yield connection
 
 

@@ -15,6 +15,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "notes": ("notes", "comment"),
     "skipped": ("skipped",),
     "skip_reason": ("skip_reason",),
+    "round": ("round",),
+    "guideline_hash": ("guideline_hash",),
 }
 """What a label says beside its unit, with the columns under which it is accepted."""
 

@@ -1,22 +1,31 @@
 """Label files to one table of human ratings."""
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import pandas as pd
 
-from eval_assets.columns import LABEL_COLUMNS
+from eval_assets.columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
+from eval_assets.readers.labels.given import GivenLabels
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     CheckedLabels,
+    RejectedLabel,
     checked_labels,
     labels_frame,
     second_ratings,
 )
+from eval_assets.readers.problems import shown
 from eval_assets.readers.references import units_of
+
+_FEWEST_OF_A_REMOVED_QUESTION = 5
+"""Labels of an unknown question from which on it is one that was removed, not a typing error."""
 
 
 @dataclass(frozen=True)
@@ -26,20 +35,26 @@ class Labels:
     Args:
         ratings: Columns `LABEL_COLUMNS`, one row a rating or a skipped unit; at most one for each
             unit and rater. `value` is on the question's scale, NaN if `skipped`.
-        rejected: What is wrong with the rows that were left out; empty unless the evaluation says
-            `on_error: reject_rows`.
+        earlier: Ratings of units that were rated again in a later round, likewise.
+        rejected: Columns `REJECTED_COLUMNS`, one row for each row that was left out; empty unless
+            the evaluation says `on_error: reject_rows`.
         n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
-        notes: How files were read, if that had to be guessed.
+        notes: What is worth knowing: how files were read if that had to be guessed, and which
+            labels were ignored.
     """
 
     ratings: pd.DataFrame
-    rejected: tuple[InputProblem, ...]
+    earlier: pd.DataFrame
+    rejected: pd.DataFrame
     n_unrated: int
     notes: tuple[str, ...]
 
 
 def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
     """Return all human ratings of the evaluation, checked against their questions' scales.
+
+    Of a unit that was rated in several rounds, the ratings of the latest count. Labels of a
+    question that was removed from the rubric are ignored, and counted in a note.
 
     Args:
         evaluation: Names the label files, and says what a bad row does.
@@ -50,30 +65,79 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
             one by one; then only of those files that cannot be used at all.
     """
     units = units_of(evaluation, responses)
-    checked: list[CheckedLabels] = []
+    given, unusable = _given(evaluation)
+    removed = _removed_questions(given, units.question_ids)
+    checked = [
+        checked_labels(each, evaluation, units, ignored=frozenset(removed)) for each in given
+    ]
+    ratings = _joined(checked)
+    unusable += _raters_alike(ratings)
+    rejected = [row for file in checked for row in file.rejected] + second_ratings(ratings)
+    rejected = _by_place(rejected)
+    faults = [row.problem for row in rejected]
+    rejecting = evaluation.labels.on_error == "reject_rows"
+    raise_all(unusable if rejecting else [*unusable, *faults], source="the labels")
+    kept = ratings[~ratings.duplicated(UNIT_AND_RATER, keep="first")]
+    latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
+    return Labels(
+        kept.loc[latest, list(LABEL_COLUMNS)].reset_index(drop=True),
+        kept.loc[~latest, list(LABEL_COLUMNS)].reset_index(drop=True),
+        _rejected_frame(rejected),
+        n_unrated=sum(file.n_unrated for file in checked),
+        notes=(
+            *(f"{each.table.file}: {note}" for each in given for note in each.table.notes),
+            *(
+                f"{n} labels of {shown(name)} are ignored: the rubric does not ask it"
+                for name, n in removed.items()
+            ),
+        ),
+    )
+
+
+def _given(evaluation: Evaluation) -> tuple[list[GivenLabels], list[InputProblem]]:
+    """Return the labels of each file, and what is wrong with files that cannot be used."""
+    given: list[GivenLabels] = []
     unusable: list[InputProblem] = []
-    notes: list[str] = []
+    questions = {question.id: question.scale for question in evaluation.rubric}
     for path in evaluation.labels.files:
         try:
             table = read_table(path, folder=evaluation.folder)
-            given = given_labels(table, questions={q.id: q.scale for q in evaluation.rubric})
+            given.append(given_labels(table, questions=questions))
         except InputError as error:
             unusable.append(error.problem)
-        else:
-            checked.append(checked_labels(given, evaluation, units))
-            notes += [f"{given.table.file}: {note}" for note in given.table.notes]
-    ratings = _joined(checked)
-    second = ratings.duplicated(UNIT_AND_RATER, keep="first")
-    problems = [problem for file in checked for problem in file.problems]
-    problems = _by_place([*problems, *second_ratings(ratings)])
-    fatal = unusable if evaluation.labels.on_error == "reject_rows" else [*unusable, *problems]
-    raise_all(fatal, source="the labels")
-    return Labels(
-        ratings.loc[~second, list(LABEL_COLUMNS)].reset_index(drop=True),
-        rejected=tuple(problems),
-        n_unrated=sum(file.n_unrated for file in checked),
-        notes=tuple(notes),
+    return given, unusable
+
+
+def _removed_questions(given: Sequence[GivenLabels], question_ids: Sequence[str]) -> Counter[str]:
+    """Return how many labels there are of each question that was removed from the rubric.
+
+    That is an unknown one with more than a few labels, and no known one with a similar name.
+    """
+    counts = Counter(name for each in given for name in each.units.questions if name is not None)
+    return Counter(
+        {
+            name: n
+            for name, n in counts.items()
+            if name not in question_ids
+            and n >= _FEWEST_OF_A_REMOVED_QUESTION
+            and not get_close_matches(name, question_ids, n=1)
+        }
     )
+
+
+def _raters_alike(ratings: pd.DataFrame) -> list[InputProblem]:
+    """Return a problem for each rater whose id differs from another's only in case or spaces."""
+    spellings: defaultdict[str, list[str]] = defaultdict(list)
+    for rater in ratings["rater_id"].unique():
+        spellings["".join(str(rater).casefold().split())].append(rater)
+    problems = []
+    for alike in filter(lambda each: len(each) > 1, spellings.values()):
+        source = ratings.loc[ratings["rater_id"] == alike[1], "source"].iloc[0]
+        file, _, line = str(source).rpartition(":")
+        what = f"{' and '.join(map(shown, alike))} differ only in case or spaces"
+        remedy = "Write one of them throughout, or tell them apart"
+        problems.append(InputProblem(file, int(line), "rater_id", what, remedy))
+    return problems
 
 
 def _joined(checked: list[CheckedLabels]) -> pd.DataFrame:
@@ -83,7 +147,16 @@ def _joined(checked: list[CheckedLabels]) -> pd.DataFrame:
     return pd.concat(files, ignore_index=True) if files else empty
 
 
-def _by_place(problems: list[InputProblem]) -> list[InputProblem]:
-    """Return problems file by file as they were read, from the first line to the last."""
-    files = {file: place for place, file in enumerate(dict.fromkeys(p.file for p in problems))}
-    return sorted(problems, key=lambda problem: (files[problem.file], problem.line or 0))
+def _by_place(rejected: list[RejectedLabel]) -> list[RejectedLabel]:
+    """Return rows file by file as they were read, from the first line to the last."""
+    files = dict.fromkeys(row.problem.file for row in rejected)
+    places = {file: place for place, file in enumerate(files)}
+    return sorted(rejected, key=lambda row: (places[row.problem.file], row.problem.line or 0))
+
+
+def _rejected_frame(rejected: list[RejectedLabel]) -> pd.DataFrame:
+    rows = [
+        (p.file, p.line, p.column, p.what, p.remedy, rater, question)
+        for p, rater, question in rejected
+    ]
+    return pd.DataFrame(rows, columns=list(REJECTED_COLUMNS), dtype=object)

@@ -1,8 +1,10 @@
 """Labels of one file, checked against rubric and responses: rows to keep, and the others."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,7 @@ from eval_assets.readers.cells import (
     BoolArray,
     FloatArray,
     Ratings,
+    canonical_number,
     in_utc,
     number_in,
     on_scale,
@@ -26,10 +29,19 @@ from eval_assets.readers.problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 from eval_assets.rubric import RubricQuestion
 
-UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
+UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
 """What no two ratings share."""
 
+_ROUND = re.compile("[1-9][0-9]{0,3}")
 _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class RejectedLabel(NamedTuple):
+    """A row that is not a label, with what it says of rater and question, as far as it does."""
+
+    problem: InputProblem
+    rater_id: str | None = None
+    question_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -38,19 +50,29 @@ class CheckedLabels:
 
     Args:
         ratings: Rows that can be kept, in `LABEL_COLUMNS` and `rating_header`.
-        problems: What is wrong with the other rows.
+        rejected: What is wrong with the other rows.
         n_unrated: Rows with a blank rating.
     """
 
     ratings: pd.DataFrame
-    problems: list[InputProblem]
+    rejected: list[RejectedLabel]
     n_unrated: int
 
 
-def checked_labels(given: GivenLabels, evaluation: Evaluation, units: Units) -> CheckedLabels:
-    """Return the labels that can be kept, and what is wrong with each of the others."""
+def checked_labels(
+    given: GivenLabels, evaluation: Evaluation, units: Units, *, ignored: frozenset[str]
+) -> CheckedLabels:
+    """Return the labels that can be kept, and what is wrong with each of the others.
+
+    Args:
+        given: Labels of one file.
+        evaluation: Names the questions and their scales.
+        units: The units that can be rated.
+        ignored: Questions whose labels are neither kept nor wrong.
+    """
     table = given.table
     findings = Findings(table.file, table.lines)
+    left_out = np.array([name in ignored for name in given.units.questions], dtype=bool)
     responses = units.responses(given.units.responses)
     questions = units.questions(given.units.questions, responses)
     units.note_unknown(findings, given.units, responses=responses, questions=questions)
@@ -58,28 +80,37 @@ def checked_labels(given: GivenLabels, evaluation: Evaluation, units: Units) -> 
     skipped = _skipped(findings, given)
     _note_no_rater(findings, given, rated=~cells.blank, skipped=skipped)
     values = _values(findings, given, cells, rubric=evaluation.rubric, questions=questions)
+    raters = given.stripped("rater_id")
     columns: dict[str, Iterable[object]] = {
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
         "value": np.where(skipped, np.nan, values),
         "labelled_at": _labelled_at(findings, given),
         "skipped": skipped,
+        "round": _rounds(findings, given),
         "source": [f"{table.file}:{line}" for line in table.lines],
     }
     as_given = {name: given.stripped(name) for name in LABEL_COLUMNS if name not in columns}
     ratings = given.headers["rating"]
     headers = [ratings] * len(table) if isinstance(ratings, str) else ratings
     frame = labels_frame({**columns, **as_given, "rating_header": headers})
-    kept = ~findings.bad & (~cells.blank | skipped)
+    kept = ~findings.bad & ~left_out & (~cells.blank | skipped)
     return CheckedLabels(
         frame if kept.all() else frame[kept],
-        [*table.bad_rows, *findings.in_order()],
-        n_unrated=int(np.count_nonzero(~findings.bad & cells.blank & ~skipped)),
+        [
+            *(RejectedLabel(problem) for problem in table.bad_rows),
+            *(
+                RejectedLabel(problem, raters[row], given.units.questions[row])
+                for row, problem in findings.by_row()
+                if not left_out[row]
+            ),
+        ],
+        n_unrated=int(np.count_nonzero(~findings.bad & ~left_out & cells.blank & ~skipped)),
     )
 
 
-def second_ratings(ratings: pd.DataFrame) -> list[InputProblem]:
-    """Return a problem for each rating whose unit the same rater has rated before."""
+def second_ratings(ratings: pd.DataFrame) -> list[RejectedLabel]:
+    """Return each rating whose unit the same rater has rated before, in the same round."""
     again = ratings[ratings.duplicated(UNIT_AND_RATER, keep="first")]
     if again.empty:
         return []
@@ -88,21 +119,23 @@ def second_ratings(ratings: pd.DataFrame) -> list[InputProblem]:
     units = firsts[UNIT_AND_RATER].itertuples(index=False, name=None)
     first_of = dict(zip(units, firsts["source"], strict=True))
     problems = []
-    for row in again[[*UNIT_AND_RATER, "source", "rating_header"]].itertuples(index=False):
-        response_id, question_id, rater_id, source, header = (str(cell) for cell in row)
-        first = first_of[response_id, question_id, rater_id]
-        file, _, line = source.rpartition(":")
+    columns = again[[*UNIT_AND_RATER, "source", "rating_header"]]
+    for *unit, source, header in columns.itertuples(index=False, name=None):
+        response_id, question_id, rater_id, _ = unit
+        first = first_of[tuple(unit)]
+        file, _, line = str(source).rpartition(":")
         what = (
             f"a second rating of {shown(response_id)} on {shown(question_id)} "
             f"by {shown(rater_id)}, the first is {first}"
         )
-        problems.append(InputProblem(file, int(line), header, what, "Keep one of the two"))
+        problem = InputProblem(file, int(line), header, what, "Keep one of the two")
+        problems.append(RejectedLabel(problem, rater_id, question_id))
     return problems
 
 
 def labels_frame(columns: Mapping[str, Iterable[object]]) -> pd.DataFrame:
     """Return columns of labels, each in its dtype: text as objects, None if nothing is given."""
-    dtypes = {"value": float, "skipped": bool}
+    dtypes = {"value": float, "skipped": bool, "round": int}
     return pd.DataFrame(
         {name: pd.Series(cells, dtype=dtypes.get(name, object)) for name, cells in columns.items()}
     )
@@ -183,6 +216,19 @@ def _labelled_at(findings: Findings, given: GivenLabels) -> list[str | None]:
         lambda row: (f"{shown(cells[row])} is not a time", "Write it as 2026-11-21T04:00:00Z"),
     )
     return times
+
+
+def _rounds(findings: Findings, given: GivenLabels) -> list[int]:
+    """Return the round of each row, the first if it names none; note what is not a round."""
+    cells = given.stripped("round")
+    numbers = per_distinct(cells, lambda cell: canonical_number(cell) or "1")
+    rounds = [int(number) if _ROUND.fullmatch(number) else 0 for number in numbers]
+    findings.add(
+        np.array([number == 0 for number in rounds], dtype=bool),
+        given.headers["round"],
+        lambda row: (f"{shown(cells[row])} is not a round", "Count rounds 1, 2, 3"),
+    )
+    return rounds
 
 
 def _off_scale(cell: str | None, question: RubricQuestion) -> WhatAndRemedy:

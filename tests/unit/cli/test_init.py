@@ -18,7 +18,7 @@ def test_folder_can_be_read_as_it_is(tmp_path: Path) -> None:
     labels = read_labels(evaluation, responses)
     assert len(responses) == 16
     assert len(labels.ratings) == 16 * 2 * 2
-    assert not labels.rejected
+    assert labels.rejected.empty
 
 
 def test_the_command_to_run_next_can_be_copied_as_it_stands(tmp_path: Path) -> None:

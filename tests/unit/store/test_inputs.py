@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.columns import RESPONSE_COLUMNS
+from eval_assets.columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputProblem
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY
 from eval_assets.store.connection import StoreError
@@ -33,15 +32,19 @@ def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: C
     given = labels(("a1", "clarity", "r1", 4), ("a2", "clarity", "r1", math.nan))
     given["skipped"] = [False, True]
     given["skip_reason"] = [None, "cut off"]
-    problem = InputProblem("labels.csv", 3, "rating", "6 is not on the scale", "Use 1 to 5")
-    write_labels(connection, given, [problem])
+    earlier = labels(("a1", "clarity", "r1", 2))
+    row = ("labels.csv", 3, "rating", "6 is not on the scale", "Use 1 to 5", "r2", "clarity")
+    rejected = pd.DataFrame([row], columns=list(REJECTED_COLUMNS))
+    write_labels(connection, given.assign(round=2), earlier=earlier, rejected=rejected)
 
     stored = read_table(connection, "human_labels")
     assert stored[["response_id", "value"]].to_numpy().tolist() == [["a1", 4.0]]
     skipped = read_table(connection, "skipped_labels")
     assert skipped[["response_id", "skip_reason"]].to_numpy().tolist() == [["a2", "cut off"]]
-    rejected = read_table(connection, "rejected_rows")
-    assert rejected[["file", "line", "column"]].to_numpy().tolist() == [["labels.csv", 3, "rating"]]
+    assert [tuple(each) for each in read_table(connection, "rejected_rows").to_numpy()] == [row]
+    kept = read_table(connection, "earlier_labels")
+    assert kept[["value", "round"]].to_numpy().tolist() == [[2.0, 1]]
+    assert stored["round"].tolist() == [2]
 
 
 def test_a_missing_key_of_a_response_is_none_and_not_a_text(connection: Connection) -> None:

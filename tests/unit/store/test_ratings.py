@@ -37,7 +37,7 @@ def test_long_ratings_count_responses_and_raters_in_the_order_of_their_names(
     connection: Connection,
 ) -> None:
     """Responses a1, a2, b1, b2 are units 0 to 3; r9 rated the other question only."""
-    write_labels(connection, labels(*GIVEN), [])
+    write_labels(connection, labels(*GIVEN))
     found = long_ratings(connection, "human", "clarity")
 
     assert found.rater_ids == ("r1", "r2", "r3", "r9")
@@ -75,7 +75,7 @@ def test_a_question_without_ratings_has_none(connection: Connection) -> None:
 
 def test_patterns_count_each_response_once(connection: Connection) -> None:
     """a1 has {1, 2}, a2 {4}, b1 {5}, b2 nothing."""
-    write_labels(connection, labels(*GIVEN, ("b2", "clarity", "r1", 5)), [])
+    write_labels(connection, labels(*GIVEN, ("b2", "clarity", "r1", 5)))
     found = rating_patterns(connection, "clarity", LIKERT5)
 
     assert found is not None
@@ -84,7 +84,7 @@ def test_patterns_count_each_response_once(connection: Connection) -> None:
 
 def test_patterns_go_by_the_declared_step(connection: Connection) -> None:
     scale = Scale(low=0, high=1, values=(0.0, 0.5, 1.0))
-    write_labels(connection, labels(("a1", "clarity", "r1", 0.5), ("a1", "clarity", "r2", 1)), [])
+    write_labels(connection, labels(("a1", "clarity", "r1", 0.5), ("a1", "clarity", "r2", 1)))
     found = rating_patterns(connection, "clarity", scale)
 
     assert found is not None
@@ -111,9 +111,7 @@ def test_more_than_fifteen_ratings_of_a_response_are_left_to_others(
     connection: Connection, n_raters: int, *, fits: bool
 ) -> None:
     """Fifteen equal ratings fill the four bits of their value."""
-    write_labels(
-        connection, labels(*(("a1", "clarity", f"r{i:02}", 3.0) for i in range(n_raters))), []
-    )
+    write_labels(connection, labels(*(("a1", "clarity", f"r{i:02}", 3.0) for i in range(n_raters))))
     found = rating_patterns(connection, "clarity", LIKERT5)
 
     assert (found is not None) == fits
@@ -195,19 +193,19 @@ def test_slices_sort_responses_by_prompt_difficulty_and_attribute(connection: Co
 
 
 def rate_anew(connection: Connection) -> None:
-    write_labels(connection, labels(*GIVEN[1:], ("b1", "clarity", "r2", 4)), [])
+    write_labels(connection, labels(*GIVEN[1:], ("b1", "clarity", "r2", 4)))
 
 
 def add_a_rater(connection: Connection) -> None:
-    write_labels(connection, labels(*GIVEN, ("b1", "clarity", "r5", 5)), [])
+    write_labels(connection, labels(*GIVEN, ("b1", "clarity", "r5", 5)))
 
 
 def rename_a_rater(connection: Connection) -> None:
-    write_labels(connection, labels(*GIVEN[1:], ("b1", "clarity", "r7", 5)), [])
+    write_labels(connection, labels(*GIVEN[1:], ("b1", "clarity", "r7", 5)))
 
 
 def drop_a_rating(connection: Connection) -> None:
-    write_labels(connection, labels(*GIVEN[1:]), [])
+    write_labels(connection, labels(*GIVEN[1:]))
 
 
 def widen_a_scale(connection: Connection) -> None:
@@ -228,7 +226,7 @@ def change_a_level(connection: Connection) -> None:
 def test_all_that_decides_agreement_changes_the_version(
     connection: Connection, change: Callable[[Connection], None]
 ) -> None:
-    write_labels(connection, labels(*GIVEN), [])
+    write_labels(connection, labels(*GIVEN))
     before = data_version(connection, "human")
     change(connection)
 
@@ -236,15 +234,15 @@ def test_all_that_decides_agreement_changes_the_version(
 
 
 def test_neither_the_order_of_rows_nor_notes_change_the_version(connection: Connection) -> None:
-    write_labels(connection, labels(*GIVEN), [])
+    write_labels(connection, labels(*GIVEN))
     before = data_version(connection, "human")
-    write_labels(connection, labels(*GIVEN[::-1]).assign(source="x", notes="sure"), [])
+    write_labels(connection, labels(*GIVEN[::-1]).assign(source="x", notes="sure"))
 
     assert data_version(connection, "human") == before
 
 
 def test_responses_without_ratings_do_not_change_the_version(connection: Connection) -> None:
-    write_labels(connection, labels(*GIVEN), [])
+    write_labels(connection, labels(*GIVEN))
     before = data_version(connection, "human")
     replace_rows(connection, "responses", responses("a1", "a2", "b1", "b2", "z1"))
 
@@ -259,7 +257,7 @@ def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Co
         return data_version(connection, "judge")
 
     before = version("one")
-    write_labels(connection, labels(*GIVEN), [])
+    write_labels(connection, labels(*GIVEN))
     assert version("one") == before
     assert version("two") != before
     assert version("one", given.assign(score=4.0)) != before
@@ -268,8 +266,8 @@ def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Co
 
 def test_two_ratings_that_swap_their_raters_are_another_version(connection: Connection) -> None:
     """The same cells in other places: a sum over rows that forgot the pairing would not see it."""
-    write_labels(connection, labels(("a1", "clarity", "r1", 1), ("a1", "clarity", "r2", 5)), [])
+    write_labels(connection, labels(("a1", "clarity", "r1", 1), ("a1", "clarity", "r2", 5)))
     before = data_version(connection, "human")
-    write_labels(connection, labels(("a1", "clarity", "r1", 5), ("a1", "clarity", "r2", 1)), [])
+    write_labels(connection, labels(("a1", "clarity", "r1", 5), ("a1", "clarity", "r2", 1)))
 
     assert data_version(connection, "human") != before

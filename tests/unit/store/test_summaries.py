@@ -25,7 +25,7 @@ def test_each_turn_keeps_its_own_scores(connection: Connection) -> None:
     """Two turns of one conversation share all but the turn."""
     turns = responses("t1", "t2", convo_id="c", seed="1", model_name="m", indicator_id="clarity")
     replace_rows(connection, "responses", turns.assign(turn_index=[1, 2]))
-    write_labels(connection, labels(("t1", "clarity", "r1", 1), ("t2", "clarity", "r1", 5)), [])
+    write_labels(connection, labels(("t1", "clarity", "r1", 1), ("t2", "clarity", "r1", 5)))
     write_judge_scores(
         connection,
         [],
@@ -41,7 +41,7 @@ def test_each_turn_keeps_its_own_scores(connection: Connection) -> None:
 
 
 def test_the_judges_mean_leaves_out_scores_that_are_none(connection: Connection) -> None:
-    write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)), [])
+    write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)))
     write_judge_scores(
         connection,
         [],
@@ -113,7 +113,6 @@ def test_human_means_weigh_each_response_once(connection: Connection) -> None:
             ("a1", "clarity", "r3", 3),
             ("a2", "clarity", "r1", 5),
         ),
-        [],
     )
     row = summary_of(connection, slice="all", question_id="clarity", model_name=None)
 
@@ -125,7 +124,7 @@ def test_the_bias_of_a_judge_is_over_the_responses_that_humans_rated(
     connection: Connection,
 ) -> None:
     """Above 0 the judge is more lenient: (4 - 2) on a1, while b1 has no human rating."""
-    write_labels(connection, labels(("a1", "clarity", "r1", 2)), [])
+    write_labels(connection, labels(("a1", "clarity", "r1", 2)))
     write_judge_scores(
         connection,
         [],
@@ -173,7 +172,7 @@ def test_responses_on_which_a_judge_lies_half_the_scale_from_humans_are_listed(
 
 
 def test_one_response_has_no_standard_deviation(connection: Connection) -> None:
-    write_labels(connection, labels(("a1", "clarity", "r1", 2)), [])
+    write_labels(connection, labels(("a1", "clarity", "r1", 2)))
 
     row = summary_of(connection, slice="all", question_id="clarity", model_name=None)
     assert pd.isna(row["standard_deviation"])  # type: ignore[call-overload]
@@ -185,9 +184,7 @@ def test_attributes_and_difficulty_are_slices(connection: Connection) -> None:
     )
     replace_rows(connection, "responses", rows)
     write_labels(
-        connection,
-        labels(*((r, "clarity", "r1", v) for r, v in [("a1", 1), ("a2", 3), ("b1", 5)])),
-        [],
+        connection, labels(*((r, "clarity", "r1", v) for r, v in [("a1", 1), ("a2", 3), ("b1", 5)]))
     )
 
     assert summary_of(connection, slice="difficulty", slice_value="hard", model_name=None)[
@@ -199,7 +196,7 @@ def test_attributes_and_difficulty_are_slices(connection: Connection) -> None:
 def test_a_column_with_a_value_for_each_response_is_no_slice(connection: Connection) -> None:
     many = [f"x{i}" for i in range(21)]
     replace_rows(connection, "responses", responses(*many).assign(difficulty=many))
-    write_labels(connection, labels(*((r, "clarity", "r1", 3) for r in many)), [])
+    write_labels(connection, labels(*((r, "clarity", "r1", 3) for r in many)))
     write_score_summary(connection)
 
     assert set(read_table(connection, "score_summary")["slice"]) == {"all"}
@@ -220,7 +217,6 @@ def test_disagreements_span_the_scale_or_scatter_beyond_three_eighths(
             ("b2", "safety", "r1", 0),
             ("b2", "safety", "r2", 1),
         ),
-        [],
     )
     write_label_disagreements(connection)
 
@@ -246,7 +242,6 @@ def test_a_question_without_far_ratings_lists_its_largest_deviations(
             *((f"x{i:02}", "clarity", "r2", 5.0 if i == 7 else 4.0) for i in range(13)),
             ("x13", "clarity", "r2", 3.0),
         ),
-        [],
     )
     write_label_disagreements(connection)
 
@@ -266,7 +261,6 @@ def test_responses_to_one_prompt_are_tuned_on_together(connection: Connection) -
             ("a2", "clarity", "r1", 4),
             ("b1", "clarity", "r1", 3),
         ),
-        [],
     )
     units = rated_units(connection, "clarity")
 

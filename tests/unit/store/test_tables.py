@@ -6,7 +6,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from eval_assets.problems import InputProblem
+from eval_assets.agreement import Finding
 from eval_assets.store.connection import transaction
 from eval_assets.store.tables import count_rows, read_table, replace_records, replace_rows
 from tests.unit.store.conftest import responses
@@ -74,8 +74,10 @@ def test_rows_that_do_not_fit_leave_the_previous_ones(connection: Connection) ->
 
 
 def test_no_records_empty_the_table(connection: Connection) -> None:
-    problem = InputProblem("labels.csv", 3, None, "what", "remedy")
-    replace_records(connection, "rejected_rows", [problem])
-    replace_records(connection, "rejected_rows", [])
+    finding = Finding("clarity", "pattern", "r1 gives 3 every time")
+    replace_records(connection, "label_findings", [finding])
+    assert count_rows(connection, "label_findings") == 1
 
-    assert count_rows(connection, "rejected_rows") == 0
+    replace_records(connection, "label_findings", [])
+
+    assert count_rows(connection, "label_findings") == 0

@@ -49,11 +49,13 @@ def test_the_long_form_is_read(write: Write) -> None:
         "notes": "good",
         "skipped": False,
         "skip_reason": None,
+        "round": 1,
+        "guideline_hash": None,
         "source": "labels.csv:2",
     }
     assert math.isnan(second["value"])
     assert (second["skipped"], second["skip_reason"], second["notes"]) == (True, "unclear", None)
-    assert (given.rejected, given.n_unrated) == ((), 0)
+    assert (len(given.rejected), given.n_unrated) == (0, 0)
 
 
 def test_every_format_gives_the_same_labels(write: Write) -> None:
@@ -258,11 +260,12 @@ def test_bad_rows_are_rejected_one_by_one_if_that_is_asked_for(write: Write) -> 
     given = labels(write({"evaluation.yaml": REJECTING, "labels.csv": text}))
 
     assert rows(given, *UNIT) == [("a1", "safe", "r1", 1.0), ("a2", "safe", "r2", 0.0)]
-    assert [(problem.line, problem.column) for problem in given.rejected] == [
-        (3, "rating"),
-        (4, None),
-        (5, "response_id"),
-        (6, "rating"),
+    columns = ["line", "column", "rater_id", "question_id"]
+    assert [tuple(row) for row in given.rejected[columns].to_numpy()] == [
+        (3, "rating", "r1", "safe"),
+        (4, None, None, None),
+        (5, "response_id", "r1", "safe"),
+        (6, "rating", "r1", "safe"),
     ]
 
 
@@ -275,6 +278,74 @@ def test_a_file_that_cannot_be_used_is_refused_all_the_same(
         (
             "labels.csv:2: a quote is opened in this row and never closed. "
             'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c".'
+        )
+    ]
+
+
+def test_the_latest_round_of_a_unit_counts_and_earlier_ones_are_kept(write: Write) -> None:
+    """Of a2 only round 1 exists; by r2 only the first round of a1."""
+    text = (
+        "response_id,rater_id,question_id,rating,round,guideline_hash\n"
+        "a1,r1,safe,1,1,aa\na1,r2,safe,0,,aa\na2,r1,safe,0,1.0,aa\n"
+        "a1,r1,safe,0,2,bb\na1,r3,safe,0,2,bb\n"
+    )
+
+    given = labels(write({"labels.csv": text}))
+
+    assert rows(given, "response_id", "rater_id", "value", "round", "guideline_hash") == [
+        ("a2", "r1", 0.0, 1, "aa"),
+        ("a1", "r1", 0.0, 2, "bb"),
+        ("a1", "r3", 0.0, 2, "bb"),
+    ]
+    earlier = given.earlier[["response_id", "rater_id", "value", "round"]]
+    assert [tuple(row) for row in earlier.to_numpy()] == [
+        ("a1", "r1", 1.0, 1),
+        ("a1", "r2", 0.0, 1),
+    ]
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "first", "1.5", "99999"])
+def test_a_round_is_a_whole_number(write: Write, reported: Reported, cell: str) -> None:
+    text = f"response_id,rater_id,question_id,rating,round\na1,r1,safe,1,{cell}\n"
+    folder = write({"labels.csv": text})
+
+    assert reported(lambda: labels(folder)) == [
+        f'labels.csv:2:round: "{cell}" is not a round. Count rounds 1, 2, 3.'
+    ]
+
+
+def test_labels_of_a_question_that_was_removed_are_ignored_and_counted(write: Write) -> None:
+    """Its ratings may even be off every scale; a similar name is a typing error still."""
+    removed = "".join(f"a{1 + n % 2},r{n},tone,{n}\n" for n in range(12))
+
+    given = labels(write({"labels.csv": f"{LONG}a1,r1,safe,1\n{removed}"}))
+
+    assert rows(given, *UNIT) == [("a1", "safe", "r1", 1.0)]
+    assert given.notes == ('12 labels of "tone" are ignored: the rubric does not ask it',)
+    assert (len(given.rejected), given.n_unrated) == (0, 0)
+
+
+def test_labels_of_a_question_with_a_typing_error_are_refused(
+    write: Write, reported: Reported
+) -> None:
+    wrong = "".join(f"a{1 + n % 2},r{n},helpfulnes,3\n" for n in range(12))
+    folder = write({"labels.csv": f"{LONG}{wrong}"})
+
+    assert len(reported(lambda: labels(folder))) == 12
+
+
+@pytest.mark.parametrize(("one", "other"), [("Anna", "anna"), ("r 1", "r1"), ("R1", "r1")])
+def test_raters_whose_ids_differ_only_in_case_or_spaces_are_refused(
+    write: Write, reported: Reported, one: str, other: str
+) -> None:
+    """Also if bad rows are rejected: nobody can tell whose ratings these are."""
+    text = f"{LONG}a1,{one},safe,1\na2,ben,safe,1\na2,{other},safe,1\n"
+    folder = write({"evaluation.yaml": REJECTING, "labels.csv": text})
+
+    assert reported(lambda: labels(folder)) == [
+        (
+            f'labels.csv:4:rater_id: "{one}" and "{other}" differ only in case or spaces. '
+            "Write one of them throughout, or tell them apart."
         )
     ]
 
