@@ -57,11 +57,12 @@ LIBRARIES = {
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
 
-FLAT = {"assets", "fake_provider", "readers", "stats"}
+FLAT = {"assets", "fake_provider", "stats"}
 """Layers whose private modules are not marked as such yet."""
 
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
+    "evaluation": "the noun, and how its file is read",
     "fake_provider": "the server, and the command that starts it",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "humans": "measured and shown",
@@ -74,10 +75,12 @@ PARALLEL = {
     "pairs": "measured and stored",
     "prompts": "read from files, and rendered for judges",
     "ratings": "read, stored, and held as arrays",
+    "read": "evaluation.yaml and label files, from file to noun",
     "scores": "read, parsed, stored and shown",
     "splits": "drawn and stored",
     "tables": "read from files, and kept in the database",
     "tuning": "the layer, and its assets",
+    "validation": "of evaluation.yaml and of label files",
 }
 """Module names that several packages use, and what each of them has to do with the subject."""
 

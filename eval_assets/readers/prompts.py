@@ -6,10 +6,10 @@ from collections import defaultdict
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.readers.cells import canonical_number
+from eval_assets.readers._cells import canonical_number
+from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.problems import shown
 
 _TURN = re.compile("[0-9]{1,9}")
 _OWN = ("indicator_id", "convo_id", "turn_index", "prompt_text")

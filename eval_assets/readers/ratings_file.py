@@ -10,10 +10,10 @@ import pandas as pd
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.readers.cells import read_ratings
+from eval_assets.readers._cells import read_ratings
+from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.guessed_scales import likely_scale
 from eval_assets.readers.labels.forms import given_labels
 from eval_assets.readers.labels.given import FIELDS, GivenLabels, labels_in_rows
 from eval_assets.readers.labels.validation import checked_labels, second_ratings

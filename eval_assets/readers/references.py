@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.readers.cells import canonical_number
+from eval_assets.readers._cells import canonical_number
+from eval_assets.readers._problems import Findings, WhatAndRemedy, nearest, shown
 from eval_assets.readers.formats.table import Table, as_text, per_distinct
-from eval_assets.readers.problems import Findings, WhatAndRemedy, nearest, shown
 
 RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
 """Columns under which the id of a response is accepted, in any spelling."""

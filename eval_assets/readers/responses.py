@@ -13,10 +13,10 @@ import pandas as pd
 from eval_assets.columns import RESPONSE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.readers.cells import BoolArray, canonical_number
+from eval_assets.readers._cells import BoolArray, canonical_number
+from eval_assets.readers._problems import Findings, shown
 from eval_assets.readers.formats.table import Table, as_text, per_distinct
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.problems import Findings, shown
 from eval_assets.readers.references import (
     MODEL_NAME,
     RESPONSE_ID,

@@ -10,11 +10,11 @@ from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.raters import Judge
-from eval_assets.readers.cells import read_ratings, values_on
+from eval_assets.readers._cells import read_ratings, values_on
+from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
+from eval_assets.readers._recorded_forms import GivenScores, given_scores, rows_of
 from eval_assets.readers.formats.table import without_blanks
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.problems import Findings, WhatAndRemedy, shown
-from eval_assets.readers.recorded_forms import GivenScores, given_scores, rows_of
 from eval_assets.readers.references import Units, units_of
 
 UNPARSED = "unparsed"

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.readers.cells import canonical_number, in_utc, number_in, on_scale, read_ratings
+from eval_assets.readers._cells import canonical_number, in_utc, number_in, on_scale, read_ratings
 from eval_assets.readers.references import id_of
 from eval_assets.scale import BINARY, LIKERT5, Scale
 

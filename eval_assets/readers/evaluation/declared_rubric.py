@@ -6,13 +6,13 @@ from pathlib import Path
 
 from eval_assets.declared import Text
 from eval_assets.problems import InputError, KeyPath
+from eval_assets.readers._guessed_scales import guessed_scales
+from eval_assets.readers._problems import shown
 from eval_assets.readers.evaluation.given_files import existing, found_files
 from eval_assets.readers.evaluation.rubric_file import rubric_of_file
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.table import as_text
 from eval_assets.readers.formats.tables import FORMATS, format_of
-from eval_assets.readers.guessed_scales import guessed_scales
-from eval_assets.readers.problems import shown
 from eval_assets.scale import Scale
 
 _FORMS = (

@@ -11,9 +11,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from eval_assets.problems import DeclarationError, InputProblem, KeyPath, raise_all
+from eval_assets.readers._problems import nearest, shown
 from eval_assets.readers.evaluation.yaml_lines import YamlDocument, dotted
 from eval_assets.readers.formats.table import as_text
-from eval_assets.readers.problems import nearest, shown
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ import numpy as np
 import yaml
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.cells import in_utc, read_ratings
-from eval_assets.readers.guessed_scales import likely_scale
+from eval_assets.readers._cells import in_utc, read_ratings
+from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers.importers.imported import Imported
 from eval_assets.scale import BINARY, LIKERT5, Scale
 

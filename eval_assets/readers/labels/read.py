@@ -10,6 +10,7 @@ import pandas as pd
 from eval_assets.columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
 from eval_assets.readers.labels.given import GivenLabels
@@ -21,7 +22,6 @@ from eval_assets.readers.labels.validation import (
     labels_frame,
     second_ratings,
 )
-from eval_assets.readers.problems import shown
 from eval_assets.readers.references import units_of
 
 _FEWEST_OF_A_REMOVED_QUESTION = 5

@@ -13,7 +13,7 @@ import pandas as pd
 from eval_assets.columns import LABEL_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputProblem
-from eval_assets.readers.cells import (
+from eval_assets.readers._cells import (
     BoolArray,
     FloatArray,
     Ratings,
@@ -23,9 +23,9 @@ from eval_assets.readers.cells import (
     on_scale,
     read_ratings,
 )
+from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers.formats.table import per_distinct
 from eval_assets.readers.labels.given import GivenLabels
-from eval_assets.readers.problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 from eval_assets.rubric import RubricQuestion
 

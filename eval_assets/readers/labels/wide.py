@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.cells import read_ratings, values_on
+from eval_assets.readers._cells import read_ratings, values_on
 from eval_assets.readers.formats.table import Table, plain
 from eval_assets.readers.labels.given import FIELDS, GivenLabels
 from eval_assets.readers.references import (

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from eval_assets.problems import InputProblem
-from eval_assets.readers.cells import BoolArray
+from eval_assets.readers._cells import BoolArray
 
 WhatAndRemedy = tuple[str, str]
 """What was found, and what to do about it."""

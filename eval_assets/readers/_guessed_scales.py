@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.cells import BoolArray, Ratings, read_ratings
+from eval_assets.readers._cells import BoolArray, Ratings, read_ratings
+from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
-from eval_assets.readers.problems import shown
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 
 _WORD_PAIRS = ("no yes", "false true", "fail pass", "bad good", "incorrect correct", "wrong right")

@@ -8,8 +8,8 @@ import numpy as np
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.raters import Judge
+from eval_assets.readers._problems import nearest, shown
 from eval_assets.readers.formats.table import Table
-from eval_assets.readers.problems import nearest, shown
 from eval_assets.readers.references import (
     UNKNOWN,
     Key,
