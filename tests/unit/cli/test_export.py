@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
         replace_rows(
             connection, "responses", rows.assign(turn_index=[1, 2], response_text=["", 'Say "no"'])
         )
-        write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)), [])
+        write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)))
         write_judge_scores(connection, [], scores(("a1", "clarity", "j", 2.5, "ok")))
         write_combined_scores(connection)
     return tmp_path

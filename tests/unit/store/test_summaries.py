@@ -148,7 +148,6 @@ def test_responses_on_which_a_judge_lies_half_the_scale_from_humans_are_listed(
             ("b1", "clarity", "r1", 3),
             ("b2", "safety", "r1", 1),
         ),
-        [],
     )
     write_judge_scores(
         connection,
