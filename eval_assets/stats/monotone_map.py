@@ -128,7 +128,7 @@ def best_monotone_map(reference: Ratings, scores: npt.ArrayLike, *, scale: Scale
     if table is None or table.spread <= 0:
         return identity_map(scores, scale=scale)
     target = scale.values
-    if target is not None and len(target) > 2 and not all(map(scale.holds, table.values)):  # noqa: PLR2004
+    if target is not None and len(target) > 2 and not scale.contains(table.values).all():  # noqa: PLR2004
         target = None
     mapped = _stretched(table, scale) if target is None else _on_levels(table, np.asarray(target))
     return MonotoneMap(
