@@ -188,7 +188,7 @@ def test_what_is_wrong_with_a_question_is_reported(
             "gates: {human_alpha: 0.7}",
             (
                 "gates.human_alpha: 0.7 is not a mapping. "
-                "Write keys, each with a value: min, severity, level"
+                "Write keys, each with a value: min, severity, level, by"
             ),
         ),
         (
