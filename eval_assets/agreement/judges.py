@@ -131,7 +131,7 @@ def measure_judges_against_humans(
 
 
 def _overall(
-    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.object_]
+    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.int64]
 ) -> dict[str, object]:
     """Return the overall row: all units on [0, 1], at the interval level."""
     profile = overall_profile(
@@ -198,7 +198,7 @@ def _by_response(
 
 
 def _kappas(
-    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.object_]
+    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.int64]
 ) -> dict[str, object]:
     """Return Cohen's kappa of scores above the middle of the scale against the rest.
 
@@ -208,9 +208,8 @@ def _kappas(
     scores = np.concatenate(
         [_on_unit_scale(question, given.matrix()) for question, given in pooled]
     )
-    codes, of_response = np.unique(prompts.astype(str), return_inverse=True)
-    n_prompts = len(codes)
-    prompt = np.concatenate([of_response + n_prompts * place for place in range(len(pooled))])
+    n_prompts = int(prompts.max(initial=-1)) + 1
+    prompt = np.concatenate([prompts + n_prompts * place for place in range(len(pooled))])
     macro, micro = [], []
     for one, other in itertools.combinations(scores.T, 2):
         by_prompt, _ = kappa_by_group(one, other, prompt, n_groups=n_prompts * len(pooled))

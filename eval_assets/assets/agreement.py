@@ -31,7 +31,6 @@ from eval_assets.store import (
     read_table,
     replace_records,
     replace_rows,
-    responses_in_order,
     slices_in_order,
     transaction,
     validation_history,
@@ -193,8 +192,8 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             humans = human_ratings(connection, evaluation).ratings
             judges = judge_ratings(connection, evaluation).scores
-            models = responses_in_order(connection)["model_name"].to_numpy(dtype=object)
             slices = slices_in_order(connection)
+            models = slices.pop("model_name")
             questions = evaluation.rubric
             rows = pd.concat(
                 [

@@ -24,7 +24,6 @@ from eval_assets.store.ratings import (
     data_version,
     human_ratings,
     judge_ratings,
-    responses_in_order,
     slices_in_order,
 )
 from eval_assets.store.schema import table_names
@@ -82,7 +81,6 @@ __all__ = [
     "replace_records",
     "replace_rows",
     "response_keys",
-    "responses_in_order",
     "score_coverage",
     "slices_in_order",
     "spent_in_run",
