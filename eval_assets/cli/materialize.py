@@ -15,6 +15,7 @@ from typing import Literal
 import click
 import dagster as dg
 import pandas as pd
+from filelock import FileLock
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED, print_errors
@@ -30,6 +31,12 @@ _INTERRUPTED = (
     "RuntimeError: Query interrupted",
 )
 """Errors that Ctrl-C leads to: in a step, between steps, and while DuckDB is at work."""
+
+_OWN_RECORDS = {
+    "telemetry": {"enabled": False},
+    "python_logs": {"python_log_level": "INFO", "managed_python_loggers": ["eval_assets"]},
+}
+"""Settings of the records that lie beside the database."""
 
 
 _MEASURED = ("human_agreement", "judge_agreement", "judge_human_agreement")
@@ -231,21 +238,16 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     """
     if "DAGSTER_HOME" not in os.environ and Path("dagster.yaml").is_file():
         os.environ["DAGSTER_HOME"] = str(Path.cwd())
-    if "DAGSTER_HOME" in os.environ:
-        with dg.DagsterInstance.get() as instance:
-            yield instance
-    else:
-        home = folder.out / "dagster"
-        with suppress(OSError):
-            home.mkdir(parents=True, exist_ok=True)
-        if not os.access(home, os.W_OK):
-            raise StoreError(f"{home}: cannot be written. Give write access to {folder.out}.")
-        settings = {
-            "telemetry": {"enabled": False},
-            "python_logs": {
-                "python_log_level": "INFO",
-                "managed_python_loggers": ["eval_assets"],
-            },
-        }
-        with dg.DagsterInstance.local_temp(str(home.resolve()), overrides=settings) as instance:
-            yield instance
+    home = Path(os.environ.get("DAGSTER_HOME") or folder.out / "dagster")
+    with suppress(OSError):
+        home.mkdir(parents=True, exist_ok=True)
+    if not os.access(home, os.W_OK):
+        raise StoreError(f"{home}: cannot be written. Give write access to it.")
+    # Two processes that create Dagster's SQLite files at the same time fail on each other's tables.
+    with FileLock(home / ".creating.lock"):
+        if "DAGSTER_HOME" in os.environ:
+            instance = dg.DagsterInstance.get()
+        else:
+            instance = dg.DagsterInstance.local_temp(str(home.resolve()), overrides=_OWN_RECORDS)
+    with instance:
+        yield instance
