@@ -37,13 +37,13 @@ LIBRARIES = {
     "agreement": {"numpy", "pandas"},
     "tuning": {"numpy"},
     "readers": {"duckdb", "numpy", "pandas", "pydantic", "pydantic_core", "yaml"},
-    "store": {"duckdb", "numpy", "pandas"},
+    "store": {"duckdb", "numpy", "pandas", "sqlalchemy"},
     "judges": {"anthropic", "httpx2", "jinja2", "numpy", "openai", "pandas", "yaml"},
     "report": {"jinja2", "markupsafe", "numpy", "pandas"},
     "fake_provider": {"httptools"},
     "starter": set[str](),
     "assets": {"dagster", "duckdb", "numpy", "pandas"},
-    "cli": {"click", "dagster", "duckdb", "pandas", "rich"},
+    "cli": {"click", "dagster", "duckdb", "filelock", "pandas", "rich"},
     "definitions": {"dagster"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
@@ -58,6 +58,7 @@ PARALLEL = {
     "humans": "measured and shown",
     "inputs": "materialized and stored",
     "irr": "the agreement of raters as one object, and the command",
+    "ledger": "the nouns, and where it is stored",
     "judges": "measured in agreement/, asked in judges/",
     "judging": "asked, materialized and shown",
     "labels": "read and materialized",

@@ -23,12 +23,14 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.store import (
+    copy_ledger,
     count_rows,
     data_version,
     human_ratings,
     judge_ratings,
     judged_units,
     read_table,
+    record_validation,
     replace_records,
     replace_rows,
     slices_in_order,
@@ -160,18 +162,20 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     Also stores the scores of the first two judges prompt by prompt, which the view `ground_truth`
     shows, and their agreement in this run.
     """
-    with clear_failures(), folder.connect() as connection:
-        measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
-        with transaction(connection):
-            write_pair_measures(
-                connection,
-                prompts=measures.prompts,
-                disagreements=measures.disagreements,
-                validation=measures.validation,
-            )
-        history = validation_history(connection, most=_MOST_SHOWN)
-        table = table_metadata(connection, "judge_disagreements")
-    validation = measures.validation
+    with clear_failures(), folder.ledger(folder.evaluation()) as ledger:
+        with folder.connect() as connection:
+            measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
+        validation = measures.validation
+        if validation is not None:
+            record_validation(ledger, validation)
+        with folder.connect() as connection:
+            with transaction(connection):
+                write_pair_measures(
+                    connection, prompts=measures.prompts, disagreements=measures.disagreements
+                )
+                copy_ledger(ledger, connection)
+            table = table_metadata(connection, "judge_disagreements")
+        history = validation_history(ledger, most=_MOST_SHOWN)
     return dg.MaterializeResult(
         metadata={
             **table,

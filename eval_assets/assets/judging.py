@@ -52,7 +52,7 @@ def judge_scores(
             # Nothing is spent while any input is at fault, the labels' included.
             read_labels(evaluation, responses)
         parts = [recorded_scores(evaluation, judge, responses) for judge in recorded]
-        live = judge_live(evaluation, folder.database_path, run_id=context.run.run_id)
+        live = judge_live(evaluation, folder, run_id=context.run.run_id)
         scores = _together([*parts, live.scores])
         with folder.connect() as connection, transaction(connection):
             write_judge_scores(connection, _judge_rows(evaluation, scores, fingerprints), scores)

@@ -15,7 +15,14 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptError
 from eval_assets.problems import InputError
 from eval_assets.readers import read_evaluation
-from eval_assets.store import StoreError, columns_of, connect, count_rows
+from eval_assets.store import (
+    SqlLedger,
+    StoreError,
+    columns_of,
+    connect,
+    count_rows,
+    open_ledger,
+)
 
 DEFAULT_FOLDER = "data/sample"
 
@@ -56,6 +63,15 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Read evaluation.yaml, every time: a changed threshold holds from the next run on."""
         with clear_failures():
             return read_evaluation(self.path)
+
+    def ledger(self, evaluation: Evaluation) -> AbstractContextManager[SqlLedger]:
+        """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder."""
+        return open_ledger(
+            self.path,
+            evaluation=evaluation.name,
+            database=self.database_path,
+            given=os.environ.get("EVAL_LEDGER"),
+        )
 
     def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         """Open the database; wait for another process to release it. Close it soon."""

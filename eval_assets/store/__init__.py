@@ -1,8 +1,8 @@
-"""DuckDB and all the SQL: the tables of an evaluation, written and read."""
+"""The database, the ledger and all the SQL: what is stored of an evaluation, and read back."""
 
 from eval_assets.store.connection import StoreError, connect, transaction
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
-from eval_assets.store.generated import generated_answers, record_spending, spent_in_run
+from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
     import_fingerprint,
     is_imported,
@@ -11,15 +11,24 @@ from eval_assets.store.inputs import (
     write_labels,
     write_rubric,
 )
-from eval_assets.store.judge_calls import DuckDBLedger
-from eval_assets.store.pairs import (
+from eval_assets.store.ledger import (
     DualJudgement,
-    judged_units,
+    SqlLedger,
+    Worker,
+    copy_ledger,
+    open_ledger,
+    readings_of,
+    record_agreement,
+    record_dual_judgement,
+    record_reading,
+    record_validation,
+    release_reading,
+    spent_in_month,
+    spent_in_run,
     validation_history,
-    write_dual_judgement,
-    write_pair_measures,
     write_staged_mode,
 )
+from eval_assets.store.pairs import judged_units, write_pair_measures
 from eval_assets.store.ratings import (
     data_version,
     human_ratings,
@@ -56,12 +65,14 @@ from eval_assets.store.tables import (
 
 __all__ = [
     "DualJudgement",
-    "DuckDBLedger",
     "ExportFormat",
     "JudgeRow",
+    "SqlLedger",
     "StoreError",
+    "Worker",
     "columns_of",
     "connect",
+    "copy_ledger",
     "count_rows",
     "data_version",
     "export_table",
@@ -74,15 +85,22 @@ __all__ = [
     "judge_ratings",
     "judged_models",
     "judged_units",
+    "open_ledger",
     "rated_units",
     "read_table",
+    "readings_of",
+    "record_agreement",
+    "record_dual_judgement",
     "record_import",
-    "record_spending",
+    "record_reading",
+    "record_validation",
+    "release_reading",
     "replace_records",
     "replace_rows",
     "response_keys",
     "score_coverage",
     "slices_in_order",
+    "spent_in_month",
     "spent_in_run",
     "status_counts",
     "table_names",
@@ -92,7 +110,6 @@ __all__ = [
     "validation_history",
     "worst_disagreements",
     "write_combined_scores",
-    "write_dual_judgement",
     "write_gate_verdicts",
     "write_judge_human_disagreements",
     "write_judge_scores",

@@ -17,8 +17,8 @@ logger = logging.getLogger(__name__)
 SCHEMA_VERSION = 1
 """Raised when a database must not be opened by an older program any more."""
 
-_KEPT = ("judge_calls", "judge_batches", "run_spending", "dual_judgements")
-"""Tables that no run can make again; a change to one of them needs an ALTER TABLE in schema.sql."""
+_KEPT = ("judge_calls", "judge_batches", "dual_judgements")
+"""Tables that a new ledger takes over: a change to one needs an ALTER TABLE in schema.sql."""
 
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
