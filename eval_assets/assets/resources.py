@@ -16,6 +16,7 @@ from eval_assets.judges import PromptError
 from eval_assets.problems import InputError
 from eval_assets.readers import read_evaluation
 from eval_assets.store import (
+    DamagedError,
     SqlLedger,
     StoreError,
     columns_of,
@@ -99,11 +100,16 @@ def clear_failures() -> Iterator[None]:
     try:
         yield
     except* (InputError, StoreError, PromptError) as group:
-        lines = [str(error) for error in _leaves(group)]
+        errors = list(_leaves(group))
     else:
         return
     raise dg.Failure(
-        description="\n".join(lines), metadata={"n_problems": len(lines)}, allow_retries=False
+        description="\n".join(map(str, errors)),
+        metadata={
+            "n_problems": len(errors),
+            "database_is_damaged": any(isinstance(error, DamagedError) for error in errors),
+        },
+        allow_retries=False,
     )
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import reduce
 from io import StringIO
@@ -23,7 +23,7 @@ from eval_assets.cli.gates import gate_json
 from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import defs
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome
-from eval_assets.store import StoreError, judge_gates, read_table
+from eval_assets.store import StoreError, judge_gates, read_table, set_aside
 
 _INTERRUPTED = (
     dg.DagsterExecutionInterruptedError.__name__,
@@ -73,18 +73,14 @@ def materialize(
         return MISUSED
     with _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {data}")
-        result = job.execute_in_process(
-            instance=instance,
-            asset_selection=sorted(selected),
-            raise_on_error=False,
-            tags=folder.run_tags,
-            run_config={
-                "resources": {
-                    "folder": {"config": {"data": folder.data, "database": folder.database}}
-                },
-                "loggers": {"console" if verbose else "terminal": {"config": {}}},
-            },
-        )
+        result = _execute(job, folder, instance, selected, verbose=verbose)
+        if _database_is_damaged(result) and (aside := set_aside(folder.database_path)):
+            click.echo(
+                f"{folder.database_path} could not be read and is now {aside.name}; "
+                "everything is computed again",
+                err=True,
+            )
+            result = _execute(job, folder, instance, selected, verbose=verbose)
     if _is_interrupted(result):
         raise KeyboardInterrupt
     if errors := _errors(result):
@@ -176,6 +172,41 @@ def _failed_checks(result: dg.ExecuteInProcessResult) -> Iterator[dict[str, str]
                     "severity": found.severity.value,
                     "finding": line,
                 }
+
+
+def _execute(
+    job: dg.JobDefinition,
+    folder: EvaluationFolder,
+    instance: dg.DagsterInstance,
+    selected: Collection[dg.AssetKey],
+    *,
+    verbose: bool,
+) -> dg.ExecuteInProcessResult:
+    """Run the selected assets in this process."""
+    return job.execute_in_process(
+        instance=instance,
+        asset_selection=sorted(selected),
+        raise_on_error=False,
+        tags=folder.run_tags,
+        run_config={
+            "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
+            "loggers": {"console" if verbose else "terminal": {"config": {}}},
+        },
+    )
+
+
+def _database_is_damaged(result: dg.ExecuteInProcessResult) -> bool:
+    """Whether an asset could not read the database."""
+    failures = [
+        event.step_failure_data.user_failure_data
+        for event in result.all_events
+        if event.is_step_failure
+    ]
+    return any(
+        told.metadata["database_is_damaged"].value
+        for told in failures
+        if told is not None and "database_is_damaged" in told.metadata
+    )
 
 
 def _selection(select: str | None) -> dg.AssetSelection:

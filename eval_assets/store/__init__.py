@@ -1,6 +1,12 @@
 """The database, the ledger and all the SQL: what is stored of an evaluation, and read back."""
 
-from eval_assets.store.connection import StoreError, connect, transaction
+from eval_assets.store.connection import (
+    DamagedError,
+    StoreError,
+    connect,
+    set_aside,
+    transaction,
+)
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
 from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
@@ -64,6 +70,7 @@ from eval_assets.store.tables import (
 )
 
 __all__ = [
+    "DamagedError",
     "DualJudgement",
     "ExportFormat",
     "JudgeRow",
@@ -99,6 +106,7 @@ __all__ = [
     "replace_rows",
     "response_keys",
     "score_coverage",
+    "set_aside",
     "slices_in_order",
     "spent_in_month",
     "spent_in_run",

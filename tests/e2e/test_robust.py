@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -237,12 +237,46 @@ def test_a_database_of_a_newer_schema_is_refused_with_one_line(open_folder: Eval
     assert "written by a newer eval-assets" in one_line(open_folder.run("gates"))
 
 
-def test_a_file_that_is_no_database_is_refused_with_one_line(new_folder: Evaluated) -> None:
-    new_folder.database.parent.mkdir()
-    new_folder.database.write_text("no database")
+def test_a_file_elsewhere_that_is_no_database_is_refused_with_one_line(
+    new_folder: Evaluated,
+) -> None:
+    """It may be a mistyped path: a file of somebody's is not moved."""
+    labels = new_folder.path / "labels.csv"
+    before = labels.read_bytes()
 
-    assert "this is no DuckDB database" in one_line(new_folder.run("run"))
-    assert new_folder.database.read_text() == "no database"
+    line = one_line(new_folder.run("run", environment={"EVAL_DATABASE": str(labels)}))
+
+    assert "this is no DuckDB database" in line
+    assert labels.read_bytes() == before
+
+
+def damage_header(database: bytes) -> bytes:
+    return b"no database" + database[11:]
+
+
+def damage_rows(database: bytes) -> bytes:
+    """Overwrite everything behind the headers."""
+    return database[:12288] + random.Random(SEED).randbytes(len(database) - 12288)  # noqa: S311
+
+
+@pytest.mark.parametrize("damage", [damage_header, damage_rows, lambda _: b""])
+def test_a_damaged_database_is_moved_aside_with_one_line_and_made_again(
+    open_folder: Evaluated, damage: Callable[[bytes], bytes]
+) -> None:
+    splits = open_folder.splits()
+    damaged = damage(open_folder.database.read_bytes())
+    open_folder.database.write_bytes(damaged)
+
+    done = open_folder.run("run")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    [aside] = open_folder.database.parent.glob("eval.duckdb.damaged-*")
+    assert done.stderr == (
+        f"{open_folder.database} could not be read and is now {aside.name}; "
+        "everything is computed again\n"
+    )
+    assert aside.read_bytes() == damaged
+    assert open_folder.splits() == splits
 
 
 def test_a_folder_that_may_not_be_written_is_one_line(
