@@ -1,5 +1,6 @@
 """Agreement between humans, between judges, and of judges with humans."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -23,19 +24,19 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.store import (
+    append_history,
     copy_ledger,
     count_rows,
     data_version,
+    history_of,
     human_ratings,
     judge_ratings,
     judged_units,
     read_table,
-    record_validation,
     replace_records,
     replace_rows,
     slices_in_order,
     transaction,
-    validation_history,
     write_combined_scores,
     write_judge_human_disagreements,
     write_pair_measures,
@@ -167,7 +168,7 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
         validation = measures.validation
         if validation is not None:
-            record_validation(ledger, validation)
+            append_history(ledger, "dual_judge_validation", [asdict(validation)])
         with folder.connect() as connection:
             with transaction(connection):
                 write_pair_measures(
@@ -175,7 +176,7 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 )
                 copy_ledger(ledger, connection)
             table = table_metadata(connection, "judge_disagreements")
-        history = validation_history(ledger, most=_MOST_SHOWN)
+        history = history_of(ledger, "dual_judge_validation").iloc[::-1].head(_MOST_SHOWN)
     return dg.MaterializeResult(
         metadata={
             **table,

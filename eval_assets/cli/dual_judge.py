@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,9 +37,9 @@ from eval_assets.scale import TOLERANCE, Scale
 from eval_assets.store import (
     DualJudgement,
     Worker,
+    append_history,
     connect,
     copy_ledger,
-    record_dual_judgement,
     transaction,
 )
 
@@ -87,7 +87,7 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
         with Worker(ledger, asset="dual-judge") as worker:
             summary, latency_seconds = _ask(asked, judges, worker, options)
         judged = _judgement(asked, evaluation.judges, summary.scores)
-        record_dual_judgement(ledger, judged)
+        append_history(ledger, "dual_judgements", [asdict(judged)])
         with connect(path) as connection, transaction(connection):
             copy_ledger(ledger, connection)
     answer = _answer(judged, summary, evaluation, latency_seconds=latency_seconds)

@@ -219,8 +219,8 @@ def _store_error(path: Path, error: Exception) -> StoreError:
     is_own = path.parent.name == "out"
     if _DAMAGED.search(text) or (is_own and path.is_file() and _NO_DATABASE.search(text)):
         return DamagedError(
-            f"{path}: cannot be read. `eval-assets run` moves it aside and makes a new one, without "
-            f"a single request. ({text})"
+            f"{path}: cannot be read. `eval-assets run` moves it aside and makes a new one, "
+            f"without a single request. ({text})"
         )
     return StoreError(_one_line(path, text))
 

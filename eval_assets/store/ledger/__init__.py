@@ -7,13 +7,11 @@ from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import (
     DualJudgement,
+    append_history,
+    history_of,
     readings_of,
-    record_agreement,
-    record_dual_judgement,
     record_reading,
-    record_validation,
     release_reading,
-    validation_history,
     write_staged_mode,
 )
 from eval_assets.store.ledger.opening import open_ledger
@@ -24,16 +22,14 @@ __all__ = [
     "DualJudgement",
     "SqlLedger",
     "Worker",
+    "append_history",
     "copy_ledger",
+    "history_of",
     "open_ledger",
     "readings_of",
-    "record_agreement",
-    "record_dual_judgement",
     "record_reading",
-    "record_validation",
     "release_reading",
     "spent_in_month",
     "spent_in_run",
-    "validation_history",
     "write_staged_mode",
 ]

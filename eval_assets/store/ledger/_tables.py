@@ -209,61 +209,17 @@ test_set_uses = sa.Table(
     sa.Column("read_at", _Moment, nullable=False),
 )
 
-agreement_history = sa.Table(
-    "agreement_history",
+# Rows of further tables that are only ever added to: each as JSON, so that a column more or less
+# is no migration.
+histories = sa.Table(
+    "histories",
     metadata,
     sa.Column("id", _Id, primary_key=True, autoincrement=True),
     _evaluation(),
-    sa.Column("run_id", sa.Text, nullable=False),
-    sa.Column("measured_at", _Moment, nullable=False),
-    sa.Column("scope", sa.Text, nullable=False),
-    sa.Column("question_id", sa.Text),
-    sa.Column("a_hh", sa.Float),
-    sa.Column("alpha", sa.Float),
-    sa.Column("judge_alpha", sa.Float),
-    sa.Column("data_version", sa.Text),
-    sa.Column("judge_set_fingerprint", sa.Text),
+    sa.Column("history", sa.Text, nullable=False),
+    sa.Column("row", sa.JSON, nullable=False),
+    sa.Index("histories_by_name", "evaluation", "history"),
 )
-
-dual_judge_validation = sa.Table(
-    "dual_judge_validation",
-    metadata,
-    sa.Column("id", _Id, primary_key=True, autoincrement=True),
-    _evaluation(),
-    sa.Column("timestamp", _Moment, nullable=False),
-    sa.Column("kappa_macro", sa.Float),
-    sa.Column("kappa_micro", sa.Float),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("n_groups", sa.BigInteger, nullable=False),
-    sa.Column("n_groups_defined", sa.BigInteger, nullable=False),
-    sa.Column("n_units", sa.BigInteger, nullable=False),
-    sa.Column("wilcoxon_p", sa.Float),
-    sa.Column("median_difference", sa.Float),
-    sa.Column("judge1_id", sa.Text, nullable=False),
-    sa.Column("judge2_id", sa.Text, nullable=False),
-    sa.Column("fingerprint", sa.Text, nullable=False),
-    sa.Column("notes", sa.Text, nullable=False),
-)
-
-# Every query asked with `eval-assets dual-judge`, the earlier answers to one too.
-dual_judgements = sa.Table(
-    "dual_judgements",
-    metadata,
-    sa.Column("id", _Id, primary_key=True, autoincrement=True),
-    _evaluation(),
-    sa.Column("query_id", sa.BigInteger, nullable=False),
-    sa.Column("query", _Words, nullable=False),
-    sa.Column("expected_docs", sa.JSON, nullable=False),
-    sa.Column("judge1_score", sa.JSON, nullable=False),
-    sa.Column("judge2_score", sa.JSON, nullable=False),
-    sa.Column("judge1_model", sa.Text),
-    sa.Column("judge2_model", sa.Text),
-    sa.Column("kappa", sa.Float),
-    sa.Column("kappa_reason", sa.Text),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("created_at", _Moment, nullable=False),
-)
-
 
 MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = ()
 """Number n takes a ledger from version n to n + 1; the tables above are those of the latest."""

@@ -1,6 +1,7 @@
 """Copies of the ledger in DuckDB, for whoever queries there."""
 
 import json
+from typing import get_args
 
 import duckdb
 import pandas as pd
@@ -9,19 +10,16 @@ import sqlalchemy as sa
 from eval_assets.store.inputs import import_fingerprint, record_import
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import (
-    agreement_history,
     attempts,
     batches,
     claims,
-    dual_judge_validation,
-    dual_judgements,
     ledger_version,
     staged_mode,
     test_set_uses,
     workers,
 )
-from eval_assets.store.ledger.histories import history_of
-from eval_assets.store.tables import count_rows, insert_rows, replace_rows
+from eval_assets.store.ledger.histories import HistoryTable, history_of
+from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows
 
 _ATTEMPTS_AT_ONCE = 20_000
 
@@ -45,11 +43,14 @@ _ATTEMPTS = (
 def copy_ledger(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
     """Bring the tables that mirror the ledger up to date; call it within a transaction."""
     _copy_attempts(ledger, connection)
-    for table in (staged_mode, agreement_history, dual_judge_validation, test_set_uses):
-        replace_rows(connection, table.name, _as_json(table, history_of(ledger, table)))
-    judgements = history_of(ledger, dual_judgements)
-    latest = judgements.drop_duplicates("query_id", keep="last")
-    replace_rows(connection, dual_judgements.name, latest)
+    for name in get_args(HistoryTable):
+        rows = history_of(ledger, name)
+        if name == "dual_judgements" and len(rows):
+            rows = rows.drop_duplicates("query_id", keep="last")
+        known = [column.name for column in columns_of(connection, name)]
+        replace_rows(connection, name, rows[[column for column in rows if column in known]])
+    for table in (staged_mode, test_set_uses):
+        replace_rows(connection, table.name, _rows(ledger, table))
     replace_rows(connection, "run_spending", _run_spending(ledger))
     replace_rows(connection, "judge_batches", _open_batches(ledger))
 
@@ -143,8 +144,16 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
     )
 
 
-def _as_json(table: sa.Table, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows whose JSON columns are text."""
+def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
+    """Return this evaluation's rows of a table, in order; JSON as text."""
+    query = (
+        sa.select(*(column for column in table.c if column.name != "evaluation"))
+        .where(table.c.evaluation == ledger.evaluation)
+        .order_by(*table.primary_key.columns)
+    )
+    with ledger.reading() as connection:
+        found = connection.execute(query)
+        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
     texts = {
         column.name: rows[column.name].map(json.dumps, na_action="ignore")
         for column in table.c

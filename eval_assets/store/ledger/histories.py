@@ -1,24 +1,23 @@
 """What happened and cannot be computed again, beside requests and replies."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Literal
 
+import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from eval_assets.agreement import StageChange, Validation
+from eval_assets.agreement import StageChange
 from eval_assets.ledger import SealReading
 from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger._engine import SqlLedger
-from eval_assets.store.ledger._tables import (
-    agreement_history,
-    dual_judge_validation,
-    dual_judgements,
-    staged_mode,
-    test_set_uses,
-)
+from eval_assets.store.ledger._tables import histories, staged_mode, test_set_uses
+
+HistoryTable = Literal["agreement_history", "dual_judge_validation", "dual_judgements"]
+"""Tables of the database that the ledger keeps row by row, for ever."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +51,42 @@ class DualJudgement:
     created_at: datetime
 
 
-def record_agreement(ledger: SqlLedger, rows: pd.DataFrame) -> None:
-    """Add rows of `agreement_history`: run_id, measured_at, scope and the figures."""
-    _add(
-        ledger,
-        agreement_history,
-        [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")],
+def append_history(
+    ledger: SqlLedger, table: HistoryTable, rows: Iterable[Mapping[str, object]]
+) -> None:
+    """Add rows to a table that is only ever added to; undefined is NULL.
+
+    Args:
+        ledger: The ledger.
+        table: Name of the table in the database that the rows are copied to.
+        rows: Values by the table's columns.
+    """
+    with ledger.writing() as connection:
+        add_rows(connection, rows, table=table, evaluation=ledger.evaluation)
+
+
+def add_rows(
+    connection: sa.Connection,
+    rows: Iterable[Mapping[str, object]],
+    *,
+    table: HistoryTable,
+    evaluation: str,
+) -> None:
+    """Add rows to a table that is only ever added to, in a transaction that is under way."""
+    added = [{"evaluation": evaluation, "history": table, "row": _in_json(row)} for row in rows]
+    if added:
+        connection.execute(sa.insert(histories), added)
+
+
+def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
+    """Return the rows that were added to a table, oldest first; times are text in ISO 8601."""
+    query = (
+        sa.select(histories.c.row)
+        .where((histories.c.evaluation == ledger.evaluation) & (histories.c.history == table))
+        .order_by(histories.c.id)
     )
-
-
-def record_validation(ledger: SqlLedger, validation: Validation) -> None:
-    """Add a row of `dual_judge_validation`."""
-    _add(ledger, dual_judge_validation, [asdict(validation)])
-
-
-def validation_history(ledger: SqlLedger, *, most: int) -> pd.DataFrame:
-    """Return the latest rows of `dual_judge_validation`, newest first."""
-    return history_of(ledger, dual_judge_validation).iloc[::-1].head(most)
-
-
-def record_dual_judgement(ledger: SqlLedger, judged: DualJudgement) -> None:
-    """Add what two judges say of a query; earlier answers to it are kept too."""
-    _add(ledger, dual_judgements, [asdict(judged)])
+    with ledger.reading() as connection:
+        return pd.DataFrame(connection.scalars(query).all(), dtype=object)
 
 
 def record_reading(ledger: SqlLedger, reading: SealReading) -> None:
@@ -143,7 +156,7 @@ def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: 
         rows = [
             {
                 **asdict(change),
-                "kappa": _null(change.kappa),
+                "kappa": _plain(change.kappa),
                 "evaluation": ledger.evaluation,
                 "since": since.get((change.position, change.mode), at),
             }
@@ -153,30 +166,14 @@ def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: 
             connection.execute(sa.insert(staged_mode), rows)
 
 
-def history_of(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
-    """Return the rows of a table that are this evaluation's, oldest first, NULL as None."""
-    query = (
-        sa.select(table)
-        .where(table.c.evaluation == ledger.evaluation)
-        .order_by(*table.primary_key.columns)
-    )
-    with ledger.reading() as connection:
-        found = connection.execute(query)
-        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
-    return rows.drop(columns=["evaluation", "id"], errors="ignore")
+def _in_json(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a row as JSON has it: times as text, nothing undefined."""
+    return {name: _plain(value) for name, value in row.items()}
 
 
-def _add(ledger: SqlLedger, table: sa.Table, rows: Sequence[dict[str, object]]) -> None:
-    """Add rows on this evaluation's account; NaN is NULL."""
-    owned = [
-        {name: _null(value) for name, value in row.items()} | {"evaluation": ledger.evaluation}
-        for row in rows
-    ]
-    if owned:
-        with ledger.writing() as connection:
-            connection.execute(sa.insert(table), owned)
-
-
-def _null(value: object) -> object:
-    """Return None for what is undefined."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return None if value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value

@@ -2,34 +2,26 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import duckdb
 import sqlalchemy as sa
 
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import (
-    agreement_history,
     attempts,
     batches,
     claims,
-    dual_judge_validation,
-    dual_judgements,
+    histories,
     staged_mode,
     takeovers,
     test_set_uses,
     workers,
 )
+from eval_assets.store.ledger.histories import HistoryTable, add_rows
 
 Row = dict[str, Any]
 _ASSETS = {"judging": "judge_scores", "generation": "generated_responses"}
-_HISTORIES = (
-    staged_mode,
-    dual_judge_validation,
-    dual_judgements,
-    agreement_history,
-    test_set_uses,
-)
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -57,8 +49,10 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
             return 0
         n_new = _take_attempts(ledger, connection, _records(database, "judge_calls"))
         _take_batches(ledger, connection, _records(database, "judge_batches"))
-        for table in _HISTORIES:
-            _take_history(ledger, connection, table, _records(database, table.name))
+        for table in (staged_mode, test_set_uses):
+            _take_rows(ledger, connection, table, _records(database, table.name))
+        for name in get_args(HistoryTable):
+            _take_history(ledger, connection, name, _records(database, name))
         is_it = takeovers.c.evaluation == ledger.evaluation
         connection.execute(sa.update(takeovers).where(is_it), {"n_attempts": n_new})
     return n_new
@@ -122,10 +116,10 @@ def _take_batches(ledger: SqlLedger, connection: sa.Connection, open_: list[Row]
         )
 
 
-def _take_history(
+def _take_rows(
     ledger: SqlLedger, connection: sa.Connection, table: sa.Table, rows: list[Row]
 ) -> None:
-    """Add a history, if the ledger has none of this evaluation."""
+    """Add rows, if the ledger has none of this evaluation."""
     is_ours = table.c.evaluation == ledger.evaluation
     if not rows or connection.scalar(sa.select(sa.func.count()).where(is_ours)):
         return
@@ -139,6 +133,15 @@ def _take_history(
         for row in rows
     ]
     connection.execute(ledger.upsert(table).on_conflict_do_nothing(), owned)
+
+
+def _take_history(
+    ledger: SqlLedger, connection: sa.Connection, table: HistoryTable, rows: list[Row]
+) -> None:
+    """Add a history, if the ledger has none of this evaluation."""
+    is_there = (histories.c.evaluation == ledger.evaluation) & (histories.c.history == table)
+    if not connection.scalar(sa.select(sa.func.count()).where(is_there)):
+        add_rows(connection, rows, table=table, evaluation=ledger.evaluation)
 
 
 def _absent_worker(

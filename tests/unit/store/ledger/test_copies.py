@@ -1,6 +1,7 @@
 """Copies of the ledger in DuckDB, and a database whose rows a new ledger takes over."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,10 +15,10 @@ from eval_assets.store.ledger import (
     DualJudgement,
     SqlLedger,
     Worker,
+    append_history,
     copy_ledger,
     open_ledger,
     readings_of,
-    record_dual_judgement,
     record_reading,
     spent_in_run,
     write_staged_mode,
@@ -165,8 +166,8 @@ def test_open_batches_are_copied_with_their_requests(
 
 
 def test_the_latest_answer_to_a_query_is_copied(ledger: SqlLedger, connection: Connection) -> None:
-    for each in (judgement(1), judgement(2), judgement(1, kappa=None)):
-        record_dual_judgement(ledger, each)
+    answers = [judgement(1), judgement(2), judgement(1, kappa=None)]
+    append_history(ledger, "dual_judgements", map(asdict, answers))
 
     query = "SELECT id, kappa, kappa_reason, judge1_score FROM ground_truth ORDER BY id"
     assert copied(ledger, connection, query) == [
@@ -182,7 +183,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
         worker.record([attempt("a"), failed("b")])
         worker.open_batch(Batch("batch-1", "gpt", ("c",), NOW))
-    record_dual_judgement(ledger, judgement(1))
+    append_history(ledger, "dual_judgements", [asdict(judgement(1))])
     record_reading(ledger, reading)
     write_staged_mode(ledger, [StageChange(0, "both", 0.5, 10, "start")], at=NOW)
     with connect(database) as connection, transaction(connection):
@@ -201,6 +202,17 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         with connect(database) as connection, transaction(connection):
             copy_ledger(found, connection)
             assert {table: contents(connection, table) for table in tables} == before
+
+
+def test_a_history_is_copied_to_the_columns_that_its_table_has(
+    ledger: SqlLedger, connection: Connection
+) -> None:
+    """Columns come and go with versions of the program; rows are kept for ever."""
+    row = {"run_id": "run-1", "measured_at": NOW, "scope": "overall", "alpha": 0.5, "former": 1}
+    append_history(ledger, "agreement_history", [row])
+
+    query = "SELECT run_id, measured_at, alpha, a_hh FROM agreement_history"
+    assert copied(ledger, connection, query) == [("run-1", NOW, 0.5, None)]
 
 
 def contents(connection: Connection, table: str) -> list[tuple[object, ...]]:

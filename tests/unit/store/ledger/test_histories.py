@@ -3,46 +3,50 @@
 import math
 from datetime import timedelta
 
+import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.agreement import StageChange, Validation
+from eval_assets.agreement import StageChange
 from eval_assets.ledger import SealReading
 from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger import (
     SqlLedger,
+    append_history,
+    history_of,
     readings_of,
-    record_agreement,
     record_reading,
-    record_validation,
     release_reading,
-    validation_history,
     write_staged_mode,
 )
-from eval_assets.store.ledger._tables import agreement_history, staged_mode
-from eval_assets.store.ledger.histories import history_of
+from eval_assets.store.ledger._tables import staged_mode
 from tests.unit.store.ledger.conftest import NOW
-
-
-def validation(hours: int) -> Validation:
-    at = NOW + timedelta(hours=hours)
-    return Validation(at, 0.8, math.nan, "not_evaluable", 4, 3, 9, math.nan, 0.0, "a", "b", "f", "")
 
 
 def reading(k: int, *, question_id: str = "q") -> SealReading:
     return SealReading("seal", question_id, k, "judges", 0.05 / (k * (k + 1)), ("map",), None, NOW)
 
 
-def test_validations_are_kept_and_the_latest_come_first(ledger: SqlLedger) -> None:
-    for hours in range(3):
-        record_validation(ledger, validation(hours))
+def test_rows_of_a_history_are_kept_in_order(ledger: SqlLedger) -> None:
+    for kappa in (0.8, 0.9):
+        append_history(ledger, "dual_judge_validation", [{"timestamp": NOW, "kappa_macro": kappa}])
+    append_history(ledger, "agreement_history", [{"scope": "overall"}])
 
-    history = validation_history(ledger, most=2)
+    found = history_of(ledger, "dual_judge_validation")
 
-    assert history["timestamp"].tolist() == [NOW + timedelta(hours=2), NOW + timedelta(hours=1)]
-    assert history["kappa_macro"].tolist() == [0.8, 0.8]
-    assert history["kappa_micro"].isna().all()
+    assert found["kappa_macro"].tolist() == [0.8, 0.9]
+    assert found["timestamp"].tolist() == ["2026-11-21T05:00:00.250000+00:00"] * 2
+    assert history_of(ledger, "dual_judgements").empty
+
+
+@pytest.mark.parametrize("undefined", [math.nan, pd.NA, None, np.float64("nan")])
+def test_what_is_undefined_in_a_history_is_null(ledger: SqlLedger, undefined: object) -> None:
+    row = {"a_hh": np.float64(0.9), "alpha": undefined, "n": np.int64(3), "ids": [1, None]}
+    append_history(ledger, "agreement_history", [row])
+
+    [found] = history_of(ledger, "agreement_history").to_dict("records")
+    assert found == {"a_hh": 0.9, "alpha": None, "n": 3, "ids": [1, None]}
 
 
 def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> None:
@@ -53,27 +57,10 @@ def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> Non
     write_staged_mode(ledger, [start, dropped], at=NOW)
     write_staged_mode(ledger, [start, dropped, back], at=later)
 
-    found = history_of(ledger, staged_mode)[["mode", "since", "kappa"]].to_numpy().tolist()
-    assert found == [["both", NOW, None], ["one", NOW, 0.9], ["both", later, 0.5]]
-
-
-def test_undefined_agreement_is_null(ledger: SqlLedger) -> None:
-    row = {
-        "run_id": "run-1",
-        "measured_at": NOW,
-        "scope": "overall",
-        "question_id": None,
-        "a_hh": 0.9,
-        "alpha": math.nan,
-        "judge_alpha": math.nan,
-        "data_version": "v",
-        "judge_set_fingerprint": None,
-    }
-    record_agreement(ledger, pd.DataFrame([row]))
-
+    columns = (staged_mode.c.mode, staged_mode.c.since, staged_mode.c.kappa)
     with ledger.reading() as connection:
-        [found] = connection.execute(sa.select(agreement_history)).all()
-    assert (found.a_hh, found.alpha, found.question_id) == (0.9, None, None)
+        found = connection.execute(sa.select(*columns).order_by(staged_mode.c.position)).all()
+    assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]
 
 
 def test_readings_of_a_sealed_test_are_counted_by_question(ledger: SqlLedger) -> None:
