@@ -325,6 +325,8 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluate
 
 def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated) -> None:
     """Not a byte of the database changes; a changed file is read again, and only that one."""
+    with connect(open_folder.database, folder=open_folder.path):
+        pass  # the folder is a copy: its database records where it lies now
     before = open_folder.database.read_bytes()
     imported = open_folder.rows("SELECT table_name, imported_at FROM imports ORDER BY ALL")
     assert open_folder.materialize("model_responses", "human_labels", "judge_scores").success
