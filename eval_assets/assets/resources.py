@@ -3,9 +3,10 @@
 import hashlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import dagster as dg
 import duckdb
@@ -128,11 +129,17 @@ def table_metadata(
     }
 
 
-def rows_as_metadata(rows: pd.DataFrame) -> dg.TableMetadataValue:
+def rows_as_metadata(
+    rows: pd.DataFrame, *, descriptions: Mapping[str, str] = MappingProxyType({})
+) -> dg.TableMetadataValue:
     """Return rows as a table that the UI shows; undefined is None."""
     records = rows.astype(object).where(rows.notna(), None).to_dict("records")
     columns = [
-        dg.TableColumn(str(name), _COLUMN_TYPES.get(dtype.kind, "string"))
+        dg.TableColumn(
+            str(name),
+            _COLUMN_TYPES.get(dtype.kind, "string"),
+            description=descriptions.get(str(name)),
+        )
         for name, dtype in rows.dtypes.items()
     ]
     return dg.MetadataValue.table(

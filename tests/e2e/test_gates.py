@@ -394,6 +394,9 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     )
     assert metadata["minimum"].value == 0.667
     assert metadata["n"].value == N_RESPONSES
+    assert metadata["n_pairs"].value == 2 * N_RESPONSES
+    for shown in ("a_hh_by_chance", "exact_agreement", "adjacent_agreement"):
+        assert isinstance(metadata[shown].value, float), shown
     table = metadata["questions"]
     assert isinstance(table, dg.TableMetadataValue)
     questions = [record.data for record in table.records]
@@ -401,3 +404,4 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
         ("clarity", "pass"),
         ("depth", "pass"),
     ]
+    assert all(isinstance(question["most_frequent_share"], float) for question in questions)
