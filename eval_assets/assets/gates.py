@@ -8,6 +8,7 @@ from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.resources import EvaluationFolder, clear_failures, rows_as_metadata
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome, tunable_questions
+from eval_assets.readers import source_fingerprints
 from eval_assets.store import judge_gates, read_table, transaction, write_gate_verdicts
 
 
@@ -40,7 +41,7 @@ def questions_past_the_gates(
         dagster.Failure: If a gate is closed, stale or was never measured, whatever path led here.
             It is not retried.
     """
-    outcomes = judge_gates(connection, evaluation)
+    outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
     with transaction(connection):
         write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
@@ -64,7 +65,7 @@ def _check(folder: EvaluationFolder, gate: GateName) -> dg.AssetCheckResult:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            outcomes = judge_gates(connection, evaluation)
+            outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
             measured = read_table(connection, ASSET_OF_GATE[gate])
             with transaction(connection):
                 write_gate_verdicts(connection, outcomes)

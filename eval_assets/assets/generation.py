@@ -60,7 +60,11 @@ def generated_responses(
             if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
                 replace_rows(connection, "generated_responses", rows)
                 record_import(
-                    connection, "generated_responses", fingerprint=fingerprint, n_rows=len(rows)
+                    connection,
+                    "generated_responses",
+                    fingerprint=fingerprint,
+                    sources="",
+                    n_rows=len(rows),
                 )
             table = table_metadata(connection, "generated_responses")
     if summary.stopped:

@@ -23,6 +23,7 @@ from eval_assets.cli.gates import gate_json
 from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import defs
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome
+from eval_assets.readers import source_fingerprints
 from eval_assets.store import StoreError, judge_gates, read_table, set_aside
 
 _INTERRUPTED = (
@@ -118,7 +119,7 @@ def _print_run(
     evaluation = folder.evaluation()
     checks = list(_failed_checks(result))
     with folder.connect() as connection:
-        outcomes = judge_gates(connection, evaluation)
+        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
         if output == "text":
             print_measured(connection, evaluation, outcomes)
         elif output == "json":

@@ -2,12 +2,12 @@
 
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
 from eval_assets.readers.evaluation_yaml import FILE, read_evaluation
-from eval_assets.readers.files import source_fingerprint
 from eval_assets.readers.keys import id_of
 from eval_assets.readers.labels import read_labels
 from eval_assets.readers.prompts import read_prompts
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import UNPARSED, read_recorded_scores
+from eval_assets.readers.sources import source_fingerprints
 
 __all__ = [
     "FILE",
@@ -21,5 +21,5 @@ __all__ = [
     "read_prompts",
     "read_recorded_scores",
     "read_responses",
-    "source_fingerprint",
+    "source_fingerprints",
 ]

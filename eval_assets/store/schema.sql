@@ -10,7 +10,8 @@ CREATE TABLE IF NOT EXISTS evaluation_folder (
 
 CREATE TABLE IF NOT EXISTS imports (
     table_name VARCHAR NOT NULL,
-    fingerprint VARCHAR NOT NULL,          -- of the files and the settings that the rows came from
+    fingerprint VARCHAR NOT NULL,          -- of everything that decides the rows
+    sources VARCHAR NOT NULL,              -- fingerprint of the files alone
     n_rows BIGINT NOT NULL,
     imported_at TIMESTAMPTZ NOT NULL
 );

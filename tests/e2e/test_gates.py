@@ -157,6 +157,27 @@ def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(
     assert open_folder.materialize("human_labels", "human_agreement", "judge_splits").success
 
 
+@pytest.mark.parametrize("name", ["labels.csv", "responses.csv", "scores.csv"])
+def test_a_file_that_changed_since_it_was_read_closes_every_gate(
+    open_folder: Evaluated, name: str
+) -> None:
+    """Nothing was read again: the stored figures are those of the file as it was."""
+    file = open_folder.path / name
+    file.write_bytes(file.read_bytes() + b"\n")
+    lines = failures(open_folder.materialize("judge_splits"))["judge_splits"].splitlines()
+    table = {"labels.csv": "human_labels", "scores.csv": "judge_scores"}.get(name, "responses")
+
+    assert [line.split(":")[0] for line in lines] == [
+        "Gate human_a_hh is closed",
+        "Gate human_alpha is closed",
+        "Gate judge_alpha is closed",
+    ]
+    assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]
+    assert open_folder.run("gates").returncode == 3
+    file.write_bytes(file.read_bytes()[:-1])
+    assert open_folder.run("gates").returncode == 0
+
+
 def test_better_labels_do_not_open_the_gate_before_they_are_measured(
     closed_folder: Evaluated,
 ) -> None:
