@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statistic_columns
+from eval_assets.agreement._columns import CONFIDENCE, statistic_columns
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.agreement.split_kappa import kappa_by_group, pair_kappa
@@ -18,7 +18,6 @@ from eval_assets.interpretation import alpha_label, pooled_alpha_label
 from eval_assets.statistics import JUDGE_AGREEMENT, JUDGE_HUMAN_AGREEMENT
 from eval_assets.stats import (
     Alpha,
-    QuestionRatings,
     RatingPatterns,
     alpha_by_cluster,
     coefficient_interval,
@@ -48,14 +47,8 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
     rows: list[dict[str, object]] = []
     for question in evaluation.rubric:
         given = judges.scores[question.id]
-        patterns = RatingPatterns.from_long(given.unit, given.value)
-        alpha = coefficient_interval(
-            patterns,
-            Alpha(levels[question.id]),
-            confidence=CONFIDENCE,
-            n_resamples=N_RESAMPLES,
-            rng=np.random.default_rng(SEED),
-        )
+        patterns = RatingPatterns.from_matrix(given.matrix())
+        alpha = coefficient_interval(patterns, Alpha(levels[question.id]), confidence=CONFIDENCE)
         kappas = _kappas([(question, given)], judges.prompts)
         rows.append(
             {
@@ -96,20 +89,11 @@ def measure_judges_against_humans(
     rows: list[dict[str, object]] = []
     confusion: list[pd.DataFrame] = []
     for question in evaluation.rubric:
-        given = humans[question.id]
+        ratings = humans[question.id].matrix()
         scored = judges[question.id]
         for judge, scores in zip(scored.rater_ids, scored.matrix().T, strict=True):
             profile = judge_human_profile(
-                scores,
-                given.unit,
-                given.value,
-                scale_low=question.scale.low,
-                scale_high=question.scale.high,
-                values=question.scale.values,
-                level=question.level,
-                confidence=CONFIDENCE,
-                n_resamples=N_RESAMPLES,
-                rng=np.random.default_rng(SEED),
+                ratings, scores, scale=question.scale, level=question.level, confidence=CONFIDENCE
             )
             named = {"judge_id": judge, "question_id": question.id}
             rows.append(
@@ -135,19 +119,7 @@ def _overall(
 ) -> dict[str, object]:
     """Return the overall row: all units on [0, 1], at the interval level."""
     profile = overall_profile(
-        [
-            QuestionRatings(
-                given.unit,
-                given.value,
-                question.scale.low,
-                question.scale.high,
-                question.scale.step,
-            )
-            for question, given in pooled
-        ],
-        confidence=CONFIDENCE,
-        n_resamples=N_RESAMPLES,
-        rng=np.random.default_rng(SEED),
+        [(given.matrix(), question.scale) for question, given in pooled], confidence=CONFIDENCE
     )
     return {
         "scope": "overall",

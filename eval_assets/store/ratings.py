@@ -235,4 +235,4 @@ def _patterns(
 ) -> RatingPatterns:
     """Return patterns counted by the database if it can, else from the ratings themselves."""
     counted = rating_patterns(connection, question.id, question.scale)
-    return RatingPatterns.from_long(given.unit, given.value) if counted is None else counted
+    return RatingPatterns.from_matrix(given.matrix()) if counted is None else counted
