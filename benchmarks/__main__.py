@@ -14,6 +14,14 @@ SECTIONS = ("spine", "statistics", "coverage", "judging")
 README = Path(__file__).with_name("README.md")
 
 
+def machine() -> str:
+    """Return what was measured on, as a sentence."""
+    return (
+        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, "
+        f"{os.cpu_count()} cores."
+    )
+
+
 def main() -> None:
     """Run the sections that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -21,13 +29,9 @@ def main() -> None:
     sections = parser.parse_args().section or SECTIONS
     if unknown := set(sections).difference(SECTIONS):
         parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
-    machine = (
-        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} cores"
-    )
     for section in sections:
         table: str = importlib.import_module(f"benchmarks.{section}").table()
-        text = f"{table}\n\n{machine}."
+        text = f"{table}\n\n{machine()}"
         print(f"\n## {section}\n\n{text}", flush=True)
         written_between(README, section=section, text=text)
 

@@ -1,99 +1,214 @@
 """How often 95 % intervals hold the true value: simulated answers of which it is known."""
 
+import math
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
+from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from eval_assets.stats import (
     Alpha,
-    Coefficient,
-    HumanAgreement,
-    RatingPatterns,
-    estimate,
-    jackknife_interval,
+    Interval,
+    agreement_profile,
+    difference_interval,
+    judge_human_profile,
+    overall_profile,
 )
-from eval_assets.stats.intervals import intervals
-from eval_assets.stats.resampling import ResampledUnits
 
-N_REPLICATIONS = 3_000
-"""Simulated data sets of each size: a coverage of .95 is known to +-.008."""
+N_REPLICATIONS = 2_000
+"""Simulated data sets of each size: a coverage of .95 is known to +-.01."""
 
-N_RESAMPLES = 1_000
+POPULATION = 200_000
+"""Responses, about, that the true values are computed from."""
+
 SIZES = (10, 20, 50, 200)
-METHODS = ("BCa bootstrap", "jackknife-t")
-COEFFICIENTS: dict[str, Coefficient] = {
-    "A^HH": HumanAgreement(1, 5),
-    "alpha, interval": Alpha("interval"),
-    "alpha, ordinal": Alpha("ordinal"),
-}
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Answers:
+    """Ratings of a question and of a stricter one, a judge's scores, and groups."""
+
+    ratings: Floats
+    stricter: Floats
+    judge: Floats
+    groups: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class Setting:
-    """Raters who see the quality of a response with error and round it to 1-5.
+    """Raters, and a judge, who see the quality of a response with error.
+
+    The responses of a group share part of their quality, and how hard they are to rate.
 
     Attributes:
         name: As the table calls it.
         n_raters: Raters of each response, a tenth of whose ratings are missing.
-        quality: Mean quality of the responses; 4.2 is skewed towards 5.
+        quality: Mean quality of the responses: 3 is the middle of 1-5, 4.2 is skewed towards 5.
+        n_responses: Responses of a group; 0 for uneven groups of one to twelve.
+        rare: Of a binary question the share of the rarer value; None on 1-5.
     """
 
     name: str
     n_raters: int
-    quality: float
+    quality: float = 3.0
+    n_responses: int = 1
+    rare: float | None = None
 
-    def drawn(self, n_units: int, rng: np.random.Generator) -> Floats:
-        """Ratings of shape (n_units, n_raters)."""
-        quality = rng.normal(self.quality, 1.2, (n_units, 1))
-        seen = quality + rng.normal(0, 0.7, (n_units, self.n_raters))
-        ratings: Floats = np.rint(np.clip(seen, 1, 5))
-        ratings[rng.random(ratings.shape) < 0.1] = np.nan
-        return ratings
+    @property
+    def scale(self) -> Scale:
+        """1-5, or 0 and 1."""
+        return LIKERT5 if self.rare is None else BINARY
+
+    @property
+    def level(self) -> Level:
+        """Ordinal, or nominal if binary."""
+        return "ordinal" if self.rare is None else "nominal"
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether groups hold more than one response."""
+        return self.n_responses != 1
+
+    def drawn(self, n_groups: int, rng: np.random.Generator) -> Answers:
+        """Return the answers of so many groups."""
+        sizes = np.full(n_groups, self.n_responses)
+        if not self.n_responses:
+            sizes = rng.integers(1, 13, n_groups)
+        groups = np.repeat(np.arange(n_groups), sizes)
+        quality, noise = rng.normal(0, 1.2, (len(groups), 1)), np.full((len(groups), 1), 0.7)
+        if self.is_grouped:
+            quality = rng.normal(0, 0.9, quality.shape)
+            quality += rng.normal(0, 0.8, (n_groups, 1))[groups]
+            noise = noise * np.exp(rng.normal(0, 0.5, (n_groups, 1)))[groups]
+        shape = len(groups), self.n_raters
+        ratings, stricter = (quality + noise * rng.normal(size=shape) for _ in range(2))
+        judge = quality + 0.3 + 1.3 * noise * rng.normal(size=quality.shape)
+        missing = rng.random(shape) < 0.1
+        rated = [self._on_scale(seen) for seen in (ratings, stricter - 0.5, judge)]
+        for matrix in rated[:2]:
+            matrix[missing] = math.nan
+        return Answers(rated[0], rated[1], rated[2][:, 0], groups)
+
+    def _on_scale(self, seen: Floats) -> Floats:
+        if self.rare is None:
+            return np.rint(np.clip(seen + self.quality, 1, 5))
+        return (seen < CUTS[self.rare]).astype(np.float64)
 
 
-SETTINGS = (Setting("2 raters", 2, 3.0), Setting("3 raters, skewed", 3, 4.2))
+CUTS = {0.5: 0.0, 0.1: 1.83, 0.03: 2.69}
+"""Quality from which on a response fails, for each share of failures."""
+
+SETTINGS = (
+    Setting("1-5, 2 raters", 2),
+    Setting("1-5 skewed, 3 raters", 3, quality=4.2),
+    Setting("1-5, 3 raters, 6 responses a group", 3, n_responses=6),
+    Setting("1-5 skewed, 2 raters, 1 to 12 a group", 2, quality=4.2, n_responses=0),
+    Setting("binary 50/50, 2 raters", 2, rare=0.5),
+    Setting("binary 90/10, 2 raters", 2, rare=0.1),
+    Setting("binary 90/10, 3 raters, 6 a group", 3, n_responses=6, rare=0.1),
+    Setting("binary 97/3, 2 raters", 2, rare=0.03),
+    Setting("binary 97/3, 2 raters, 6 a group", 2, n_responses=6, rare=0.03),
+)
 
 
 def table() -> str:
     """Simulate, and count the intervals that hold the true value."""
-    heads = ["answers by", "coefficient", "true value", "interval", *(f"N = {n}" for n in SIZES)]
+    heads = ["answers", "figure", "true value", *(f"{n} groups" for n in SIZES)]
+    heads += ["50, groups ignored", "undefined at 20"]
     lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    tasks = list(product(SETTINGS, SIZES))
+    with ProcessPoolExecutor() as pool:
+        true = dict(zip(SETTINGS, pool.map(_true_values, SETTINGS), strict=True))
+        counted = pool.map(_counted, *zip(*((s, n, true[s]) for s, n in tasks), strict=True))
+        found = dict(zip(tasks, counted, strict=True))
     for setting in SETTINGS:
-        rng = np.random.default_rng(1)
-        population = RatingPatterns.from_matrix(setting.drawn(2_000_000, rng))
-        true = [estimate(coefficient, population) for coefficient in COEFFICIENTS.values()]
-        shares = np.stack([_coverage(setting, true, n, rng) for n in SIZES], axis=-1)
-        for name, value, by_method in zip(COEFFICIENTS, true, shares, strict=True):
-            for method, by_size in zip(METHODS, by_method, strict=True):
-                cells = [setting.name, name, f"{value:.3f}", method, *(f"{s:.3f}" for s in by_size)]
-                lines.append(f"| {' | '.join(cells)} |")
+        for place, (name, value) in enumerate(true[setting].items()):
+            by_size = [found[setting, n][place] for n in SIZES]
+            cells = [setting.name, name, f"{value:.3f}", *(f"{held:.3f}" for held, _, _ in by_size)]
+            ignored, undefined = by_size[SIZES.index(50)][1], by_size[SIZES.index(20)][2]
+            cells.append(f"{ignored:.3f}" if setting.is_grouped else "")
+            cells.append(f"{undefined:.2f}" if undefined else "")
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _coverage(
-    setting: Setting, true: list[float], n_units: int, rng: np.random.Generator
-) -> Floats:
-    """Share of intervals that hold the true value, of shape (n_coefficients, n_methods).
+def _figures(setting: Setting, answers: Answers, *, grouped: bool) -> dict[str, Interval]:
+    groups = answers.groups if grouped else None
+    scale, level = setting.scale, setting.level
+    humans = agreement_profile(
+        answers.ratings, scale=scale, level=level, confidence=0.95, groups=groups
+    )
+    overall = overall_profile(
+        [(answers.ratings, scale), (answers.stricter, scale)], confidence=0.95, groups=groups
+    )
+    gap = difference_interval(
+        answers.ratings,
+        answers.stricter,
+        Alpha(level),
+        paired=True,
+        confidence=0.95,
+        groups=groups,
+    )
+    judge = judge_human_profile(
+        answers.ratings, answers.judge, scale=scale, level=level, confidence=0.95, groups=groups
+    )
+    return {
+        "A^HH": humans.a_hh,
+        "exact agreement": humans.exact_agreement,
+        "alpha": humans.alpha,
+        "Fleiss' kappa": humans.fleiss_kappa,
+        "Gwet's AC1": humans.gwet_ac1,
+        "A^HH, two questions": overall.a_hh,
+        "alpha, two questions pooled": overall.alpha,
+        "alpha within questions": overall.alpha_within,
+        "difference of alpha, paired": gap,
+        "A^HA": judge.a_ha,
+        "A^HA above a constant": judge.a_ha_above_constant,
+        "A^HA above shuffled": judge.a_ha_above_shuffled,
+        "kappa": judge.kappa,
+        "weighted kappa": judge.weighted_kappa,
+        "alpha, judge and mean human": judge.alpha,
+        "Spearman": judge.spearman,
+        "Kendall": judge.kendall,
+        "Pearson": judge.pearson,
+        "MAE": judge.mae,
+        "bias": judge.bias,
+    }
 
-    An undefined interval does not hold it.
-    """
-    held = np.zeros((len(COEFFICIENTS), len(METHODS)))
+
+def _true_values(setting: Setting) -> dict[str, float]:
+    """Figures of a population."""
+    n_groups = POPULATION // (setting.n_responses or 6)
+    answers = setting.drawn(n_groups, np.random.default_rng(1))
+    figures = _figures(setting, answers, grouped=True)
+    return {name: figure.value for name, figure in figures.items()}
+
+
+def _counted(
+    setting: Setting, n_groups: int, true: dict[str, float]
+) -> list[tuple[float, float, float]]:
+    """Of each figure: share of defined intervals that hold, ignoring groups too, and undefined."""
+    rng = np.random.default_rng(n_groups)
+    held, ignored, defined = np.zeros((3, len(true)))
+    ignoring = setting.is_grouped and n_groups == 50
+    values = np.array(list(true.values()))
     for _ in range(N_REPLICATIONS):
-        patterns = RatingPatterns.from_matrix(setting.drawn(n_units, rng))
-        coefficients = list(COEFFICIENTS.values())
-        bootstrap = intervals(
-            [coefficient.estimator(patterns) for coefficient in coefficients],
-            ResampledUnits.of(patterns, coefficients),
-            confidence=0.95,
-            n_resamples=N_RESAMPLES,
-            rng=rng,
-        )
-        jackknife = [jackknife_interval(patterns, c, confidence=0.95) for c in coefficients]
-        for row, value, found in zip(
-            held, true, zip(bootstrap, jackknife, strict=True), strict=True
-        ):
-            row += [interval.low <= value <= interval.high for interval in found]
-    return held / N_REPLICATIONS
+        answers = setting.drawn(n_groups, rng)
+        ends = _ends(_figures(setting, answers, grouped=True))
+        held += (ends[0] <= values) & (values <= ends[1])
+        defined += ~np.isnan(ends[0])
+        if ignoring:
+            ends = _ends(_figures(setting, answers, grouped=False))
+            ignored += (ends[0] <= values) & (values <= ends[1])
+    shares = held / np.maximum(defined, 1), ignored / N_REPLICATIONS, 1 - defined / N_REPLICATIONS
+    return list(zip(*(share.tolist() for share in shares), strict=True))
+
+
+def _ends(figures: dict[str, Interval]) -> Floats:
+    noise = 1e-9  # a binary value may be the end itself
+    return np.array([(i.low - noise, i.high + noise) for i in figures.values()]).T

@@ -32,7 +32,7 @@ from eval_assets.judges.prompts.prompt import verdict_schema
 from eval_assets.raters import Judge
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
-from eval_assets.store.judge_calls import DuckDBLedger
+from eval_assets.store import Worker, open_ledger
 
 N_CALLS = 5_000
 N_IN_FLIGHT = 200
@@ -116,15 +116,20 @@ def _whole(environ: dict[str, str]) -> Cost:
 
 
 @contextmanager
-def _ledger() -> Iterator[DuckDBLedger]:
+def _ledger() -> Iterator[Worker]:
     """A ledger as users have it, its tables made."""
-    with tempfile.TemporaryDirectory() as folder:
-        ledger = DuckDBLedger(Path(folder) / "eval.duckdb")
-        ledger.replies(["none"])
-        yield ledger
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (
+            open_ledger(
+                folder, evaluation="benchmark", database=folder / "eval.duckdb", given=None
+            ) as ledger,
+            Worker(ledger, asset="judge_scores") as worker,
+        ):
+            yield worker
 
 
-def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: DuckDBLedger) -> None:
+def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worker) -> None:
     keys = {judge.id: "sk-benchmark" for judge in judges}
     options = RequestOptions(keys, report=lambda _: None)
     summary = asyncio.run(judge_units(units, judges, ledger, template=TEMPLATE, options=options))

@@ -8,8 +8,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.table import Row, duration, markdown, seconds, times
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import agreement_profile
@@ -65,16 +63,7 @@ def _from_the_table(folder: Path) -> Row:
             found = rating_patterns(connection, "question", LIKERT5)
             assert found is not None
             assert found.n_units.sum() == 1_000_000
-            return agreement_profile(
-                found,
-                low=1,
-                high=5,
-                step=1,
-                level="ordinal",
-                confidence=0.95,
-                n_resamples=2000,
-                rng=np.random.default_rng(1),
-            )
+            return agreement_profile(found, scale=LIKERT5, level="ordinal", confidence=0.95)
 
         peer, ours = seconds(grouped), seconds(measured)
     return Row(

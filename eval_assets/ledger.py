@@ -1,6 +1,6 @@
 """The ledger of calls: what every attempt to ask a model brought, and what it cost."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -14,6 +14,37 @@ ReplyStatus = Literal["ok", "truncated", "refused", "content_filter", "unparsabl
 `unparsable` that it has a shape without text."""
 
 AttemptStatus = ReplyStatus | Literal["timeout", "api_error"]
+
+
+ClaimState = Literal["claimed", "held"]
+"""Whether a request is to be sent now, or is in flight elsewhere."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that is about to be sent, as the ledger keeps it.
+
+    Args:
+        call_key: Fingerprint of everything that decides what the model answers.
+        judge_id: Judge, or generator, that is asked.
+        operation: What for.
+        model: Model asked.
+        prompt: What is sent, as rendered: JSON of messages, settings and schema.
+        most_usd: The most that it can cost; 0 if the price is not known.
+        response_id: Response that is judged, or is to be made; None if there is none.
+        question_id: Rubric question; None for a generation.
+        replicate: Number of the replicate, from 0.
+    """
+
+    call_key: str
+    judge_id: str
+    operation: Operation
+    model: str
+    prompt: str
+    most_usd: float
+    response_id: str | None = None
+    question_id: str | None = None
+    replicate: int = 0
 
 
 @dataclass(frozen=True)
@@ -37,12 +68,17 @@ class Attempt:
         input_tokens: All input tokens; None where they are not known.
         output_tokens: All output tokens, thinking included.
         cached_input_tokens: Part of the input that the vendor's cache held.
-        cost_usd: What it cost; None where tokens or price are not known.
+        reasoning_tokens: Part of the output that was spent on thinking.
+        cache_write_tokens: Part of the input that was written to the vendor's cache.
+        cost_usd: What it cost; None if tokens or price are not known.
+        charged_usd: What counts towards budgets if the cost is not known, because it may be billed
+            all the same: the most that it can be; None for the cost.
         in_batch: Whether it was asked on a batch endpoint.
         latency_seconds: From the request to the reply or the failure.
         started_at: When it was asked, UTC.
         request_id: The vendor's name of the request, for questions to their support.
-        raw_output: Text of the reply, as received.
+        raw_output: Text of the reply.
+        raw_reply: The whole reply, byte for byte as it was received; None if none arrived.
         error: What went wrong.
     """
 
@@ -64,10 +100,14 @@ class Attempt:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_input_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
     cost_usd: float | None = None
+    charged_usd: float | None = None
     in_batch: bool = False
     request_id: str | None = None
     raw_output: str | None = None
+    raw_reply: bytes | None = None
     error: str | None = None
 
 
@@ -100,7 +140,7 @@ class Batch:
     Args:
         batch_id: The vendor's name of it.
         judge_id: Judge that is asked.
-        call_keys: Calls in it.
+        call_keys: Requests in it that have no reply yet.
         submitted_at: When it was submitted, UTC.
     """
 
@@ -110,24 +150,70 @@ class Batch:
     submitted_at: datetime
 
 
+@dataclass(frozen=True)
+class SealReading:
+    """One reading of the sealed test of a question: a row of `test_set_uses`.
+
+    Args:
+        seal_id: Fingerprint of the test: of its groups and labels.
+        question_id: Rubric question.
+        k: Number of the reading of this seal and question, from 1.
+        judge_set: Fingerprint of the judges that were read.
+        level: Two-sided level of the reading.
+        candidates: What was fixed before it and read together.
+        released: What it printed, as JSON values; None if it printed nothing yet.
+        read_at: When, UTC.
+    """
+
+    seal_id: str
+    question_id: str
+    k: int
+    judge_set: str
+    level: float
+    candidates: tuple[str, ...]
+    released: Mapping[str, object] | None
+    read_at: datetime
+
+
 class Ledger(Protocol):
-    """Where attempts are kept, across runs. Calls block; each is one transaction."""
+    """Requests and what came of them, kept across runs. Methods block; each is one transaction.
+
+    A request is claimed before it is sent, so that two runs never send it twice. A claim ends when
+    a reply to it is recorded, when it is released, or when whoever holds it is silent for too long.
+    """
 
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
-        """Replies recorded before, by call key: of a key's attempts the latest with a reply."""
+        """Return the replies recorded so far, by request key: of several, the latest."""
 
-    def record(self, attempts: Sequence[Attempt]) -> None:
-        """Store attempts, all or none of them."""
+    def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+        """Claim requests, so that nobody else sends them.
+
+        Returns:
+            By request key: `claimed` if it is to be sent now, `held` if another run has it in
+            flight (claim it again soon), or the reply, if there is one by now.
+        """
+
+    def release(self, call_keys: Collection[str]) -> None:
+        """Give up claims of requests that are not sent again."""
+
+    def record(self, made: Sequence[Attempt]) -> None:
+        """Store attempts, all or none of them; a request that is answered is claimed no more."""
+
+    def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
+        """Return what an endpoint is known to refuse for a model."""
+
+    def record_refusal(self, base_url: str, model: str, capability: str, *, error: str) -> None:
+        """Remember that an endpoint refuses something for a model."""
 
 
 class BatchLedger(Ledger, Protocol):
     """A ledger that also remembers which batches are under way."""
 
     def open_batches(self, judge_id: str) -> list[Batch]:
-        """Batches of a judge that were submitted and not yet closed, oldest first."""
+        """Return a judge's batches that were submitted and not closed, oldest first."""
 
     def open_batch(self, batch: Batch) -> None:
-        """Remember a batch that was submitted."""
+        """Remember a batch that was submitted; its requests stay claimed until it is closed."""
 
     def close_batch(self, batch_id: str) -> None:
         """Forget a batch whose results are all recorded."""

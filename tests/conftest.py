@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import Postgres, postgres_programs, running_postgres
+
 
 def pytest_configure() -> None:
     """Let SIGINT end programs that tests start, also where a shell started the tests with `&`."""
@@ -34,3 +36,15 @@ def read_only_folder(tmp_path: Path) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server; the test is skipped if none is installed, unless in CI."""
+    programs = postgres_programs()
+    if programs is None and os.environ.get("EVAL_ASSETS_REQUIRE_POSTGRES"):
+        pytest.fail("EVAL_ASSETS_REQUIRE_POSTGRES is set, and PostgreSQL is not installed")
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    with running_postgres(programs) as server:
+        yield server

@@ -24,7 +24,7 @@ from eval_assets.agreement.ratings import (
     LongRatings,
     RaterKind,
 )
-from eval_assets.agreement.slices import measure_slices
+from eval_assets.agreement.slices import Coded, measure_slices
 from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 
@@ -32,6 +32,7 @@ __all__ = [
     "MIDDLE",
     "PROMPT_DIFFERENCE",
     "RESPONSE_DIFFERENCE",
+    "Coded",
     "Finding",
     "HumanMeasures",
     "HumanRatings",

@@ -7,9 +7,6 @@ from eval_assets.statistics import Statistic
 from eval_assets.stats import Interval
 
 CONFIDENCE = 0.95
-N_RESAMPLES = 2000
-SEED = 20250925
-"""Seed of every resampling, so that equal ratings give equal intervals."""
 
 
 def statistic_columns(table: Sequence[Statistic], measured: Mapping[str, Any]) -> dict[str, float]:
@@ -22,7 +19,7 @@ def statistic_columns(table: Sequence[Statistic], measured: Mapping[str, Any]) -
 
     Examples:
         >>> from eval_assets.statistics import HUMAN_AGREEMENT
-        >>> exact = Interval(0.5, 0.25, 0.75, CONFIDENCE, "bca", n_units=60)
+        >>> exact = Interval(0.5, 0.25, 0.75, CONFIDENCE, "wilson", n_units=60, n_groups=60)
         >>> statistic_columns(HUMAN_AGREEMENT, {"exact_agreement": exact})
         {'exact_agreement': 50.0, 'exact_agreement_low': 25.0, 'exact_agreement_high': 75.0}
     """

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -36,6 +36,7 @@ def judge_gates(
     *,
     measures: Mapping[str, pd.DataFrame],
     versions: Mapping[RaterKind, str],
+    changed: Collection[str],
 ) -> tuple[GateOutcome, ...]:
     """Judge measured figures by the thresholds declared now, with every gate that applies.
 
@@ -43,6 +44,7 @@ def judge_gates(
         evaluation: The evaluation as declared now.
         measures: Rows of `human_agreement` and `judge_agreement`.
         versions: Version of the ratings stored now, by kind of rater.
+        changed: Tables whose files changed since they were read.
     """
     evidence: dict[GateName, Evidence] = {}
     for gate in applicable_gates(n_judges=len(evaluation.judges)):
@@ -52,7 +54,9 @@ def judge_gates(
         evidence[gate] = Evidence(
             figures=_figures(rows, _COLUMN_OF_GATE[gate]),
             data_version=measured,
-            unusable_because=_why_unusable(gate, measured=measured, current=current),
+            unusable_because=_why_unusable(
+                gate, measured=measured, current=current, changed=changed
+            ),
         )
     return evaluate_gates(evidence, evaluation.gates)
 
@@ -87,11 +91,16 @@ def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
     return {question.id: declared or "interval" for question in evaluation.rubric}
 
 
-def _why_unusable(gate: GateName, *, measured: str, current: str) -> tuple[str, str] | None:
+def _why_unusable(
+    gate: GateName, *, measured: str, current: str, changed: Collection[str]
+) -> tuple[str, str] | None:
     """Return why the figures of a gate cannot be judged and the remedy; None if they can."""
     remedy = f"Materialize {ASSET_OF_GATE[gate]}"
     if not measured:
         return "nothing measured yet", remedy
+    if changed:
+        tables = " and ".join(changed)
+        return f"stale: the files of {tables} changed since they were read", "Run eval-assets run"
     if measured != current:
         return "stale: the ratings or scales changed since it was measured", remedy
     return None

@@ -7,22 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statistic_columns
+from eval_assets.agreement._columns import CONFIDENCE, statistic_columns
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import a_hh_label, alpha_label
-from eval_assets.rubric import RubricQuestion
 from eval_assets.statistics import HUMAN_AGREEMENT
 from eval_assets.stats import (
     AgreementProfile,
+    CohenKappa,
     Interval,
     OverallProfile,
-    QuestionRatings,
     RatingPatterns,
     agreement_profile,
-    cohen_kappa_interval,
+    coefficient_interval,
     overall_profile,
 )
 
@@ -49,13 +48,9 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         given = humans.ratings[question.id]
         profile = agreement_profile(
             humans.patterns[question.id],
-            low=question.scale.low,
-            high=question.scale.high,
-            step=question.scale.step,
+            scale=question.scale,
             level=levels[question.id],
             confidence=CONFIDENCE,
-            n_resamples=N_RESAMPLES,
-            rng=np.random.default_rng(SEED),
         )
         kappa_kind, kappa = _kappa(given, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
@@ -115,10 +110,8 @@ def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
 def _overall(evaluation: Evaluation, ratings: Mapping[str, LongRatings]) -> dict[str, object]:
     """Return the overall row: A^HH is the mean over questions, alpha pools them on [0, 1]."""
     profile = overall_profile(
-        [_on_scale(question, ratings[question.id]) for question in evaluation.rubric],
+        [(ratings[question.id].matrix(), question.scale) for question in evaluation.rubric],
         confidence=CONFIDENCE,
-        n_resamples=N_RESAMPLES,
-        rng=np.random.default_rng(SEED),
     )
     return {
         "scope": "overall",
@@ -134,24 +127,13 @@ def _overall(evaluation: Evaluation, ratings: Mapping[str, LongRatings]) -> dict
     }
 
 
-def _on_scale(question: RubricQuestion, given: LongRatings) -> QuestionRatings:
-    scale = question.scale
-    return QuestionRatings(given.unit, given.value, scale.low, scale.high, scale.step)
-
-
 def _kappa(given: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
     """Return Cohen's kappa if exactly two raters rated, else Fleiss', with its kind."""
     raters = np.unique(given.rater)
     if len(raters) != 2:  # noqa: PLR2004 - Cohen's kappa is of two raters
         return "fleiss", fleiss
-    first, second = given.matrix()[:, raters].T
-    return "cohen", cohen_kappa_interval(
-        first,
-        second,
-        weights=None,
-        confidence=CONFIDENCE,
-        n_resamples=N_RESAMPLES,
-        rng=np.random.default_rng(SEED),
+    return "cohen", coefficient_interval(
+        given.matrix()[:, raters], CohenKappa(weights=None), confidence=CONFIDENCE
     )
 
 

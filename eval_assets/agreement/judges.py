@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.agreement._columns import CONFIDENCE, N_RESAMPLES, SEED, statistic_columns
+from eval_assets.agreement._columns import CONFIDENCE, statistic_columns
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.agreement.split_kappa import kappa_by_group, pair_kappa
@@ -19,7 +19,6 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.statistics import JUDGE_AGREEMENT, JUDGE_HUMAN_AGREEMENT
 from eval_assets.stats import (
     Alpha,
-    QuestionRatings,
     RatingPatterns,
     alpha_by_cluster,
     coefficient_interval,
@@ -49,14 +48,8 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
     rows: list[dict[str, object]] = []
     for question in evaluation.rubric:
         given = judges.scores[question.id]
-        patterns = RatingPatterns.from_long(given.unit, given.value)
-        alpha = coefficient_interval(
-            patterns,
-            Alpha(levels[question.id]),
-            confidence=CONFIDENCE,
-            n_resamples=N_RESAMPLES,
-            rng=np.random.default_rng(SEED),
-        )
+        patterns = RatingPatterns.from_matrix(given.matrix())
+        alpha = coefficient_interval(patterns, Alpha(levels[question.id]), confidence=CONFIDENCE)
         kappas = _kappas([(question, given)], judges.prompts)
         rows.append(
             {
@@ -97,20 +90,11 @@ def measure_judges_against_humans(
     rows: list[dict[str, object]] = []
     confusion: list[pd.DataFrame] = []
     for question in evaluation.rubric:
-        given = humans[question.id]
+        ratings = humans[question.id].matrix()
         scored = judges[question.id]
         for judge, scores in zip(scored.rater_ids, scored.matrix().T, strict=True):
             profile = judge_human_profile(
-                scores,
-                given.unit,
-                given.value,
-                scale_low=question.scale.low,
-                scale_high=question.scale.high,
-                values=question.scale.values,
-                level=question.level,
-                confidence=CONFIDENCE,
-                n_resamples=N_RESAMPLES,
-                rng=np.random.default_rng(SEED),
+                ratings, scores, scale=question.scale, level=question.level, confidence=CONFIDENCE
             )
             named = {"judge_id": judge, "question_id": question.id}
             rows.append(
@@ -132,23 +116,11 @@ def measure_judges_against_humans(
 
 
 def _overall(
-    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.object_]
+    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.int64]
 ) -> dict[str, object]:
     """Return the overall row: all units on [0, 1], at the interval level."""
     profile = overall_profile(
-        [
-            QuestionRatings(
-                given.unit,
-                given.value,
-                question.scale.low,
-                question.scale.high,
-                question.scale.step,
-            )
-            for question, given in pooled
-        ],
-        confidence=CONFIDENCE,
-        n_resamples=N_RESAMPLES,
-        rng=np.random.default_rng(SEED),
+        [(given.matrix(), question.scale) for question, given in pooled], confidence=CONFIDENCE
     )
     return {
         "scope": "overall",
@@ -199,7 +171,7 @@ def _by_response(
 
 
 def _kappas(
-    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.object_]
+    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.int64]
 ) -> dict[str, object]:
     """Return Cohen's kappa of scores above the middle of the scale against the rest.
 
@@ -209,9 +181,8 @@ def _kappas(
     scores = np.concatenate(
         [_on_unit_scale(question, given.matrix()) for question, given in pooled]
     )
-    codes, of_response = np.unique(prompts.astype(str), return_inverse=True)
-    n_prompts = len(codes)
-    prompt = np.concatenate([of_response + n_prompts * place for place in range(len(pooled))])
+    n_prompts = int(prompts.max(initial=-1)) + 1
+    prompt = np.concatenate([prompts + n_prompts * place for place in range(len(pooled))])
     macro, micro = [], []
     for one, other in itertools.combinations(scores.T, 2):
         by_prompt, _ = kappa_by_group(one, other, prompt, n_groups=n_prompts * len(pooled))

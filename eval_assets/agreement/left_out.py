@@ -10,7 +10,7 @@ from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.evaluation import Evaluation
 from eval_assets.scale import Level
-from eval_assets.stats import Alpha, RatingPatterns, estimate
+from eval_assets.stats import krippendorff_alpha
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -47,7 +47,7 @@ def _rows(
     unit: Integers, rater: Integers, value: Floats, judges: Sequence[str], level: Level
 ) -> list[dict[str, object]]:
     """Return a row for each judge that shares a unit with another."""
-    alpha = _alpha(unit, value, level)
+    alpha = _alpha(unit, rater, value, level)
     n_scores, total = np.bincount(unit), np.bincount(unit, value)
     n_others = n_scores[unit] - 1
     is_shared = n_others > 0
@@ -57,7 +57,7 @@ def _rows(
         is_its = rater[is_shared] == index
         if is_its.any():
             kept = rater != index
-            without = _alpha(unit[kept], value[kept], level)
+            without = _alpha(unit[kept], rater[kept], value[kept], level)
             rows.append(
                 {
                     "judge_id": judge,
@@ -70,5 +70,8 @@ def _rows(
     return rows
 
 
-def _alpha(unit: Integers, value: Floats, level: Level) -> float:
-    return estimate(Alpha(level), RatingPatterns.from_long(unit, value))
+def _alpha(unit: Integers, rater: Integers, value: Floats, level: Level) -> float:
+    units, row = np.unique(unit, return_inverse=True)
+    ratings = np.full((len(units), int(rater.max(initial=0)) + 1), np.nan)
+    ratings[row, rater] = value
+    return krippendorff_alpha(ratings, level=level)

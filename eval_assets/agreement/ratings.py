@@ -82,7 +82,7 @@ class HumanRatings:
         return cls(
             ratings=by_question,
             patterns={
-                question_id: RatingPatterns.from_long(long.unit, long.value)
+                question_id: RatingPatterns.from_matrix(long.matrix())
                 for question_id, long in by_question.items()
             },
             n_skipped={},
@@ -98,14 +98,14 @@ class JudgeRatings:
     Args:
         scores: Scores with status `ok`, by question.
         response_ids: Response of each unit index.
-        prompts: Prompt of each unit index.
+        prompts: Number of the prompt of each unit index, from 0.
         judge_set_fingerprint: Fingerprint of the judges.
         data_version: Version of all that agreement depends on.
     """
 
     scores: Mapping[str, LongRatings]
     response_ids: NDArray[np.object_]
-    prompts: NDArray[np.object_]
+    prompts: NDArray[np.int64]
     judge_set_fingerprint: str
     data_version: str
 

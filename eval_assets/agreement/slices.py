@@ -10,62 +10,82 @@ import pandas as pd
 from eval_assets.agreement.ratings import LongRatings, RaterKind
 from eval_assets.interpretation import pooled_alpha_label
 from eval_assets.rubric import RubricQuestion
-from eval_assets.stats import alpha_by_cluster
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Names = npt.NDArray[np.object_]
+
+Coded = tuple[Integers, Sequence[str]]
+"""A code for each unit index, negative if it has none, and what the codes stand for."""
 
 PROMPT = "prompt_id"
 """Name of the slice that has a value for each prompt."""
+
+_NO_VARIATION = 1e-13
+"""A variance below this share of the squares that it is the difference of is float noise."""
 
 
 def measure_slices(
     kind: RaterKind,
     rated: Sequence[tuple[RubricQuestion, LongRatings]],
-    models: Names,
-    slices: Mapping[str, Names],
+    models: Coded,
+    slices: Mapping[str, Coded],
 ) -> pd.DataFrame:
     """Return rows of `agreement_by_slice` for raters of one kind.
 
-    Each value of a slice is measured on all its responses, by model, by question and by both; a
-    prompt is measured on all questions together, over all models and by model. Alpha pools units
+    All responses, and those of each value of a slice, are measured together, by model, by question
+    and by both; those of a prompt together and by model, on all questions. Alpha pools units
     (response, question) on [0, 1] at the interval level.
 
     Args:
         kind: Kind of the raters.
         rated: Each question with its ratings.
-        models: Model of each unit index; None if it is not known.
-        slices: By slice, the value of each unit index; None if it has none.
+        models: Model of each unit index.
+        slices: By slice, the value of each unit index.
     """
-    response = np.concatenate([given.unit for _, given in rated])
-    question = np.repeat(np.arange(len(rated)), [len(given.unit) for _, given in rated])
-    value = np.concatenate(
-        [(given.value - q.scale.low) / (q.scale.high - q.scale.low) for q, given in rated]
-    )
-    by_model, names = pd.factorize(models)
-    columns = {
-        "model_name": (by_model[response], list(names)),
-        "question_id": (question, [q.id for q, _ in rated]),
+    units = _units(rated)
+    response = units["response"].to_numpy()
+    model, model_names = models
+    columns: dict[str, Coded] = {
+        "model_name": (model[response], model_names),
+        "question_id": (units["question"].to_numpy(), [question.id for question, _ in rated]),
     }
-    unit = response * len(rated) + question
+    everything: Coded = (np.zeros(len(model), dtype=np.int64), ["all"])
     rows: list[pd.DataFrame] = []
-    for name, values in slices.items():
-        of_unit, parts = pd.factorize(
-            np.asarray(values, dtype=object), use_na_sentinel=name != "all"
-        )
-        part = (of_unit[response], list(parts))
+    for name, (codes, values) in {"all": everything, **slices}.items():
         for by in _groupings(columns, name):
-            keys = {"slice_value": part, **{column: columns[column] for column in by}}
-            rows.append(_measured(keys, unit, value, n_questions=len(rated)).assign(slice=name))
+            keys = {column: columns[column] for column in by}
+            keys["slice_value"] = (codes[response], values)
+            rows.append(_measured(units, keys).assign(slice=name))
     filled = [part for part in rows if len(part)]
     if not filled:
         return pd.DataFrame()
-    return pd.concat(filled, ignore_index=True).assign(rater_kind=kind)
+    found = pd.concat(filled, ignore_index=True).assign(rater_kind=kind)
+    found.loc[found["slice"] == "all", "slice_value"] = None
+    return found
+
+
+def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> pd.DataFrame:
+    """Return each rated unit with sums over its ratings, on [0, 1] from the middle."""
+    parts = []
+    for index, (question, given) in enumerate(rated):
+        width = question.scale.high - question.scale.low
+        value = (given.value - question.scale.low) / width - 0.5
+        sums = {
+            "n": np.bincount(given.unit, minlength=given.n_responses),
+            "total": np.bincount(given.unit, value, given.n_responses),
+            "squares": np.bincount(given.unit, value**2, given.n_responses),
+        }
+        units = pd.DataFrame({"response": np.arange(given.n_responses), "question": index, **sums})
+        parts.append(units[units["n"] > 0])
+    units = pd.concat(parts, ignore_index=True)
+    apart = units["n"] * units["squares"] - units["total"] ** 2
+    return units.assign(
+        apart=apart / (units["n"] - 1).clip(lower=1), is_first=~units.duplicated("response")
+    )
 
 
 def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, ...]]:
-    """Yield the columns that a slice is parted by as well."""
+    """Yield the columns by which a slice is divided further."""
     if name == PROMPT:
         yield from [(), ("model_name",)]
     else:
@@ -73,58 +93,46 @@ def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, 
             yield from itertools.combinations(columns, n)
 
 
-def _measured(
-    keys: Mapping[str, tuple[Integers, list[str]]],
-    unit: Integers,
-    value: Floats,
-    *,
-    n_questions: int,
-) -> pd.DataFrame:
-    """Return alpha, mean and spread of every group that has a unit with two ratings.
+def _measured(units: pd.DataFrame, keys: Mapping[str, Coded]) -> pd.DataFrame:
+    """Return alpha, mean and spread of every group that has two units with two ratings.
 
     Args:
-        keys: By column, the code of each rating, -1 if it has none, and what the codes stand for.
-        unit: Unit of each rating.
-        value: The ratings on [0, 1].
-        n_questions: Number of questions, of which each response has a unit.
+        units: The units, as `_units` returns them.
+        keys: By column, the code of each unit.
     """
-    kept = np.logical_and.reduce([codes >= 0 for codes, _ in keys.values()])
-    combined = np.zeros(int(kept.sum()), dtype=np.int64)
+    group = np.zeros(len(units), dtype=np.int64)
     for codes, names in keys.values():
-        combined = combined * len(names) + codes[kept]
-    unit, value = unit[kept], value[kept]
-    clusters, alpha = alpha_by_cluster(combined, unit, value)
-    group = np.searchsorted(clusters, combined)
-    # a unit lies in one group: its ratings share response and question
-    units, first, of_unit, size = np.unique(
-        unit, return_index=True, return_inverse=True, return_counts=True
-    )
-    n_groups, group_of_unit = len(clusters), group[first]
-
-    def summed(of: Integers, terms: Floats) -> Floats:
-        return np.bincount(of, terms, n_groups).astype(np.float64)
-
-    unit_mean = np.bincount(of_unit, value) / size
-    n_units, n_values = (
-        summed(group_of_unit, np.ones(len(units))),
-        summed(group, np.ones(len(group))),
-    )
-    mean, centre = summed(group_of_unit, unit_mean) / n_units, summed(group, value) / n_values
-    variance = summed(group, (value - centre[group]) ** 2) / n_values
-    responses = np.unique(units // n_questions * n_groups + group_of_unit)
+        group = np.where((group < 0) | (codes < 0), -1, group * len(names) + codes)
+    rated = units.assign(group=group, mean=units["total"] / units["n"])[group >= 0]
+    shared = rated[rated["n"] > 1].groupby("group")[["n", "total", "squares", "apart"]].sum()
+    n_units = rated["group"][rated["n"] > 1].value_counts().reindex(shared.index)
+    shared = shared[n_units > 1]
+    grouped = rated.groupby("group")
+    sums = grouped[["n", "total", "squares", "is_first"]].sum().loc[shared.index]
+    variance = sums["squares"] / sums["n"] - (sums["total"] / sums["n"]) ** 2
+    n_rated = grouped.size().loc[shared.index]
     rows = pd.DataFrame(
         {
-            "n_responses": np.bincount(responses % n_groups, minlength=n_groups),
-            "n_units": summed(group_of_unit, (size > 1).astype(np.float64)).astype(np.int64),
-            "alpha": alpha,
-            "mean": mean,
-            "spread": np.sqrt(
-                summed(group_of_unit, (unit_mean - mean[group_of_unit]) ** 2) / n_units
-            ),
-            "interpretation": list(map(pooled_alpha_label, alpha, variance)),
-        }
+            # units of one response lie in one group, unless questions are told apart
+            "n_responses": n_rated if "question_id" in keys else sums["is_first"],
+            "n_units": n_units.loc[shared.index],
+            "alpha": _alpha(shared),
+            "mean": grouped["mean"].mean() + 0.5,
+            "spread": grouped["mean"].std(ddof=0),
+        },
+        index=shared.index,
     )
+    rows["interpretation"] = list(map(pooled_alpha_label, rows["alpha"], variance))
+    groups = rows.index.to_numpy()
     for column, (_, names) in reversed(list(keys.items())):
-        rows[column] = np.asarray(names, dtype=object)[clusters % len(names)]
-        clusters = clusters // len(names)
-    return rows[rows["n_units"] > 0]
+        rows[column] = np.asarray(names, dtype=object)[groups % len(names)]
+        groups = groups // len(names)
+    return rows
+
+
+def _alpha(sums: pd.DataFrame) -> pd.Series:
+    """Return Krippendorff's alpha at the interval level from sums over units with two ratings."""
+    squares = sums["n"] * sums["squares"]
+    expected = squares - sums["total"] ** 2
+    expected = expected.where(expected > _NO_VARIATION * squares)
+    return 1 - (sums["n"] - 1) * sums["apart"] / expected

@@ -1,5 +1,6 @@
 """Agreement between humans, between judges, and of judges with humans."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -23,18 +24,19 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.store import (
+    append_history,
+    copy_ledger,
     count_rows,
     data_version,
+    history_of,
     human_ratings,
     judge_ratings,
     judged_units,
     read_table,
     replace_records,
     replace_rows,
-    responses_in_order,
     slices_in_order,
     transaction,
-    validation_history,
     write_combined_scores,
     write_judge_human_disagreements,
     write_pair_measures,
@@ -161,18 +163,20 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     Also stores the scores of the first two judges prompt by prompt, which the view `ground_truth`
     shows, and their agreement in this run.
     """
-    with clear_failures(), folder.connect() as connection:
-        measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
-        with transaction(connection):
-            write_pair_measures(
-                connection,
-                prompts=measures.prompts,
-                disagreements=measures.disagreements,
-                validation=measures.validation,
-            )
-        history = validation_history(connection, most=_MOST_SHOWN)
-        table = table_metadata(connection, "judge_disagreements")
-    validation = measures.validation
+    with clear_failures(), folder.ledger(folder.evaluation()) as ledger:
+        with folder.connect() as connection:
+            measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
+        validation = measures.validation
+        if validation is not None:
+            append_history(ledger, "dual_judge_validation", [asdict(validation)])
+        with folder.connect() as connection:
+            with transaction(connection):
+                write_pair_measures(
+                    connection, prompts=measures.prompts, disagreements=measures.disagreements
+                )
+                copy_ledger(ledger, connection)
+            table = table_metadata(connection, "judge_disagreements")
+        history = history_of(ledger, "dual_judge_validation").iloc[::-1].head(_MOST_SHOWN)
     return dg.MaterializeResult(
         metadata={
             **table,
@@ -193,8 +197,8 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             humans = human_ratings(connection, evaluation).ratings
             judges = judge_ratings(connection, evaluation).scores
-            models = responses_in_order(connection)["model_name"].to_numpy(dtype=object)
             slices = slices_in_order(connection)
+            models = slices.pop("model_name")
             questions = evaluation.rubric
             rows = pd.concat(
                 [

@@ -58,7 +58,7 @@ def ended_batches(
     context: dg.SensorEvaluationContext, folder: EvaluationFolder
 ) -> dg.RunRequest | dg.SkipReason:
     """Request a run if vendors have answered a batch; the run collects the replies."""
-    n_ended = n_batches_to_collect(folder.evaluation(), folder.database_path)
+    n_ended = n_batches_to_collect(folder.evaluation(), folder)
     if not n_ended:
         return dg.SkipReason("no batch is waiting to be collected")
     context.log.info("%d batches are waiting to be collected", n_ended)

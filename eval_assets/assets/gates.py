@@ -2,12 +2,14 @@
 
 import dagster as dg
 import duckdb
+import pandas as pd
 
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.resources import EvaluationFolder, clear_failures, or_none
+from eval_assets.assets.resources import EvaluationFolder, clear_failures, rows_as_metadata
 from eval_assets.evaluation import Evaluation, GateName
-from eval_assets.gates import GateVerdict, tunable_questions
-from eval_assets.store import judge_gates, transaction, write_gate_verdicts
+from eval_assets.gates import ASSET_OF_GATE, GateOutcome, tunable_questions
+from eval_assets.readers import source_fingerprints
+from eval_assets.store import judge_gates, read_table, transaction, write_gate_verdicts
 
 
 @dg.asset_check(asset=human_agreement, blocking=True)
@@ -39,7 +41,7 @@ def questions_past_the_gates(
         dagster.Failure: If a gate is closed, stale or was never measured, whatever path led here.
             It is not retried.
     """
-    outcomes = judge_gates(connection, evaluation)
+    outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
     with transaction(connection):
         write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
@@ -63,7 +65,8 @@ def _check(folder: EvaluationFolder, gate: GateName) -> dg.AssetCheckResult:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            outcomes = judge_gates(connection, evaluation)
+            outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+            measured = read_table(connection, ASSET_OF_GATE[gate])
             with transaction(connection):
                 write_gate_verdicts(connection, outcomes)
     outcome = next((each for each in outcomes if each.gate == gate), None)
@@ -72,53 +75,61 @@ def _check(folder: EvaluationFolder, gate: GateName) -> dg.AssetCheckResult:
         return dg.AssetCheckResult(
             passed=True, description=f"Does not apply: it takes two judges, there is {n_judges}."
         )
+    judged = _judged(outcome, measured)
+    is_overall = judged["question_id"].isna()
+    overall = judged[is_overall].drop(columns=["question_id", "reason"])
+    [figures] = rows_as_metadata(overall).records
     return dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
         description=outcome.reason,
         metadata={
-            **_figures(outcome.overall),
-            "verdict": outcome.overall.verdict,
+            **figures.data,
             "blocks": outcome.is_closed,
-            "questions": dg.MetadataValue.table(
-                [
-                    dg.TableRecord(
-                        {
-                            "question_id": verdict.question_id,
-                            "verdict": verdict.verdict,
-                            **_figures(verdict),
-                            "reason": verdict.reason,
-                        }
-                    )
-                    for verdict in outcome.questions
-                ],
-                schema=_QUESTIONS_SCHEMA,
-            ),
+            "questions": rows_as_metadata(judged[~is_overall], descriptions=_DESCRIPTIONS),
             "data_version": outcome.data_version,
         },
     )
 
 
-def _figures(verdict: GateVerdict) -> dict[str, float | int | None]:
-    """Return the figures behind a verdict."""
-    return {
-        "value": or_none(verdict.value),
-        "low": or_none(verdict.low),
-        "high": or_none(verdict.high),
-        "minimum": verdict.minimum,
-        "n": verdict.n_units,
-    }
-
-
-_QUESTIONS_SCHEMA = dg.TableSchema(
-    columns=[
-        dg.TableColumn("question_id", "string"),
-        dg.TableColumn("verdict", "string"),
-        dg.TableColumn("value", "float"),
-        dg.TableColumn("low", "float", description="lower end of the 95 % interval"),
-        dg.TableColumn("high", "float", description="upper end of the 95 % interval"),
-        dg.TableColumn("minimum", "float"),
-        dg.TableColumn("n", "int", description="units with at least two ratings"),
-        dg.TableColumn("reason", "string"),
-    ]
+_EXPLAINING = (
+    "n_groups",
+    "n_pairs",
+    "n_judges",
+    "n_comparisons",
+    "a_hh_by_chance",
+    "most_frequent_share",
+    "exact_agreement",
+    "adjacent_agreement",
+    "n_disagreements",
+    "interval_method",
 )
+"""Columns of the measured tables that explain a verdict, as far as a table has them."""
+
+_DESCRIPTIONS = {
+    "low": "lower end of the 95 % interval",
+    "high": "upper end of the 95 % interval",
+    "n": "units with at least two ratings",
+}
+
+
+def _judged(outcome: GateOutcome, measured: pd.DataFrame) -> pd.DataFrame:
+    """Return each verdict with the figures behind it; undefined is NaN."""
+    verdicts = pd.DataFrame(
+        [
+            {
+                "question_id": verdict.question_id,
+                "verdict": verdict.verdict,
+                "value": verdict.value,
+                "low": verdict.low,
+                "high": verdict.high,
+                "minimum": verdict.minimum,
+                "n": verdict.n_units,
+                "reason": verdict.reason,
+            }
+            for verdict in (outcome.overall, *outcome.questions)
+        ]
+    )
+    explaining = [column for column in _EXPLAINING if column in measured]
+    figures = measured.loc[measured["scope"] != "response", ["question_id", *explaining]]
+    return verdicts.merge(figures, on="question_id", how="left")

@@ -28,10 +28,10 @@ from eval_assets.judges import (
 )
 from eval_assets.readers import id_of, read_prompts
 from eval_assets.store import (
-    DuckDBLedger,
+    Worker,
+    copy_ledger,
     is_imported,
     record_import,
-    record_spending,
     replace_rows,
     transaction,
 )
@@ -48,7 +48,7 @@ def generated_responses(
     with clear_failures():
         evaluation = folder.evaluation()
         summary = (
-            _generate(evaluation, DuckDBLedger(folder.database_path))
+            _generate(evaluation, folder, run_id=context.run.run_id)
             if evaluation.generators
             else _NOTHING
         )
@@ -60,14 +60,11 @@ def generated_responses(
             if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
                 replace_rows(connection, "generated_responses", rows)
                 record_import(
-                    connection, "generated_responses", fingerprint=fingerprint, n_rows=len(rows)
-                )
-            if summary.n_attempts:
-                record_spending(
                     connection,
-                    context.run.run_id,
-                    asset="generated_responses",
-                    spent_usd=summary.counted_usd,
+                    "generated_responses",
+                    fingerprint=fingerprint,
+                    sources="",
+                    n_rows=len(rows),
                 )
             table = table_metadata(connection, "generated_responses")
     if summary.stopped:
@@ -91,19 +88,23 @@ def generated_responses(
     )
 
 
-def _generate(evaluation: Evaluation, ledger: DuckDBLedger) -> GenerationSummary:
+def _generate(
+    evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str
+) -> GenerationSummary:
     """Ask every generator every prompt, except for what the ledger already answers."""
-    return asyncio.run(
-        generate_responses(
-            read_prompts(evaluation),
-            live_generators(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date()),
-            ledger,
-            name=_response_id,
-            options=RequestOptions(
-                api_keys=api_keys(evaluation.generators), budget_usd=evaluation.budget_usd
-            ),
-        )
+    prompts = read_prompts(evaluation)
+    generators = live_generators(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+    options = RequestOptions(
+        api_keys=api_keys(evaluation.generators), budget_usd=evaluation.budget_usd
     )
+    with folder.ledger(evaluation) as ledger:
+        with Worker(ledger, asset="generated_responses", run_id=run_id) as worker:
+            summary = asyncio.run(
+                generate_responses(prompts, generators, worker, name=_response_id, options=options)
+            )
+        with folder.connect() as connection, transaction(connection):
+            copy_ledger(ledger, connection)
+    return summary
 
 
 def _response_id(conversation: Conversation, turn: Turn, generator_id: str, seed: int) -> str:

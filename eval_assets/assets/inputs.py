@@ -12,7 +12,7 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
-from eval_assets.readers import read_responses, source_fingerprint
+from eval_assets.readers import read_responses, source_fingerprints
 from eval_assets.store import (
     generated_answers,
     import_fingerprint,
@@ -58,7 +58,7 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """What each model answered: given in files, or generated; a given response goes first."""
     with clear_failures():
         evaluation = folder.evaluation()
-        files = source_fingerprint(evaluation.responses)
+        files = source_fingerprints(evaluation)["responses"]
         with folder.connect() as connection:
             fingerprint = version_of(files, import_fingerprint(connection, "generated_responses"))
             if is_imported(connection, "responses", fingerprint=fingerprint):
@@ -67,7 +67,13 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         responses = _merged(read_responses(evaluation), generated)
         with folder.connect() as connection, transaction(connection):
             replace_rows(connection, "responses", responses)
-            record_import(connection, "responses", fingerprint=fingerprint, n_rows=len(responses))
+            record_import(
+                connection,
+                "responses",
+                fingerprint=fingerprint,
+                sources=files,
+                n_rows=len(responses),
+            )
             table = table_metadata(connection, "responses")
     return dg.MaterializeResult(
         metadata={

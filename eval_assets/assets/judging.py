@@ -15,7 +15,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
-from eval_assets.readers import read_labels, source_fingerprint
+from eval_assets.readers import read_labels, source_fingerprints
 from eval_assets.store import (
     JudgeRow,
     import_fingerprint,
@@ -36,7 +36,7 @@ def judge_scores(
         evaluation = folder.evaluation()
         fingerprints = judge_fingerprints(evaluation)
         recorded = [judge for judge in evaluation.judges if judge.provider == "recorded"]
-        files = source_fingerprint([judge.scores for judge in recorded if judge.scores])
+        files = source_fingerprints(evaluation)["judge_scores"]
         with folder.connect() as connection:
             fingerprint = version_of(
                 fingerprints,
@@ -52,11 +52,17 @@ def judge_scores(
             # Nothing is spent while any input is at fault, the labels' included.
             read_labels(evaluation, responses)
         parts = [recorded_scores(evaluation, judge, responses) for judge in recorded]
-        live = judge_live(evaluation, folder.database_path, run_id=context.run.run_id)
+        live = judge_live(evaluation, folder, run_id=context.run.run_id)
         scores = _together([*parts, live.scores])
         with folder.connect() as connection, transaction(connection):
             write_judge_scores(connection, _judge_rows(evaluation, scores, fingerprints), scores)
-            record_import(connection, "judge_scores", fingerprint=fingerprint, n_rows=len(scores))
+            record_import(
+                connection,
+                "judge_scores",
+                fingerprint=fingerprint,
+                sources=files,
+                n_rows=len(scores),
+            )
             table = table_metadata(connection, "judge_scores")
     if live.stopped:
         raise dg.Failure(description="\n".join(live.stopped), allow_retries=False)

@@ -12,7 +12,7 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
-from eval_assets.readers import read_labels, source_fingerprint
+from eval_assets.readers import read_labels, source_fingerprints
 from eval_assets.store import (
     count_rows,
     import_fingerprint,
@@ -35,7 +35,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Ratings by humans, each checked against its question's scale."""
     with clear_failures():
         evaluation = folder.evaluation()
-        files = source_fingerprint(evaluation.labels.files)
+        files = source_fingerprints(evaluation)["human_labels"]
         with folder.connect() as connection:
             responses_from = import_fingerprint(connection, "responses")
             fingerprint = version_of(
@@ -52,7 +52,9 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 connection, labels.ratings, earlier=labels.earlier, rejected=labels.rejected
             )
             n_rows = count_rows(connection, "human_labels")
-            record_import(connection, "human_labels", fingerprint=fingerprint, n_rows=n_rows)
+            record_import(
+                connection, "human_labels", fingerprint=fingerprint, sources=files, n_rows=n_rows
+            )
             table = table_metadata(connection, "human_labels")
     return dg.MaterializeResult(
         metadata={

@@ -6,15 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 import dagster as dg
 import pandas as pd
 
 from eval_assets.agreement import StageChange
-from eval_assets.assets.resources import (
-    rows_as_metadata,
-)
+from eval_assets.assets.resources import EvaluationFolder, rows_as_metadata
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (
     JudgeSummary,
@@ -31,9 +28,8 @@ from eval_assets.judges import (
 )
 from eval_assets.raters import Judge, judge_fingerprint
 from eval_assets.store import (
-    DuckDBLedger,
-    connect,
-    record_spending,
+    Worker,
+    copy_ledger,
     spent_in_run,
     transaction,
     units_to_judge,
@@ -58,11 +54,11 @@ class LiveScores:
     stopped: tuple[str, ...] = ()
 
 
-def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveScores:
+def judge_live(evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str) -> LiveScores:
     """Ask every live judge about every unit, except for what the ledger already answers.
 
-    The database is open only while the ledger is read or written. What the run has spent already,
-    on generation, counts towards its budget.
+    The database is open only to read the units and to copy the ledger. What the run has spent
+    already, on generation, counts towards its budget.
 
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
@@ -71,28 +67,31 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
     if not judges:
         return LiveScores()
     keys = api_keys(judge for judge in evaluation.judges if judge.provider != "recorded")
-    with connect(database) as connection:
+    with folder.connect() as connection:
         units = [
             Unit(response_id, evaluation.question(question_id), prompt_text, response_text)
             for response_id, question_id, prompt_text, response_text in units_to_judge(connection)
         ]
-        spent = spent_in_run(connection, run_id)
-    cap = evaluation.budget_usd
-    budget = None if cap is None else max(0.0, cap - spent)
-    summary = asyncio.run(
-        judge_units(
-            units,
-            judges,
-            DuckDBLedger(database),
-            template=PromptTemplate.load(evaluation.judge_prompt),
-            options=RequestOptions(api_keys=keys, budget_usd=budget),
-            staged=evaluation.staged,
-        )
-    )
-    warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
-    with connect(database) as connection, transaction(connection):
-        write_staged_mode(connection, summary.stages, at=datetime.now(tz=UTC))
-        record_spending(connection, run_id, asset="judge_scores", spent_usd=summary.counted_usd)
+    template = PromptTemplate.load(evaluation.judge_prompt)
+    with folder.ledger(evaluation) as ledger:
+        cap = evaluation.budget_usd
+        budget = None if cap is None else max(0.0, cap - spent_in_run(ledger, run_id))
+        options = RequestOptions(api_keys=keys, budget_usd=budget)
+        with Worker(ledger, asset="judge_scores", run_id=run_id) as worker:
+            summary = asyncio.run(
+                judge_units(
+                    units,
+                    judges,
+                    worker,
+                    template=template,
+                    options=options,
+                    staged=evaluation.staged,
+                )
+            )
+        warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
+        write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
+        with folder.connect() as connection, transaction(connection):
+            copy_ledger(ledger, connection)
     return LiveScores(
         scores=pd.DataFrame([asdict(score) for score in summary.scores]),
         metadata={
@@ -108,14 +107,16 @@ def judge_live(evaluation: Evaluation, database: Path, *, run_id: str) -> LiveSc
     )
 
 
-def n_batches_to_collect(evaluation: Evaluation, database: Path) -> int:
+def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:
     """Batches of live judges that vendors have answered and no run has collected yet."""
     judges = [judge for judge in declared_live_judges(evaluation) if judge.declared.batch]
     if not judges:
         return 0
     keys = api_keys(judge for judge in evaluation.judges if judge.batch)
     options = RequestOptions(api_keys=keys)
-    return asyncio.run(n_ended_batches(judges, DuckDBLedger(database), options=options))
+    with folder.ledger(evaluation) as ledger:
+        looking = Worker(ledger, asset="ended_batches")  # without a lease, which only asking needs
+        return asyncio.run(n_ended_batches(judges, looking, options=options))
 
 
 def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:

@@ -18,6 +18,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import tunable_questions
+from eval_assets.readers import source_fingerprints
 from eval_assets.report import ReportData, render_html, render_markdown
 from eval_assets.store import (
     count_rows,
@@ -75,6 +76,7 @@ def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -
     outcomes = judge_gates(
         connection,
         evaluation,
+        sources=source_fingerprints(evaluation),
         measures={"human_agreement": humans, "judge_agreement": judges},
     )
     overall = humans.iloc[0]

@@ -3,9 +3,10 @@
 import hashlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import dagster as dg
 import duckdb
@@ -15,7 +16,15 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptError
 from eval_assets.problems import InputError
 from eval_assets.readers import read_evaluation
-from eval_assets.store import StoreError, columns_of, connect, count_rows
+from eval_assets.store import (
+    DamagedError,
+    SqlLedger,
+    StoreError,
+    columns_of,
+    connect,
+    count_rows,
+    open_ledger,
+)
 
 DEFAULT_FOLDER = "data/sample"
 
@@ -57,6 +66,15 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         with clear_failures():
             return read_evaluation(self.path)
 
+    def ledger(self, evaluation: Evaluation) -> AbstractContextManager[SqlLedger]:
+        """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder."""
+        return open_ledger(
+            self.path,
+            evaluation=evaluation.name,
+            database=self.database_path,
+            given=os.environ.get("EVAL_LEDGER"),
+        )
+
     def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         """Open the database; wait for another process to release it. Close it soon."""
         return connect(self.database_path, folder=self.path)
@@ -83,11 +101,16 @@ def clear_failures() -> Iterator[None]:
     try:
         yield
     except* (InputError, StoreError, PromptError) as group:
-        lines = [str(error) for error in _leaves(group)]
+        errors = list(_leaves(group))
     else:
         return
     raise dg.Failure(
-        description="\n".join(lines), metadata={"n_problems": len(lines)}, allow_retries=False
+        description="\n".join(map(str, errors)),
+        metadata={
+            "n_problems": len(errors),
+            "database_is_damaged": any(isinstance(error, DamagedError) for error in errors),
+        },
+        allow_retries=False,
     )
 
 
@@ -106,11 +129,17 @@ def table_metadata(
     }
 
 
-def rows_as_metadata(rows: pd.DataFrame) -> dg.TableMetadataValue:
+def rows_as_metadata(
+    rows: pd.DataFrame, *, descriptions: Mapping[str, str] = MappingProxyType({})
+) -> dg.TableMetadataValue:
     """Return rows as a table that the UI shows; undefined is None."""
     records = rows.astype(object).where(rows.notna(), None).to_dict("records")
     columns = [
-        dg.TableColumn(str(name), _COLUMN_TYPES.get(dtype.kind, "string"))
+        dg.TableColumn(
+            str(name),
+            _COLUMN_TYPES.get(dtype.kind, "string"),
+            description=descriptions.get(str(name)),
+        )
         for name, dtype in rows.dtypes.items()
     ]
     return dg.MetadataValue.table(

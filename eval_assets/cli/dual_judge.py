@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,12 +14,13 @@ import click
 
 from eval_assets.agreement import RESPONSE_DIFFERENCE, pair_kappa
 from eval_assets.cli.exit_codes import DONE, FAILED
-from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.options import data_option, database_of, database_option, ledger_of
 from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import kappa_label
 from eval_assets.judges import (
     JudgeScore,
     JudgingSummary,
+    LiveModel,
     PromptTemplate,
     RequestOptions,
     Unit,
@@ -37,10 +38,11 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE, Scale
 from eval_assets.store import (
     DualJudgement,
-    DuckDBLedger,
+    Worker,
+    append_history,
     connect,
+    copy_ledger,
     transaction,
-    write_dual_judgement,
 )
 
 DEFAULT_PAIR = (
@@ -79,11 +81,17 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
     asked = read_document_query(query_id, query, docs)
     evaluation = _evaluation(data)
     _refuse_one_model_twice(evaluation.judges)
+    judges = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+    options = RequestOptions(api_keys(evaluation.judges), budget_usd=evaluation.budget_usd)
+    require_prices(judges, budget_usd=options.budget_usd)
     path = database_of(data, database)
-    summary, latency_seconds = _ask(asked, evaluation, path)
-    judged = _judgement(asked, evaluation.judges, summary.scores)
-    with connect(path) as connection, transaction(connection):
-        write_dual_judgement(connection, judged)
+    with ledger_of(data, evaluation, database=path) as ledger:
+        with Worker(ledger, asset="dual-judge") as worker:
+            summary, latency_seconds = _ask(asked, judges, worker, options)
+        judged = _judgement(asked, evaluation.judges, summary.scores)
+        append_history(ledger, "dual_judgements", [asdict(judged)])
+        with connect(path) as connection, transaction(connection):
+            copy_ledger(ledger, connection)
     answer = _answer(judged, summary, evaluation, latency_seconds=latency_seconds)
     click.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
     return FAILED if judged.status == "error" else DONE
@@ -117,24 +125,20 @@ def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
 
 
 def _ask(
-    asked: DocumentQuery, evaluation: Evaluation, database: Path
+    asked: DocumentQuery,
+    judges: Sequence[LiveModel[Judge]],
+    worker: Worker,
+    options: RequestOptions,
 ) -> tuple[JudgingSummary, float]:
     """Ask both judges about every document; what came of it, and how long it took in seconds."""
     import_sdks()
-    judges = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
     template = PromptTemplate.load(Path("relevance"))
-    options = RequestOptions(api_keys(evaluation.judges), budget_usd=evaluation.budget_usd)
-    require_prices(judges, budget_usd=options.budget_usd)
     units = [
         Unit(_name(asked, document), RELEVANCE, asked.text, document.content)
         for document in asked.documents
     ]
-    with connect(database):
-        pass  # nothing is spent where the database cannot be used
     started = time.perf_counter()
-    summary = asyncio.run(
-        judge_units(units, judges, DuckDBLedger(database), template=template, options=options)
-    )
+    summary = asyncio.run(judge_units(units, judges, worker, template=template, options=options))
     return summary, time.perf_counter() - started
 
 

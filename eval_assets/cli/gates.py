@@ -15,7 +15,7 @@ from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.tables import print_gates
 from eval_assets.gates import GateOutcome, GateVerdict
 from eval_assets.interpretation import figure_text
-from eval_assets.readers import read_evaluation
+from eval_assets.readers import read_evaluation, source_fingerprints
 from eval_assets.report import escape_markdown
 from eval_assets.store import connect, judge_gates
 
@@ -42,7 +42,7 @@ def gates(data: Path, database: Path | None, form: Format) -> int:
     """
     evaluation = read_evaluation(data)
     with connect(database_of(data, database), folder=data) as connection:
-        outcomes = judge_gates(connection, evaluation)
+        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
     match form:
         case "table":
             print_gates(evaluation, outcomes)

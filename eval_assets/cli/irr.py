@@ -11,7 +11,7 @@ from eval_assets.agreement import irr_result
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.tables import print_humans
-from eval_assets.readers import read_evaluation
+from eval_assets.readers import read_evaluation, source_fingerprints
 from eval_assets.store import connect, human_ratings, judge_gates, read_table
 
 Format = Literal["table", "json", "irr-result"]
@@ -45,7 +45,7 @@ def irr(data: Path, database: Path | None, form: Format) -> int:
         if form == "irr-result":
             evaluation = read_evaluation(data)
             humans = human_ratings(connection, evaluation)
-            outcomes = judge_gates(connection, evaluation)
+            outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
             result = irr_result(evaluation, humans, agreement, findings, outcomes)
             click.echo(json.dumps(result, indent=2, allow_nan=False))
             return DONE

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import reduce
 from io import StringIO
@@ -15,6 +15,7 @@ from typing import Literal
 import click
 import dagster as dg
 import pandas as pd
+from filelock import FileLock
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED, print_errors
@@ -22,7 +23,8 @@ from eval_assets.cli.gates import gate_json
 from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import defs
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome
-from eval_assets.store import StoreError, judge_gates, read_table
+from eval_assets.readers import source_fingerprints
+from eval_assets.store import StoreError, judge_gates, read_table, set_aside
 
 _INTERRUPTED = (
     dg.DagsterExecutionInterruptedError.__name__,
@@ -30,6 +32,12 @@ _INTERRUPTED = (
     "RuntimeError: Query interrupted",
 )
 """Errors that Ctrl-C leads to: in a step, between steps, and while DuckDB is at work."""
+
+_OWN_RECORDS = {
+    "telemetry": {"enabled": False},
+    "python_logs": {"python_log_level": "INFO", "managed_python_loggers": ["eval_assets"]},
+}
+"""Settings of the records that lie beside the database."""
 
 
 _MEASURED = ("human_agreement", "judge_agreement", "judge_human_agreement")
@@ -66,18 +74,14 @@ def materialize(
         return MISUSED
     with _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {data}")
-        result = job.execute_in_process(
-            instance=instance,
-            asset_selection=sorted(selected),
-            raise_on_error=False,
-            tags=folder.run_tags,
-            run_config={
-                "resources": {
-                    "folder": {"config": {"data": folder.data, "database": folder.database}}
-                },
-                "loggers": {"console" if verbose else "terminal": {"config": {}}},
-            },
-        )
+        result = _execute(job, folder, instance, selected, verbose=verbose)
+        if _database_is_damaged(result) and (aside := set_aside(folder.database_path)):
+            click.echo(
+                f"{folder.database_path} could not be read and is now {aside.name}; "
+                "everything is computed again",
+                err=True,
+            )
+            result = _execute(job, folder, instance, selected, verbose=verbose)
     if _is_interrupted(result):
         raise KeyboardInterrupt
     if errors := _errors(result):
@@ -115,7 +119,7 @@ def _print_run(
     evaluation = folder.evaluation()
     checks = list(_failed_checks(result))
     with folder.connect() as connection:
-        outcomes = judge_gates(connection, evaluation)
+        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
         if output == "text":
             print_measured(connection, evaluation, outcomes)
         elif output == "json":
@@ -169,6 +173,41 @@ def _failed_checks(result: dg.ExecuteInProcessResult) -> Iterator[dict[str, str]
                     "severity": found.severity.value,
                     "finding": line,
                 }
+
+
+def _execute(
+    job: dg.JobDefinition,
+    folder: EvaluationFolder,
+    instance: dg.DagsterInstance,
+    selected: Collection[dg.AssetKey],
+    *,
+    verbose: bool,
+) -> dg.ExecuteInProcessResult:
+    """Run the selected assets in this process."""
+    return job.execute_in_process(
+        instance=instance,
+        asset_selection=sorted(selected),
+        raise_on_error=False,
+        tags=folder.run_tags,
+        run_config={
+            "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
+            "loggers": {"console" if verbose else "terminal": {"config": {}}},
+        },
+    )
+
+
+def _database_is_damaged(result: dg.ExecuteInProcessResult) -> bool:
+    """Whether an asset could not read the database."""
+    failures = [
+        event.step_failure_data.user_failure_data
+        for event in result.all_events
+        if event.is_step_failure
+    ]
+    return any(
+        told.metadata["database_is_damaged"].value
+        for told in failures
+        if told is not None and "database_is_damaged" in told.metadata
+    )
 
 
 def _selection(select: str | None) -> dg.AssetSelection:
@@ -231,21 +270,16 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     """
     if "DAGSTER_HOME" not in os.environ and Path("dagster.yaml").is_file():
         os.environ["DAGSTER_HOME"] = str(Path.cwd())
-    if "DAGSTER_HOME" in os.environ:
-        with dg.DagsterInstance.get() as instance:
-            yield instance
-    else:
-        home = folder.out / "dagster"
-        with suppress(OSError):
-            home.mkdir(parents=True, exist_ok=True)
-        if not os.access(home, os.W_OK):
-            raise StoreError(f"{home}: cannot be written. Give write access to {folder.out}.")
-        settings = {
-            "telemetry": {"enabled": False},
-            "python_logs": {
-                "python_log_level": "INFO",
-                "managed_python_loggers": ["eval_assets"],
-            },
-        }
-        with dg.DagsterInstance.local_temp(str(home.resolve()), overrides=settings) as instance:
-            yield instance
+    home = Path(os.environ.get("DAGSTER_HOME") or folder.out / "dagster")
+    with suppress(OSError):
+        home.mkdir(parents=True, exist_ok=True)
+    if not os.access(home, os.W_OK):
+        raise StoreError(f"{home}: cannot be written. Give write access to it.")
+    # Two processes that create Dagster's SQLite files at the same time fail on each other's tables.
+    with FileLock(home / ".creating.lock"):
+        if "DAGSTER_HOME" in os.environ:
+            instance = dg.DagsterInstance.get()
+        else:
+            instance = dg.DagsterInstance.local_temp(str(home.resolve()), overrides=_OWN_RECORDS)
+    with instance:
+        yield instance

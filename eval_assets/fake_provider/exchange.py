@@ -64,6 +64,7 @@ class Reply:
         headers: Beyond length and type.
         content_type: Media type of the body.
         delay_seconds: How long the answer is held back.
+        request_id: What it names the request.
     """
 
     status: int
@@ -71,6 +72,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     delay_seconds: float = 0.0
+    request_id: str = ""
 
     def encoded(self) -> bytes:
         """The answer as HTTP/1.1 bytes."""

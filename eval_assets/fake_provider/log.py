@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -21,6 +22,7 @@ class ReceivedRequest:
 
     Args:
         at_seconds: When it had arrived, on the clock of `time.monotonic`.
+        request_id: What the answer names the request.
         vendor: Whose wire format it spoke.
         method: GET, POST, …
         path: The path without its query.
@@ -31,6 +33,7 @@ class ReceivedRequest:
     """
 
     at_seconds: float
+    request_id: str
     vendor: VendorName
     method: str
     path: str
@@ -62,6 +65,7 @@ class RequestLog:
     def __init__(self, size: int | None) -> None:
         self._lock = threading.Lock()
         self._requests: deque[ReceivedRequest] = deque(maxlen=size)
+        self._sent_at: dict[str, float] = {}
         self._n_received = 0
         self._n_in_flight = 0
         self._max_in_flight = 0
@@ -77,6 +81,12 @@ class RequestLog:
         """Of those, the ones that asked a model for an answer at once, not in a batch."""
         generating = ("/v1/chat/completions", "/v1/messages")
         return tuple(request for request in self.requests if request.path in generating)
+
+    @property
+    def sent_at(self) -> dict[str, float]:
+        """When each answer was sent, by request id, on the clock of `time.monotonic`."""
+        with self._lock:
+            return dict(self._sent_at)
 
     @property
     def n_received(self) -> int:
@@ -97,6 +107,7 @@ class RequestLog:
         """Forget what was received and the most in flight; what is in flight stays counted."""
         with self._lock:
             self._requests.clear()
+            self._sent_at.clear()
             self._n_received = 0
             self._max_in_flight = self._n_in_flight
 
@@ -104,6 +115,12 @@ class RequestLog:
         """Count a request as in flight."""
         self._n_in_flight += 1
         self._max_in_flight = max(self._max_in_flight, self._n_in_flight)
+
+    def sent(self, request_id: str) -> None:
+        """Keep when an answer was sent."""
+        if self._requests.maxlen is None:
+            with self._lock:
+                self._sent_at[request_id] = time.monotonic()
 
     def left(self) -> None:
         """Count a request as answered or given up."""

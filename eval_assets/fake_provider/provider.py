@@ -92,6 +92,7 @@ class FakeProvider:
         self.log.add(
             ReceivedRequest(
                 at_seconds=at_seconds,
+                request_id=ask.request_id,
                 vendor=wire.vendor,
                 method=request.method,
                 path=request.path,
@@ -116,7 +117,8 @@ class FakeProvider:
             reply = self._routed(request, wire, ask, fault)
         except ProviderError as problem:
             reply = _error_reply(problem, wire, ask)
-        return replace(reply, headers={**reply.headers, wire.request_id_header: ask.request_id})
+        named = {**reply.headers, wire.request_id_header: ask.request_id}
+        return replace(reply, headers=named, request_id=ask.request_id)
 
     def _raise_error(self, fault: FaultKind | None) -> None:
         match fault:

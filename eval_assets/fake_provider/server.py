@@ -213,6 +213,7 @@ class _Connection(asyncio.Protocol):
 
     def _send(self, reply: Reply, *, keep_alive: bool) -> None:
         self._transport.write(reply.encoded())
+        self._provider.log.sent(reply.request_id)
         self._answering = False
         self._provider.log.left()
         if not keep_alive:

@@ -2,7 +2,6 @@
 
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
 from eval_assets.readers.evaluation import FILE, read_evaluation
-from eval_assets.readers.formats.files import source_fingerprint
 from eval_assets.readers.importers import SOURCES, import_files
 from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.labels import read_labels
@@ -11,6 +10,7 @@ from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.readers.references import id_of
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import UNPARSED, read_recorded_scores
+from eval_assets.readers.sources import source_fingerprints
 
 __all__ = [
     "FILE",
@@ -27,6 +27,6 @@ __all__ = [
     "read_ratings_file",
     "read_recorded_scores",
     "read_responses",
-    "source_fingerprint",
+    "source_fingerprints",
     "write_draft",
 ]

@@ -1,6 +1,18 @@
-"""Agreement statistics: arrays in, numbers out; undefined is NaN."""
+"""Agreement statistics: arrays in, numbers out; undefined is NaN. Needs NumPy only."""
 
-from eval_assets.scale import Level
+from eval_assets.scale import Level, Scale
+from eval_assets.stats._coefficients import (
+    AgreementWeights,
+    Alpha,
+    Coefficient,
+    FleissKappa,
+    GwetAC,
+    HumanAgreement,
+    PairwiseAgreement,
+)
+from eval_assets.stats._numbers import Column, Ratings
+from eval_assets.stats._paired_scores import CorrelationKind
+from eval_assets.stats._patterns import RatingPatterns
 from eval_assets.stats.agreement import (
     chance_human_agreement,
     fleiss_kappa,
@@ -14,6 +26,7 @@ from eval_assets.stats.alternative_annotator import (
     alternative_annotator_test,
 )
 from eval_assets.stats.association import (
+    Correlation,
     bias,
     confusion_matrix,
     kendall_tau_b,
@@ -23,32 +36,22 @@ from eval_assets.stats.association import (
     wilcoxon_signed_rank,
 )
 from eval_assets.stats.beside_people import NonInferiority, non_inferiority
+from eval_assets.stats.bootstrap import bootstrap_interval
 from eval_assets.stats.clusters import alpha_by_cluster
-from eval_assets.stats.coefficients import (
-    AgreementWeights,
-    Alpha,
-    Coefficient,
-    FleissKappa,
-    GwetAC,
-    HumanAgreement,
-    PairwiseAgreement,
-    estimate,
-)
 from eval_assets.stats.comparison import difference_interval
-from eval_assets.stats.intervals import (
-    Interval,
-    bootstrap_interval,
-    coefficient_interval,
-    jackknife_interval,
-)
+from eval_assets.stats.intervals import Interval, coefficient_interval
 from eval_assets.stats.jackknife import Jackknife, detectable_gain, groups_to_detect
-from eval_assets.stats.judge_human import JudgeHumanProfile, judge_human_profile
 from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
+from eval_assets.stats.judge_profile import (
+    ControlVerdict,
+    JudgeHumanProfile,
+    judge_human_profile,
+)
 from eval_assets.stats.kappa import (
+    CohenKappa,
     GroupedKappa,
     KappaWeights,
     cohen_kappa,
-    cohen_kappa_interval,
     grouped_kappa,
 )
 from eval_assets.stats.monotone_map import (
@@ -57,15 +60,14 @@ from eval_assets.stats.monotone_map import (
     identity_map,
     isotonic_regression,
 )
-from eval_assets.stats.overall import OverallProfile, QuestionRatings, overall_profile
 from eval_assets.stats.pair_sums import AgreementGain, agreement_gain, concordance
-from eval_assets.stats.patterns import RatingPatterns, Ratings
 from eval_assets.stats.prediction_powered import (
     prediction_powered_difference,
     prediction_powered_mean,
 )
 from eval_assets.stats.prevalence import rogan_gladen
-from eval_assets.stats.profile import AgreementProfile, agreement_profile
+from eval_assets.stats.question_profile import AgreementProfile, agreement_profile
+from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
 
 __all__ = [
     "AgreementGain",
@@ -74,6 +76,11 @@ __all__ = [
     "Alpha",
     "AlternativeAnnotatorTest",
     "Coefficient",
+    "CohenKappa",
+    "Column",
+    "ControlVerdict",
+    "Correlation",
+    "CorrelationKind",
     "FleissKappa",
     "GroupedKappa",
     "GwetAC",
@@ -87,9 +94,9 @@ __all__ = [
     "NonInferiority",
     "OverallProfile",
     "PairwiseAgreement",
-    "QuestionRatings",
     "RatingPatterns",
     "Ratings",
+    "Scale",
     "agreement_gain",
     "agreement_profile",
     "alpha_by_cluster",
@@ -100,12 +107,10 @@ __all__ = [
     "chance_human_agreement",
     "coefficient_interval",
     "cohen_kappa",
-    "cohen_kappa_interval",
     "concordance",
     "confusion_matrix",
     "detectable_gain",
     "difference_interval",
-    "estimate",
     "fleiss_kappa",
     "grouped_kappa",
     "groups_to_detect",
@@ -113,7 +118,6 @@ __all__ = [
     "human_agreement",
     "identity_map",
     "isotonic_regression",
-    "jackknife_interval",
     "judge_human_agreement",
     "judge_human_profile",
     "judge_pairwise_agreement",

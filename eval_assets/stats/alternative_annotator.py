@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.stats.interval_ends import t_probability
+from eval_assets.stats._numbers import Floats, Ratings
+from eval_assets.stats._quantiles import t_probability
 from eval_assets.stats.pair_sums import judged_ratings
-from eval_assets.stats.patterns import Floats, Ratings
 
 Scoring = Literal["accuracy", "rmse"]
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import Level
+from eval_assets.stats._numbers import Floats, Ratings
 from eval_assets.stats.jackknife import Jackknife
 from eval_assets.stats.pair_sums import (
     by_group,
@@ -15,7 +16,6 @@ from eval_assets.stats.pair_sums import (
     judged_ratings,
     rater_pair_sums,
 )
-from eval_assets.stats.patterns import Floats, Ratings
 
 _PERFECT = 1e-9
 """Disagreement below which its logarithm says nothing."""

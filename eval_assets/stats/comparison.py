@@ -1,118 +1,134 @@
 """The difference of a coefficient between two sets of ratings, with its interval."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
-from eval_assets.stats.coefficients import Coefficient, Estimator
-from eval_assets.stats.intervals import Interval, intervals
-from eval_assets.stats.patterns import Floats, Integers, RatingPatterns, Ratings, rating_matrix
-from eval_assets.stats.resampling import ResampledUnits
+from eval_assets.stats._coefficients import Coefficient
+from eval_assets.stats._ends import TIE
+from eval_assets.stats._numbers import Column, Ratings, group_codes
+from eval_assets.stats._patterns import RatingPatterns
+from eval_assets.stats._units import Units
+from eval_assets.stats.intervals import Interval, coefficient_interval, with_covariances
 
 
-def difference_interval(  # noqa: PLR0913 - two sets of ratings, what of them, and the resampling
-    a: Ratings,
-    b: Ratings,
+def difference_interval(  # noqa: PLR0913 - two sets of ratings and what of them
+    a: Ratings | RatingPatterns,
+    b: Ratings | RatingPatterns,
     coefficient: Coefficient,
     *,
     coefficient_b: Coefficient | None = None,
     paired: bool,
     confidence: float,
-    n_resamples: int,
-    rng: np.random.Generator,
+    groups: Column | None = None,
+    groups_b: Column | None = None,
 ) -> Interval:
-    """Coefficient of `a` less that of `b`, with its BCa bootstrap interval.
+    """Return the coefficient of `a` less that of `b`, with its confidence interval.
 
-    Two intervals that overlap do not say that there is no difference; this one that holds 0 does
-    say that none was shown.
+    Two intervals that overlap do not say that there is no difference; this one, if it holds 0, does
+    say that none was shown. It is made of the intervals of both (MOVER).
 
     Args:
-        a: Ratings of shape (n_units, n_raters), NaN where missing.
+        a: Ratings of shape (n_units, n_raters), NaN if missing.
         b: Ratings of shape (n_units_b, n_raters_b).
         coefficient: What is compared, for instance `Alpha("ordinal")`.
-        coefficient_b: The coefficient of `b` where it differs, as on another scale.
-        paired: Whether row i of both is the same response, as for two questions or two groups of
-            raters; they are then drawn together. Otherwise, as for the responses of two
-            models, each set is drawn by itself.
+        coefficient_b: The coefficient of `b` if it differs, as on another scale.
+        paired: Whether row i of both is the same response, as for two questions or two sets of
+            raters, so that what they have in common cancels out.
         confidence: Long-run share of intervals that hold the true difference, in (0, 1).
-        n_resamples: Bootstrap resamples; above `MAX_BOOTSTRAP_WORK` the jackknife is used.
-        rng: Source of chance.
+        groups: Which units of `a`, and of `b` if paired, are not independent.
+        groups_b: The same for `b` if not paired.
 
     Returns:
-        The difference; above 0 where `a` has the higher coefficient. `n_units` counts the rows
-        with two ratings, in `a` or `b` if paired, else in both together.
+        The difference: above 0 if `a` has the higher coefficient. `n_units` and `n_groups` count
+        those of `a` or `b` if paired, else those of both together.
 
     Raises:
-        ValueError: If the ratings have no two dimensions or do not suit the coefficient, or
-            paired ratings differ in length, or an argument is out of range.
+        ValueError: If the ratings do not suit the coefficient, paired ratings differ in length or
+            come as patterns, or an argument is out of range.
+
+    References:
+        Zou and Donner (2008), doi:10.1002/sim.3095.
 
     Examples:
         >>> from eval_assets.stats import PairwiseAgreement
         >>> clear = [[1, 1], [2, 2], [3, 3], [1, 2], [2, 2], [3, 3], [1, 1], [2, 2]]
         >>> vague = [[1, 3], [2, 2], [3, 1], [1, 2], [2, 3], [3, 3], [2, 1], [2, 2]]
         >>> found = difference_interval(
-        ...     clear, vague, PairwiseAgreement(within=0), paired=True, confidence=0.9,
-        ...     n_resamples=1000, rng=np.random.default_rng(1),
+        ...     clear, vague, PairwiseAgreement(within=0), paired=True, confidence=0.9
         ... )
         >>> found.value, found.low > 0, found.n_units
         (0.5, True, 8)
     """
-    matrix_a, matrix_b = rating_matrix(a), rating_matrix(b)
     other = coefficient if coefficient_b is None else coefficient_b
     if paired:
-        estimator, units = _paired(matrix_a, matrix_b, coefficient, other)
+        (one, two), correlation, n_units, n_groups = _paired(
+            a, b, coefficient, other, confidence=confidence, groups=groups
+        )
     else:
-        estimator, units = _independent(matrix_a, matrix_b, coefficient, other)
-    return intervals(
-        [estimator],
-        units,
-        confidence=confidence,
-        n_resamples=n_resamples,
-        rng=rng,
-        at_most_one=False,
-    )[0]
+        one = coefficient_interval(a, coefficient, confidence=confidence, groups=groups)
+        two = coefficient_interval(b, other, confidence=confidence, groups=groups_b)
+        correlation, n_units = 0.0, one.n_units + two.n_units
+        n_groups = one.n_groups + two.n_groups
+
+    value = one.value - two.value
+    if one.method is None or two.method is None:
+        return Interval(value, math.nan, math.nan, confidence, None, n_units, n_groups)
+
+    def far(one_end: float, two_end: float) -> float:
+        a_far, b_far = abs(one_end - one.value), abs(two_end - two.value)
+        return math.sqrt(max(0.0, a_far**2 + b_far**2 - 2 * correlation * a_far * b_far))
+
+    low, high = value - far(one.low, two.high), value + far(one.high, two.low)
+    return Interval(value, low, high, confidence, "mover", n_units, n_groups)
 
 
-def _paired(
-    a: Floats, b: Floats, coefficient: Coefficient, other: Coefficient
-) -> tuple[Estimator, ResampledUnits]:
-    """One weight for each row that has a rating in either matrix."""
-    if len(a) != len(b):
-        raise ValueError(f"paired ratings must have the same units, got {len(a)} and {len(b)}")
-    (units_a, patterns_a), (units_b, patterns_b) = _by_row(a), _by_row(b)
-    rows = np.union1d(units_a, units_b)
-    columns_a, columns_b = np.searchsorted(rows, units_a), np.searchsorted(rows, units_b)
-    of_a, of_b = coefficient.estimator(patterns_a), other.estimator(patterns_b)
-    is_pairable = np.zeros(len(rows), np.bool_)
-    is_pairable[columns_a] |= patterns_a.is_pairable
-    is_pairable[columns_b] |= patterns_b.is_pairable
-    drawn_a = ResampledUnits.of(patterns_a, [coefficient])
-    drawn_b = ResampledUnits.of(patterns_b, [other])
-    units = ResampledUnits(
-        np.ones(len(rows), np.int64),
-        (np.flatnonzero(is_pairable), np.flatnonzero(~is_pairable)),
-        n_pairable=int(is_pairable.sum()),
-        n_entries=drawn_a.n_entries + drawn_b.n_entries,
+def _paired(  # noqa: PLR0913 - two sets of ratings and what of them
+    a: Ratings | RatingPatterns,
+    b: Ratings | RatingPatterns,
+    coefficient: Coefficient,
+    other: Coefficient,
+    *,
+    confidence: float,
+    groups: Column | None,
+) -> tuple[list[Interval], float, int, int]:
+    """Intervals of both sides, the correlation of their estimates, and how many units and groups.
+
+    Raises:
+        TypeError: If the ratings are patterns.
+        ValueError: If they differ in length.
+    """
+    if isinstance(a, RatingPatterns) or isinstance(b, RatingPatterns):
+        raise TypeError("patterns forget which unit is which: give matrices if they are paired")
+    (one, kind_a), (two, kind_b) = coefficient.by_row(a), other.by_row(b)
+    if len(kind_a) != len(kind_b):
+        raise ValueError(
+            f"paired ratings must have the same units, got {len(kind_a)} and {len(kind_b)}"
+        )
+    codes = group_codes(groups, n_units=len(kind_a))
+    row = np.arange(len(kind_a)) if codes is None else codes
+    n_a, n_b = len(one.is_evidence), len(two.is_evidence)
+    n_a, n_b = len(one.is_evidence), len(two.is_evidence)
+    units = Units.of(
+        np.concatenate([kind_a, np.where(kind_b < 0, -1, n_a + kind_b)]),
+        n_kinds=n_a + n_b,
+        groups=np.concatenate([row, row]),
     )
-    return lambda weights: of_a(weights[:, columns_a]) - of_b(weights[:, columns_b]), units
-
-
-def _by_row(matrix: Floats) -> tuple[Integers, RatingPatterns]:
-    row = np.repeat(np.arange(len(matrix)), matrix.shape[1])
-    return RatingPatterns.by_unit(row, matrix.ravel())
-
-
-def _independent(
-    a: Floats, b: Floats, coefficient: Coefficient, other: Coefficient
-) -> tuple[Estimator, ResampledUnits]:
-    """Weights of the patterns of `a`, then of those of `b`, in strata of their own."""
-    patterns_a, patterns_b = RatingPatterns.from_matrix(a), RatingPatterns.from_matrix(b)
-    of_a, of_b = coefficient.estimator(patterns_a), other.estimator(patterns_b)
-    split = len(patterns_a.n_units)
-    drawn_a = ResampledUnits.of(patterns_a, [coefficient])
-    drawn_b = ResampledUnits.of(patterns_b, [other])
-    units = ResampledUnits(
-        np.concatenate([drawn_a.n_units, drawn_b.n_units]),
-        (*drawn_a.strata, *(stratum + split for stratum in drawn_b.strata)),
-        n_pairable=drawn_a.n_pairable + drawn_b.n_pairable,
-        n_entries=drawn_a.n_entries + drawn_b.n_entries,
-    )
-    return lambda weights: of_a(weights[:, :split]) - of_b(weights[:, split:]), units
+    measures = [
+        replace(
+            one,
+            estimator=lambda weights: one.estimator(weights[:, :n_a]),
+            is_evidence=np.append(one.is_evidence, np.zeros(n_b, np.bool_)),
+        ),
+        replace(
+            two,
+            estimator=lambda weights: two.estimator(weights[:, n_a:]),
+            is_evidence=np.append(np.zeros(n_a, np.bool_), two.is_evidence),
+        ),
+    ]
+    found, products = with_covariances(measures, units, confidence=confidence)
+    scale = math.sqrt(products[0, 0] * products[1, 1])
+    correlation = float(products[0, 1]) / scale if scale > TIE**2 else 0.0
+    counts = np.append(one.is_evidence, False)[kind_a] | np.append(two.is_evidence, False)[kind_b]
+    return found, correlation, int(counts.sum()), len(np.unique(row[counts]))

@@ -1,22 +1,17 @@
-"""Confidence intervals of agreement coefficients: bias-corrected bootstrap and jackknife."""
+"""Confidence intervals of agreement coefficients, by leaving out response groups."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from eval_assets.stats.coefficients import Coefficient, Estimator, estimate
-from eval_assets.stats.interval_ends import Method, accelerations, bca_ends, jackknife_t_ends
-from eval_assets.stats.patterns import Floats, RatingPatterns, Ratings, rating_matrix
-from eval_assets.stats.resampling import Deletions, ResampledUnits
-
-MAX_BOOTSTRAP_WORK = 20_000_000
-"""Entries of distinct patterns x resamples above which the bootstrap gives way to the jackknife,
-whose intervals differ little from it where there are so many units."""
-
-MAX_GENERIC_DELETIONS = 200
-"""Evaluations of a caller's own statistic spent on the acceleration."""
+from eval_assets.stats._coefficients import Coefficient, Measure, PatternCoefficient
+from eval_assets.stats._ends import Evidence, Method
+from eval_assets.stats._numbers import Column, Floats, Ratings, group_codes
+from eval_assets.stats._patterns import RatingPatterns, counted
+from eval_assets.stats._units import Sample, Units
 
 
 @dataclass(frozen=True)
@@ -24,189 +19,128 @@ class Interval:
     """An estimate and the range that its unknown true value is likely to lie in.
 
     Attributes:
-        value: The estimate; NaN where it is undefined.
-        low: Lower end; NaN where it is undefined.
-        high: Upper end; NaN where it is undefined.
+        value: The estimate; NaN if it is undefined.
+        low: Lower end; NaN if it is undefined.
+        high: Upper end; NaN if it is undefined.
         confidence: Share of such intervals that hold the true value, in the long run.
-        method: How the ends were found.
-        n_units: Units that were resampled. Below 50 the true value may be held a little less, or
-            more, often than `confidence` says.
+        method: How the ends were found; None if they are undefined.
+        n_units: Units that the estimate is of.
+        n_groups: Groups that these units belong to, which are taken as independent. With fewer than
+            50 the true value may be held a little less often than `confidence` says.
     """
 
     value: float
     low: float
     high: float
     confidence: float
-    method: Method
+    method: Method | None
     n_units: int
+    n_groups: int
 
+    def __str__(self) -> str:
+        ends = f"[{self.low:.3f}, {self.high:.3f}]" if self.method else "[undefined]"
+        return f"{self.value:.3f} {ends}"
 
-def bootstrap_interval(
-    ratings: Ratings,
-    statistic: Callable[[Floats], float],
-    *,
-    confidence: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Interval:
-    """BCa bootstrap interval of any statistic of ratings; units are resampled, never raters.
-
-    For the coefficients of this package `coefficient_interval` gives the same at a small
-    part of the cost. The difference of two statistics of the same units is a statistic
-    of their columns side by side.
-
-    Args:
-        ratings: Values of shape (n_units, n_columns); the columns may be raters, or anything
-            else that is known of each unit.
-        statistic: Function of such an array; may give NaN.
-        confidence: Long-run share of intervals that hold the true value, in (0, 1).
-        n_resamples: Draws of all units with replacement; 1,000 or more for 95 %.
-        rng: Source of chance.
-
-    Returns:
-        The interval. Its ends are NaN where there is one unit, or where the statistic is
-        undefined on all units or on more than half of the resamples; the others
-        are left out.
-
-    Raises:
-        ValueError: If `ratings` is not two-dimensional, or an argument is out of range.
-
-    References:
-        Efron (1987), doi:10.1080/01621459.1987.10478410; widened for few units as in
-        Hesterberg (2015), doi:10.1080/00031305.2015.1089789.
-
-    Examples:
-        >>> scores = np.array([[1, 2], [2, 2], [3, 4], [4, 4], [5, 4], [2, 1]])
-        >>> def bias(rows):
-        ...     return float((rows[:, 0] - rows[:, 1]).mean())
-        >>> found = bootstrap_interval(
-        ...     scores, bias, confidence=0.95, n_resamples=2000, rng=np.random.default_rng(1)
-        ... )
-        >>> found.low < found.value < found.high
-        True
-    """
-    _check(confidence=confidence, n_resamples=n_resamples)
-    rows = rating_matrix(ratings)
-    n_units = len(rows)
-    value = float(statistic(rows))
-    if n_units < 2:  # noqa: PLR2004 - one unit says nothing about others
-        return Interval(value, math.nan, math.nan, confidence, "bca", n_units)
-    resampled = np.array(
-        [statistic(rows[rng.integers(n_units, size=n_units)]) for _ in range(n_resamples)]
-    )
-    groups = np.array_split(rng.permutation(n_units), min(n_units, MAX_GENERIC_DELETIONS))
-    deleted = np.array([[statistic(np.delete(rows, group, axis=0)) for group in groups]])
-    deletions = [Deletions(deleted, np.ones(len(groups), np.int64))]
-    acceleration = float(accelerations(deletions)[0])
-    low, high, method = bca_ends(
-        value, resampled, acceleration=acceleration, confidence=confidence, n_units=n_units
-    )
-    return Interval(value, low, high, confidence, method, n_units)
+    def times(self, factor: float, *, plus: float = 0.0) -> Self:
+        """Return the interval of `factor` x the figure + `plus`."""
+        ends = sorted([self.low * factor + plus, self.high * factor + plus])
+        return replace(self, value=self.value * factor + plus, low=ends[0], high=ends[1])
 
 
 def coefficient_interval(
-    patterns: RatingPatterns,
+    ratings: Ratings | RatingPatterns,
     coefficient: Coefficient,
     *,
     confidence: float,
-    n_resamples: int,
-    rng: np.random.Generator,
+    groups: Column | None = None,
 ) -> Interval:
-    """BCa bootstrap interval of a coefficient of this package, over units with two ratings.
+    """Return a coefficient with its confidence interval, exact in the same way every time.
 
-    Where distinct patterns x resamples exceed `MAX_BOOTSTRAP_WORK` it is the jackknife interval.
+    One response group at a time is left out (jackknife); the ends follow from how the standard
+    error changes with the true value. No random numbers are drawn.
+
+    Args:
+        ratings: Values of shape (n_units, n_raters), NaN if a rating is missing.
+        coefficient: `Alpha(level)`, `HumanAgreement(scale)`, `PairwiseAgreement(within)`,
+            `FleissKappa()` or `GwetAC(weights)`; of two columns also `CohenKappa(weights)` and
+            `Correlation(kind)`.
+        confidence: Long-run share of intervals that hold the true value, in (0, 1).
+        groups: Which units are not independent, such as responses to one prompt: any label, one for
+            each unit. None takes all units as independent.
+
+    Returns:
+        The interval. Its ends are NaN if there is one group, or if the coefficient is undefined or
+        becomes so by leaving out one group.
+
+    Raises:
+        ValueError: If the ratings do not suit the coefficient or an argument is out of range.
+
+    References:
+        Wilson (1927), doi:10.1080/01621459.1927.10502953, for shares; Bloch and Kraemer (1989),
+        doi:10.2307/2532052, for the variance of chance-corrected coefficients; docs/methods.md.
 
     Examples:
         >>> from eval_assets.stats import Alpha
-        >>> patterns = RatingPatterns.from_counts([1, 2], [[2, 0], [1, 1], [0, 2]], [20, 10, 20])
+        >>> first, second = [1, 2, 3, 3, 4, 5, 2, 1, 5, 3], [1, 2, 3, 1, 4, 4, 2, 1, 5, 2]
+        >>> ratings = np.column_stack([first, second])
+        >>> print(coefficient_interval(ratings, Alpha("ordinal"), confidence=0.95))
+        0.822 [0.217, 0.972]
+        >>> prompts = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
         >>> found = coefficient_interval(
-        ...     patterns, Alpha("nominal"), confidence=0.95, n_resamples=2000,
-        ...     rng=np.random.default_rng(1),
+        ...     ratings, Alpha("ordinal"), confidence=0.95, groups=prompts
         ... )
-        >>> round(found.value, 3), found.low < 0.5, found.high > 0.7, found.method
-        (0.604, True, True, 'bca')
+        >>> found.n_units, found.n_groups
+        (10, 5)
     """
-    units = ResampledUnits.of(patterns, [coefficient])
-    estimators = [coefficient.estimator(patterns)]
-    return intervals(estimators, units, confidence=confidence, n_resamples=n_resamples, rng=rng)[0]
+    measure, units = _measured(ratings, coefficient, groups)
+    return intervals([measure], units, confidence=confidence)[0]
 
 
-def jackknife_interval(
-    patterns: RatingPatterns, coefficient: Coefficient, *, confidence: float
-) -> Interval:
-    """Jackknife interval of a coefficient that is 1 at best, over units with two ratings.
-
-    Student's t on log(1 - coefficient), where alpha and its like are closer to normal. With one
-    unit of disagreement that logarithm is infinite once it is left out; the t interval is then
-    taken of the coefficient itself and ends at 1. Where all units agree, both ends are 1.
-
-    Returns:
-        The interval; its ends are NaN where there is one unit, or where the coefficient
-        is undefined or becomes so by leaving out one unit.
+def intervals(measures: Sequence[Measure], units: Sample, *, confidence: float) -> list[Interval]:
+    """Return the intervals of several measures of the same units.
 
     Raises:
         ValueError: If `confidence` is not in (0, 1).
     """
-    _check(confidence=confidence, n_resamples=1)
-    units = ResampledUnits.of(patterns, [coefficient])
-    deletions = units.jackknife([coefficient.estimator(patterns)])
-    value = estimate(coefficient, patterns)
-    if units.n_pairable < 2:  # noqa: PLR2004 - one unit says nothing about others
-        return Interval(value, math.nan, math.nan, confidence, "jackknife_t", units.n_pairable)
-    low, high, method = jackknife_t_ends(
-        value, deletions, 0, at_most_one=True, confidence=confidence
-    )
-    return Interval(value, low, high, confidence, method, units.n_pairable)
+    return with_covariances(measures, units, confidence=confidence)[0]
 
 
-def intervals(  # noqa: PLR0913 - what is resampled, how, and one property of it
-    estimators: Sequence[Estimator],
-    units: ResampledUnits,
-    *,
-    confidence: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-    at_most_one: bool = True,
-) -> list[Interval]:
-    """Intervals of several estimators from one set of resamples.
-
-    `at_most_one` says that they are 1 at best, as agreement is and a difference is not.
-
-    Raises:
-        ValueError: If an argument is out of range.
-    """
-    _check(confidence=confidence, n_resamples=n_resamples)
-    observed = units.n_units[np.newaxis].astype(np.float64)
-    values = [float(estimator(observed)[0]) for estimator in estimators]
-    n_units = units.n_pairable
-    if n_units < 2:  # noqa: PLR2004 - one unit says nothing about others
-        return [Interval(v, math.nan, math.nan, confidence, "bca", n_units) for v in values]
-    deletions = units.jackknife(estimators)
-    if units.n_entries * n_resamples > MAX_BOOTSTRAP_WORK:
-        ends = [
-            jackknife_t_ends(
-                value, deletions, index, at_most_one=at_most_one, confidence=confidence
-            )
-            for index, value in enumerate(values)
-        ]
-    else:
-        resampled = units.bootstrap(estimators, n_resamples=n_resamples, rng=rng)
-        ends = [
-            bca_ends(
-                value, row, acceleration=float(acceleration), confidence=confidence, n_units=n_units
-            )
-            for value, row, acceleration in zip(
-                values, resampled, accelerations(deletions), strict=True
-            )
-        ]
-    return [
-        Interval(value, low, high, confidence, method, n_units)
-        for value, (low, high, method) in zip(values, ends, strict=True)
-    ]
+def with_covariances(
+    measures: Sequence[Measure], units: Sample, *, confidence: float
+) -> tuple[list[Interval], Floats]:
+    """Return the intervals of several measures, and the covariances of the estimates to scale."""
+    require_confidence(confidence)
+    estimators = [measure.estimator for measure in measures]
+    values = np.array([estimator(units.observed())[0] for estimator in estimators])
+    deletions = units.jackknife(estimators, cost=max(measure.cost for measure in measures))
+    products = deletions.products(values)
+    found = []
+    for measure, value, squares in zip(measures, values, np.diag(products), strict=True):
+        n_units, n_groups = units.evidence(measure.is_evidence)
+        n_deleted = min(n_groups, deletions.n_deletions)
+        low, high, method = math.nan, math.nan, None
+        if n_deleted > 1 and not math.isnan(value + squares):
+            variance = (n_deleted - 1) / n_deleted * float(squares)
+            evidence = Evidence(float(value), variance, n_groups, n_deleted - 1, confidence)
+            low, high, method = measure.spread.ends(evidence)
+        found.append(Interval(float(value), low, high, confidence, method, n_units, n_groups))
+    return found, products
 
 
-def _check(*, confidence: float, n_resamples: int) -> None:
+def _measured(
+    ratings: Ratings | RatingPatterns, coefficient: Coefficient, groups: Column | None
+) -> tuple[Measure, Units]:
+    """The coefficient of ratings, and their units."""
+    if not isinstance(ratings, RatingPatterns):
+        measure, kind = coefficient.by_row(ratings)
+        codes = group_codes(groups, n_units=len(kind))
+        return measure, Units.of(kind, n_kinds=len(measure.is_evidence), groups=codes)
+    if not isinstance(coefficient, PatternCoefficient):
+        raise TypeError("patterns forget who gave a rating: give a matrix")
+    return coefficient.measure(ratings), counted(ratings, groups=groups).units
+
+
+def require_confidence(confidence: float) -> None:
+    """Raise ValueError if `confidence` is not in (0, 1)."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence:g}")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from eval_assets.stats.interval_ends import t_quantile
-from eval_assets.stats.patterns import Floats
+from eval_assets.stats._numbers import Floats
+from eval_assets.stats._quantiles import t_quantile
 
 POWER_QUANTILE = 0.84
 """Standard errors above its critical value at which a test detects an effect in 80 % of tries."""

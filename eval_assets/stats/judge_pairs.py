@@ -1,39 +1,58 @@
 """How close a judge's scores are to the ratings of humans, pair by pair."""
 
 import numpy as np
-import numpy.typing as npt
 
-from eval_assets.stats.coefficients import refuse_off_scale
-from eval_assets.stats.patterns import Floats, Ratings, rating_matrix
+from eval_assets.scale import Scale
+from eval_assets.stats._numbers import (
+    NOISE,
+    Column,
+    Floats,
+    Ratings,
+    declared_scale,
+    number_arrays,
+    rating_matrix,
+    require_on_scale,
+    without_noise,
+)
 
 
 def judge_human_agreement(
-    ratings: Ratings, scores: npt.ArrayLike, *, low: float, high: float
+    ratings: Ratings,
+    judge: Column,
+    *,
+    scale: Scale | None = None,
+    low: float | None = None,
+    high: float | None = None,
 ) -> float:
-    """A^HA: how close a judge is to a human rater of the same response, on the scale both used.
+    """Return A^HA: how close a judge is to a human rater of the same response, on their scale.
 
     The mean over responses with a score and a rating of each response's mean over raters of
-    1 - |rating - score| / (high - low). Set beside A^HH it says whether the judge is as close
+    1 - |rating - score| / (high - low). Beside A^HH it says whether the judge is as close
     to a human as humans are to each other.
 
     Args:
-        ratings: Human ratings of shape (n_units, n_raters), NaN where missing.
-        scores: The judge's scores of shape (n_units,), NaN where missing.
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        judge: The judge's scores of shape (n_units,), NaN if missing.
+        scale: The declared scale; or its ends:
         low: Lowest value of the declared scale.
         high: Highest value of the declared scale.
 
     Returns:
-        1 where the judge always gives what humans gave, 0 where it is always at the opposite end;
-        NaN where no unit has both.
+        1 if the judge always gives what humans gave, 0 if it is always at the opposite end;
+        NaN if no unit has both.
 
     Raises:
-        ValueError: If the shapes do not fit, or a value is infinite or outside [low, high].
+        ValueError: If the shapes do not fit, or a value is infinite or off the scale.
 
     Examples:
         >>> judge_human_agreement([[3, 4], [2, np.nan]], [4, 2], low=1, high=5)
         0.9375
     """
-    far = _distances(ratings, scores, low=low, high=high) / (high - low)
+    declared = declared_scale(scale, low, high)
+    human, scores = with_judge(ratings, judge)
+    for values in (human, scores):
+        require_on_scale(values, declared)
+    far = np.abs(human - scores[:, np.newaxis]) / (declared.high - declared.low)
     n_raters = np.count_nonzero(~np.isnan(far), axis=1)
     rated = n_raters > 0
     if not rated.any():
@@ -41,39 +60,45 @@ def judge_human_agreement(
     return float(np.mean(1 - np.nansum(far[rated], axis=1) / n_raters[rated]))
 
 
-def judge_pairwise_agreement(ratings: Ratings, scores: npt.ArrayLike, *, within: float) -> float:
-    """Share of (human rating, judge score) pairs at most `within` apart, pooled over responses.
+def judge_pairwise_agreement(ratings: Ratings, judge: Column, *, within: float) -> float:
+    """Return the share of (human rating, judge score) pairs at most `within` apart.
 
     Args:
-        ratings: Human ratings of shape (n_units, n_raters), NaN where missing.
-        scores: The judge's scores of shape (n_units,), NaN where missing.
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing; may be text labels if
+            `within` is 0.
+        judge: The judge's scores of shape (n_units,), NaN if missing.
         within: Greatest distance that counts as agreement, in scale points: 0 for exact.
 
     Returns:
-        1 where all pairs agree, 0 where none does; NaN where no unit has both.
+        1 if all pairs agree, 0 if none does; NaN if no unit has both.
 
     Raises:
-        ValueError: If the shapes do not fit or a value is infinite.
+        ValueError: If the shapes do not fit, a value is infinite or `within` is below 0.
 
     Examples:
         >>> judge_pairwise_agreement([[3, 4], [2, np.nan]], [4, 2], within=0)
         0.6666666666666666
     """
-    far = _distances(ratings, scores, low=-np.inf, high=np.inf)
-    far = far[~np.isnan(far)]
-    noise = 1e-12 * max(np.nanmax(np.abs(side), initial=0.0) for side in (ratings, scores))
-    return float(np.mean(far <= within + noise)) if far.size else float("nan")
+    if not within >= 0:
+        raise ValueError(f"within must be at least 0, got {within:g}")
+    human, scores = with_judge(ratings, judge, text=within == 0)
+    far = np.abs(human - scores[:, np.newaxis])
+    known = far[~np.isnan(far)]
+    noise = NOISE * max(np.nanmax(np.abs(side), initial=0.0) for side in (human, scores))
+    return float(np.mean(known <= within + noise)) if known.size else float("nan")
 
 
-def _distances(ratings: Ratings, scores: npt.ArrayLike, *, low: float, high: float) -> Floats:
-    """|rating - score| of shape (n_units, n_raters), NaN where either is missing."""
-    human = rating_matrix(ratings)
-    judge = np.asarray(scores, dtype=np.float64)
-    if judge.shape != human.shape[:1]:
+def with_judge(ratings: Ratings, judge: Column, *, text: bool = False) -> tuple[Floats, Floats]:
+    """Return human ratings and a judge's scores as floats, without float noise between them.
+
+    Raises:
+        ValueError: If the shapes do not fit, or a value is infinite or not a number.
+    """
+    human, scores = number_arrays(ratings, judge, name="ratings and scores", text=text)
+    human = rating_matrix(human)
+    if scores.shape != human.shape[:1]:
         raise ValueError(
-            f"scores must have one value for each of the {len(human)} units, got {judge.shape}"
+            f"judge must have one score for each of the {len(human)} units, got {scores.shape}"
         )
-    judge = rating_matrix(judge[:, np.newaxis])
-    for values in (human, judge):
-        refuse_off_scale(values[~np.isnan(values)], low=low, high=high)
-    return np.abs(human - judge)
+    both = without_noise(np.append(human.ravel(), scores))
+    return both[: human.size].reshape(human.shape), both[human.size :]

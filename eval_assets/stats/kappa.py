@@ -1,39 +1,50 @@
 """Cohen's kappa: two raters, or two judges, on the same units."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, Self, TypeAlias, assert_never
 
 import numpy as np
-import numpy.typing as npt
 
-from eval_assets.stats.coefficients import Estimator, defined_ratio
-from eval_assets.stats.intervals import Interval, intervals
-from eval_assets.stats.patterns import Floats, Integers, paired_values
-from eval_assets.stats.resampling import ResampledUnits
-from eval_assets.stats.weighting import weighted_sums
+from eval_assets.stats._coefficients import Measure
+from eval_assets.stats._ends import BeyondChance, kurtosis
+from eval_assets.stats._numbers import (
+    Column,
+    Floats,
+    Integers,
+    Ratings,
+    distinct_values,
+    group_codes,
+    paired_columns,
+    paired_values,
+    require_literal,
+    two_columns,
+)
+from eval_assets.stats._units import Estimator, defined_ratio, sums_by_code, weighted_sums
 
 KappaWeights: TypeAlias = Literal["linear", "quadratic"]
 """Blame for disagreement, by |a - b| or by (a - b)**2 in scale points."""
 
+BLOCK_MARGINALS = 1 << 20
+"""Counts of values held at once while groups are measured."""
 
-def cohen_kappa(a: npt.ArrayLike, b: npt.ArrayLike, *, weights: KappaWeights | None) -> float:
-    """Cohen's kappa: agreement of two raters beyond what their own habits give by chance.
+
+def cohen_kappa(a: Column, b: Column, *, weights: KappaWeights | None) -> float:
+    """Return Cohen's kappa: agreement of two raters beyond what their habits give by chance.
 
     Args:
-        a: One rater's values, shape (n_units,), NaN where missing.
+        a: One rater's values, shape (n_units,), NaN if missing; may be text without `weights`.
         b: The other's values of the same units.
         weights: How much a disagreement counts: None all the same, "linear" by |a - b|,
             "quadratic" by (a - b)**2. Distances are of values, not of ranks, so a value that
             nobody gave changes nothing.
 
     Returns:
-        1 for perfect agreement, 0 for chance, below 0 for less than that; NaN where both
-        gave one and the same value throughout, or no unit has both.
+        1 for perfect agreement, 0 for chance, below 0 for less than that; NaN if both gave one and
+        the same value throughout, or no unit has both.
 
     Raises:
-        ValueError: If the shapes differ or a value is infinite.
+        ValueError: If the shapes differ, a value is infinite or `weights` is unknown.
 
     References:
         Cohen (1968), doi:10.1037/h0026256.
@@ -42,85 +53,115 @@ def cohen_kappa(a: npt.ArrayLike, b: npt.ArrayLike, *, weights: KappaWeights | N
         >>> round(cohen_kappa([1, 1, 0, 0, 1], [1, 0, 0, 0, 1], weights=None), 3)
         0.615
     """
-    table = PairTable.of(a, b)
-    return float(table.kappa(weights)(table.observed)[0])
-
-
-def cohen_kappa_interval(  # noqa: PLR0913 - the data and five keywords
-    a: npt.ArrayLike,
-    b: npt.ArrayLike,
-    *,
-    weights: KappaWeights | None,
-    confidence: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Interval:
-    """Cohen's kappa with its BCa bootstrap interval over units.
-
-    Raises:
-        ValueError: If the shapes differ, a value is infinite or an argument is out of range.
-
-    Examples:
-        >>> a, b = [0] * 20 + [1] * 20, [0] * 17 + [1] * 20 + [0] * 3
-        >>> rng = np.random.default_rng(1)
-        >>> found = cohen_kappa_interval(
-        ...     a, b, weights=None, confidence=0.95, n_resamples=2000, rng=rng
-        ... )
-        >>> round(found.value, 2), 0.3 < found.low < 0.6, found.n_units
-        (0.7, True, 40)
-    """
-    table = PairTable.of(a, b)
-    units = ResampledUnits.alike(table.n_units, n_entries=len(table.n_units))
-    estimators = [table.kappa(weights)]
-    return intervals(estimators, units, confidence=confidence, n_resamples=n_resamples, rng=rng)[0]
+    require_literal(weights, KappaWeights, name="weights", or_none=True)
+    one, other = paired_values(a, b, text=weights is None)
+    table, _ = PairTable.of(one, other)
+    return float(table.kappa(weights)(table.n_units[np.newaxis].astype(np.float64))[0])
 
 
 @dataclass(frozen=True)
+class CohenKappa:
+    """Cohen's kappa of two columns, for `coefficient_interval` and `difference_interval`.
+
+    Attributes:
+        weights: As in `cohen_kappa`.
+    """
+
+    weights: KappaWeights | None
+
+    def __post_init__(self) -> None:
+        require_literal(self.weights, KappaWeights, name="weights", or_none=True)
+
+    def by_row(self, ratings: Ratings) -> tuple[Measure, Integers]:
+        """Return kappa of a matrix with two columns, and the cell of each row, -1 if incomplete.
+
+        Raises:
+            ValueError: If there are not two columns.
+        """
+        one, other, known = two_columns(ratings, text=self.weights is None)
+        table, cell = PairTable.of(one, other)
+        index = np.full(len(known), -1)
+        index[known] = cell
+        return table.measure(self.weights), index
+
+
+@dataclass(frozen=True, eq=False)
 class GroupedKappa:
     """Cohen's kappa of units that come in groups, such as the documents of a query.
 
     Attributes:
-        macro: Mean of the groups' kappas; groups where it is undefined are left out.
+        macro: Mean of the groups' kappas; groups whose kappa is undefined are left out.
         micro: Kappa of all units pooled.
-        by_group: Each group's kappa; NaN where it is undefined.
+        by_group: Each group's kappa, in order of the groups' appearance; NaN if undefined.
+        n_units: Units of each group that both raters rated.
         n_defined: Groups that `macro` is the mean of.
     """
 
     macro: float
     micro: float
-    by_group: tuple[float, ...]
+    by_group: Floats
+    n_units: Integers
     n_defined: int
 
 
 def grouped_kappa(
-    groups: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]], *, weights: KappaWeights | None
+    a: Column, b: Column, groups: Column, *, weights: KappaWeights | None
 ) -> GroupedKappa:
-    """Kappa of each group, their mean, and kappa of all units pooled.
+    """Return the kappa of each group, their mean, and the kappa of all units pooled.
 
     Few units leave few possible values (five with two classes: none between .615 and 1), so a
     gate is better set on `micro`.
 
     Args:
-        groups: Both raters' values, a pair of arrays for each group.
+        a: One rater's values, shape (n_units,), NaN if missing.
+        b: The other's values of the same units.
+        groups: Group of each unit: any label.
         weights: As in `cohen_kappa`.
 
     Raises:
-        ValueError: If the shapes of a pair differ or a value is infinite.
+        ValueError: If the shapes differ, a value is infinite or `weights` is unknown.
 
     Examples:
-        >>> found = grouped_kappa([([1, 1], [1, 1]), ([1, 0, 1], [1, 0, 0])], weights=None)
-        >>> [round(kappa, 3) for kappa in (*found.by_group, found.macro, found.micro)]
-        [nan, 0.4, 0.4, 0.545]
+        >>> a, b = [1, 1, 1, 0, 1], [1, 1, 1, 0, 0]
+        >>> found = grouped_kappa(a, b, ["q1", "q1", "q2", "q2", "q2"], weights=None)
+        >>> found.by_group.round(3).tolist(), round(found.macro, 3), round(found.micro, 3)
+        ([nan, 0.4], 0.4, 0.545)
     """
-    pairs = [paired_values(one, other) for one, other in groups]
-    by_group = tuple(cohen_kappa(one, other, weights=weights) for one, other in pairs)
-    defined = [kappa for kappa in by_group if not math.isnan(kappa)]
-    a = np.concatenate([[], *(one for one, _ in pairs)])
-    b = np.concatenate([[], *(other for _, other in pairs)])
+    require_literal(weights, KappaWeights, name="weights", or_none=True)
+    one, other = paired_columns(a, b, text=weights is None)
+    codes = group_codes(groups, n_units=len(one))
+    if codes is None:
+        raise ValueError("groups must name a group for each unit, got None")
+    n_groups = int(codes.max(initial=-1)) + 1
+    known = ~(np.isnan(one) | np.isnan(other))
+    order = np.argsort(codes[known], kind="stable")
+    group = codes[known][order]
+    table, cell = PairTable.of(one[known][order], other[known][order])
+    first, second = table.first[cell], table.second[cell]
+    far = _distance(table.values[first] - table.values[second], weights)
+    by_group = np.full(n_groups, math.nan)
+    n_values = max(1, len(table.values))
+    step = max(1, BLOCK_MARGINALS // n_values)
+    for start in range(0, n_groups, step):
+        size = min(step, n_groups - start)
+        mine = slice(*np.searchsorted(group, [start, start + size]))
+        row = group[mine] - start
+        one_given, other_given = (
+            sums_by_code(
+                row * n_values + code[mine], np.ones(len(row)), n_codes=size * n_values
+            ).reshape(size, n_values)
+            for code in (first, second)
+        )
+        observed = sums_by_code(row, far[mine], n_codes=size)
+        by_group[start : start + size] = _kappa(
+            observed, one_given, other_given, table.values, weights
+        )
+    defined = by_group[~np.isnan(by_group)]
     return GroupedKappa(
-        macro=math.fsum(defined) / len(defined) if defined else math.nan,
-        micro=cohen_kappa(a, b, weights=weights),
+        macro=math.fsum(defined) / len(defined) if len(defined) else math.nan,
+        micro=cohen_kappa(one, other, weights=weights),
         by_group=by_group,
+        n_units=np.bincount(group, minlength=n_groups),
         n_defined=len(defined),
     )
 
@@ -142,71 +183,87 @@ class PairTable:
     n_units: Integers
 
     @classmethod
-    def of(cls, a: npt.ArrayLike, b: npt.ArrayLike) -> "PairTable":
-        """The table of two raters' values, units without both left out."""
-        a, b = paired_values(a, b)
-        values, codes = np.unique(np.concatenate([a, b]), return_inverse=True)
+    def of(cls, one: Floats, other: Floats) -> tuple[Self, Integers]:
+        """Return the table of two columns without missing values, and the cell of each unit."""
+        values, codes = distinct_values(np.concatenate([one, other]))
         n_values = max(1, len(values))
-        cells, n_units = np.unique(codes[: len(a)] * n_values + codes[len(a) :], return_counts=True)
-        return cls(values, cells // n_values, cells % n_values, n_units)
-
-    @property
-    def observed(self) -> Floats:
-        """The cells as they are, as one set of weights of shape (1, n_cells)."""
-        return self.n_units[np.newaxis].astype(np.float64)
+        pairs = codes[: len(one)] * n_values + codes[len(one) :]
+        cells, cell, n_units = np.unique(pairs, return_inverse=True, return_counts=True)
+        return cls(values, cells // n_values, cells % n_values, n_units), cell
 
     def kappa(self, weights: KappaWeights | None) -> Estimator:
-        """1 - observed / expected distance, as a function of how many units are in each cell."""
-        apart = self.values[self.first] - self.values[self.second]
-        match weights:
-            case None:
-                distance = (apart != 0).astype(np.float64)
-            case "linear":
-                distance = np.abs(apart)
-            case "quadratic":
-                distance = apart**2
-            case _:
-                assert_never(weights)
+        """Return kappa as a function of how many units are in each cell."""
+        far = _distance(self.values[self.first] - self.values[self.second], weights)
 
         def kappa(cells: Floats) -> Floats:
-            total = cells.sum(axis=1)
-            one, other = self._marginals(cells, self.first), self._marginals(cells, self.second)
-            expected = self._expected(one, other, weights)
-            varied = np.count_nonzero(one + other, axis=1) > 1
-            expected = np.where(varied, expected, 0.0)
-            observed = weighted_sums(cells, distance)
-            values: Floats = 1 - total * defined_ratio(observed, expected)
-            return values
+            one, other = (self._marginals(cells, code) for code in (self.first, self.second))
+            return _kappa(weighted_sums(cells, far), one, other, self.values, weights)
 
         return kappa
 
-    def _expected(self, one: Floats, other: Floats, weights: KappaWeights | None) -> Floats:
-        """Distance summed over each rating of one rater with each of the other."""
-        n_one, n_other = one.sum(axis=1), other.sum(axis=1)
-        sums: Floats
-        match weights:
-            case None:
-                sums = n_one * n_other - (one * other).sum(axis=1)
-            case "linear":
-                below_one = np.cumsum(one, axis=1)[:, :-1]
-                below_other = np.cumsum(other, axis=1)[:, :-1]
-                crossings = below_one * (n_other[:, np.newaxis] - below_other)
-                crossings += below_other * (n_one[:, np.newaxis] - below_one)
-                sums = weighted_sums(crossings, np.diff(self.values))
-            case "quadratic":
-                centred = self.values - self.values.mean() if self.values.size else self.values
-                squares = weighted_sums(one, centred**2), weighted_sums(other, centred**2)
-                sums = n_other * squares[0] + n_one * squares[1]
-                sums -= 2 * weighted_sums(one, centred) * weighted_sums(other, centred)
-            case _:
-                assert_never(weights)
-        return sums
+    def measure(self, weights: KappaWeights | None) -> Measure:
+        """Return kappa with its spread, which goes by both raters' values pooled."""
+        observed = self.n_units[np.newaxis].astype(np.float64)
+        pooled = self._marginals(observed, self.first) + self._marginals(observed, self.second)
+        n_pairs = int(self.n_units.sum())
+        spread = BeyondChance.of_classes(pooled[0], n_pairs=n_pairs)
+        if weights is not None:
+            peaked = kurtosis(pooled[0], self.values)
+            spread = BeyondChance.of_distances(pooled[0], kurtosis=peaked, n_pairs=n_pairs)
+        return Measure(
+            self.kappa(weights), spread, np.ones(len(self.n_units), np.bool_), len(self.n_units)
+        )
 
     def _marginals(self, cells: Floats, codes: Integers) -> Floats:
         """How often a rater gave each value, shape (n_sets, n_values)."""
         offsets = len(self.values) * np.arange(len(cells))[:, np.newaxis]
         size = len(cells) * len(self.values)
-        counted: Floats = np.bincount(
-            (codes + offsets).ravel(), weights=cells.ravel(), minlength=size
-        ).astype(np.float64)
+        counted = sums_by_code((codes + offsets).ravel(), cells.ravel(), n_codes=size)
         return counted.reshape(len(cells), len(self.values))
+
+
+def _kappa(
+    observed: Floats, one: Floats, other: Floats, values: Floats, weights: KappaWeights | None
+) -> Floats:
+    """1 - observed / expected distance, for each row of both raters' counts of the values."""
+    varied = np.count_nonzero(one + other, axis=1) > 1
+    expected = np.where(varied, _expected(one, other, values, weights), 0.0)
+    kappas: Floats = 1 - one.sum(axis=1) * defined_ratio(observed, expected)
+    return kappas
+
+
+def _distance(apart: Floats, weights: KappaWeights | None) -> Floats:
+    far: Floats
+    match weights:
+        case None:
+            far = (apart != 0).astype(np.float64)
+        case "linear":
+            far = np.abs(apart)
+        case "quadratic":
+            far = apart**2
+        case _:
+            assert_never(weights)
+    return far
+
+
+def _expected(one: Floats, other: Floats, values: Floats, weights: KappaWeights | None) -> Floats:
+    """Distance summed over each rating of one rater with each of the other."""
+    n_one, n_other = one.sum(axis=1), other.sum(axis=1)
+    sums: Floats
+    match weights:
+        case None:
+            sums = n_one * n_other - (one * other).sum(axis=1)
+        case "linear":
+            below_one = np.cumsum(one, axis=1)[:, :-1]
+            below_other = np.cumsum(other, axis=1)[:, :-1]
+            crossings = below_one * (n_other[:, np.newaxis] - below_other)
+            crossings += below_other * (n_one[:, np.newaxis] - below_one)
+            sums = weighted_sums(crossings, np.diff(values))
+        case "quadratic":
+            centred = values - values.mean() if values.size else values
+            squares = weighted_sums(one, centred**2), weighted_sums(other, centred**2)
+            sums = n_other * squares[0] + n_one * squares[1]
+            sums -= 2 * weighted_sums(one, centred) * weighted_sums(other, centred)
+        case _:
+            assert_never(weights)
+    return sums

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import TOLERANCE, Scale
+from eval_assets.stats._numbers import Floats, Ratings
 from eval_assets.stats.pair_sums import judged_ratings
-from eval_assets.stats.patterns import Floats, Ratings
 
 _TIE = 1e-12
 """Share of the sum of squares by which maps may differ and still count as equally good."""

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_assets.scale import Level
+from eval_assets.stats._numbers import Floats, Integers, Ratings, rating_matrix
 from eval_assets.stats.jackknife import Jackknife
-from eval_assets.stats.patterns import Floats, Integers, Ratings, rating_matrix
 
 
 def concordance(reference: Ratings, scores: npt.ArrayLike) -> float:

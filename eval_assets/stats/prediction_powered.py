@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.stats.interval_ends import t_quantile
+from eval_assets.stats._numbers import Floats
+from eval_assets.stats._quantiles import t_quantile
 from eval_assets.stats.intervals import Interval
-from eval_assets.stats.patterns import Floats
 
 
 def prediction_powered_mean(
@@ -171,7 +171,8 @@ def _interval(value: float, parts: list[tuple[_Estimate, float]], *, confidence:
     n_labelled = len(np.unique(index[labelled]))
     n_units = int(labelled.sum())
     if n_labelled < 2:  # noqa: PLR2004 - no degree of freedom
-        return Interval(value, math.nan, math.nan, confidence, "clustered_t", n_units)
+        return Interval(value, math.nan, math.nan, confidence, None, n_units, n_labelled)
     variance = float((np.bincount(index, influence) ** 2).sum()) * n_labelled / (n_labelled - 1)
     reach = t_quantile((1 + confidence) / 2, df=n_labelled - 1) * math.sqrt(variance)
-    return Interval(value, value - reach, value + reach, confidence, "clustered_t", n_units)
+    low, high = value - reach, value + reach
+    return Interval(value, low, high, confidence, "clustered_t", n_units, n_labelled)

@@ -6,8 +6,8 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from eval_assets.stats._numbers import Floats
 from eval_assets.stats.intervals import Interval
-from eval_assets.stats.patterns import Floats
 
 
 def rogan_gladen(
@@ -60,7 +60,8 @@ def rogan_gladen(
     known = ~np.isnan(label) & ~np.isnan(predicted)
     label, predicted, other = label[known], predicted[known], other[~np.isnan(other)]
     n_positive, n_negative, n_other = int(label.sum()), int((label == 0).sum()), len(other)
-    undefined = Interval(math.nan, math.nan, math.nan, confidence, "lang_reiczigel", len(label))
+    n_units = len(label)
+    undefined = Interval(math.nan, math.nan, math.nan, confidence, None, n_units, n_units)
     if not (n_positive and n_negative and n_other):
         return undefined
     sensitivity = float(predicted[label == 1].mean())
@@ -78,7 +79,7 @@ def rogan_gladen(
     if high < 0 or low > 1:
         return undefined
     share, low, high = (min(1.0, max(0.0, value)) for value in (share, low, high))
-    return Interval(share, low, high, confidence, "lang_reiczigel", len(label))
+    return Interval(share, low, high, confidence, "lang_reiczigel", n_units, n_units)
 
 
 def _lang_reiczigel(

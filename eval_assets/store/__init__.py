@@ -1,8 +1,14 @@
-"""DuckDB and all the SQL: the tables of an evaluation, written and read."""
+"""The database, the ledger and all the SQL: what is stored of an evaluation, and read back."""
 
-from eval_assets.store.connection import StoreError, connect, transaction
+from eval_assets.store.connection import (
+    DamagedError,
+    StoreError,
+    connect,
+    set_aside,
+    transaction,
+)
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
-from eval_assets.store.generated import generated_answers, record_spending, spent_in_run
+from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
     import_fingerprint,
     is_imported,
@@ -11,20 +17,26 @@ from eval_assets.store.inputs import (
     write_labels,
     write_rubric,
 )
-from eval_assets.store.judge_calls import DuckDBLedger
-from eval_assets.store.pairs import (
+from eval_assets.store.ledger import (
     DualJudgement,
-    judged_units,
-    validation_history,
-    write_dual_judgement,
-    write_pair_measures,
+    SqlLedger,
+    Worker,
+    append_history,
+    copy_ledger,
+    history_of,
+    open_ledger,
+    readings_of,
+    record_reading,
+    release_reading,
+    spent_in_month,
+    spent_in_run,
     write_staged_mode,
 )
+from eval_assets.store.pairs import judged_units, write_pair_measures
 from eval_assets.store.ratings import (
     data_version,
     human_ratings,
     judge_ratings,
-    responses_in_order,
     slices_in_order,
 )
 from eval_assets.store.schema import table_names
@@ -56,17 +68,22 @@ from eval_assets.store.tables import (
 )
 
 __all__ = [
+    "DamagedError",
     "DualJudgement",
-    "DuckDBLedger",
     "ExportFormat",
     "JudgeRow",
+    "SqlLedger",
     "StoreError",
+    "Worker",
+    "append_history",
     "columns_of",
     "connect",
+    "copy_ledger",
     "count_rows",
     "data_version",
     "export_table",
     "generated_answers",
+    "history_of",
     "human_ratings",
     "import_fingerprint",
     "is_current",
@@ -75,26 +92,28 @@ __all__ = [
     "judge_ratings",
     "judged_models",
     "judged_units",
+    "open_ledger",
     "rated_units",
     "read_table",
+    "readings_of",
     "record_import",
-    "record_spending",
+    "record_reading",
+    "release_reading",
     "replace_records",
     "replace_rows",
     "response_keys",
-    "responses_in_order",
     "score_coverage",
+    "set_aside",
     "slices_in_order",
+    "spent_in_month",
     "spent_in_run",
     "status_counts",
     "table_names",
     "tables_that_hold",
     "transaction",
     "units_to_judge",
-    "validation_history",
     "worst_disagreements",
     "write_combined_scores",
-    "write_dual_judgement",
     "write_gate_verdicts",
     "write_judge_human_disagreements",
     "write_judge_scores",

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -17,8 +18,8 @@ logger = logging.getLogger(__name__)
 SCHEMA_VERSION = 1
 """Raised when a database must not be opened by an older program any more."""
 
-_KEPT = ("judge_calls", "judge_batches", "run_spending", "dual_judgements")
-"""Tables that no run can make again; a change to one of them needs an ALTER TABLE in schema.sql."""
+_KEPT = ("judge_calls", "judge_batches", "dual_judgements")
+"""Tables that a new ledger takes over: a change to one needs an ALTER TABLE in schema.sql."""
 
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
@@ -36,10 +37,18 @@ _LOCKED = re.compile("Could not set lock|Conflicting lock")
 _FULL = re.compile("No space left on device|File too large|Disk quota exceeded")
 _READ_ONLY = re.compile("Permission denied|Read-only file system")
 _NO_DATABASE = re.compile("not a valid DuckDB database|sqlite_scanner")
+_DAMAGED = re.compile(
+    "Corrupt database file|Failure while replaying WAL|Could not read enough bytes"
+    "|Failed to deserialize|database file with version number"
+)
 
 
 class StoreError(RuntimeError):
-    """The database cannot be used; the message is one line that says why and what to do."""
+    """The database or the ledger cannot be used; the message is one line with what to do."""
+
+
+class DamagedError(StoreError):
+    """The database cannot be read, and is to be made again from files and ledger."""
 
 
 @contextmanager
@@ -56,19 +65,22 @@ def connect(
     Raises:
         StoreError: If the file stays locked, cannot be written, is no database or is of a newer
             schema.
+        DamagedError: If it cannot be read.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect_patiently(path, wait_seconds=wait_seconds)
     except (OSError, duckdb.Error) as error:
-        raise StoreError(_one_line(path, error)) from error
+        raise _store_error(path, error) from error
     try:
         _prepare(connection, path)
         if folder is not None:
             _belong_to(connection, path, folder.resolve())
         yield connection
-    except _FAULTS as error:
-        raise StoreError(_one_line(path, error)) from error
+    except duckdb.Error as error:
+        if isinstance(error, _FAULTS) or _DAMAGED.search(str(error)):
+            raise _store_error(path, error) from error
+        raise
     finally:
         connection.close()
 
@@ -178,8 +190,42 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _one_line(path: Path, error: Exception) -> str:
+def set_aside(path: Path) -> Path | None:
+    """Move a damaged database aside, so that the next run makes a new one.
+
+    Returns:
+        Where it is now; None if it can be read after all: another run has made it again.
+    """
+    try:
+        with connect(path) as connection:
+            for (table,) in connection.execute("SHOW TABLES").fetchall():
+                read_all = f'SELECT count(hash(t)) FROM "{table}" t'  # noqa: S608 - our own tables
+                connection.execute(read_all).fetchall()
+    except DamagedError:
+        at = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
+        aside = path.with_name(f"{path.name}.damaged-{at}")
+        path.rename(aside)
+        wal = path.with_name(f"{path.name}.wal")
+        if wal.exists():
+            wal.rename(aside.with_name(f"{aside.name}.wal"))
+        return aside
+    return None
+
+
+def _store_error(path: Path, error: Exception) -> StoreError:
+    """Return the error as one line, with what to do."""
     text = " ".join(str(error).split())
+    # Everything in out/ is the program's own; elsewhere a path may have been mistyped.
+    is_own = path.parent.name == "out"
+    if _DAMAGED.search(text) or (is_own and path.is_file() and _NO_DATABASE.search(text)):
+        return DamagedError(
+            f"{path}: cannot be read. `eval-assets run` moves it aside and makes a new one, "
+            f"without a single request. ({text})"
+        )
+    return StoreError(_one_line(path, text))
+
+
+def _one_line(path: Path, text: str) -> str:
     if _LOCKED.search(text):
         return f"{path}: still in use by another process. Close it and run again. ({text})"
     if _FULL.search(text):

@@ -10,6 +10,7 @@ from eval_assets import agreement
 from eval_assets.agreement import RaterKind, measures_version
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
+from eval_assets.store.inputs import changed_tables
 from eval_assets.store.ratings import data_version
 from eval_assets.store.tables import read_table, replace_rows
 
@@ -18,6 +19,7 @@ def judge_gates(
     connection: duckdb.DuckDBPyConnection,
     evaluation: Evaluation,
     *,
+    sources: Mapping[str, str],
     measures: Mapping[str, pd.DataFrame] | None = None,
 ) -> tuple[GateOutcome, ...]:
     """Judge the stored figures by the thresholds declared now, with every gate that applies.
@@ -25,6 +27,7 @@ def judge_gates(
     Args:
         connection: The database.
         evaluation: The evaluation as declared now.
+        sources: By table, the fingerprint of its files as they are now.
         measures: Rows of `human_agreement` and `judge_agreement` to judge instead of the stored.
     """
     stored = ("human_agreement", "judge_agreement")
@@ -35,6 +38,7 @@ def judge_gates(
             "human": data_version(connection, "human"),
             "judge": data_version(connection, "judge"),
         },
+        changed=changed_tables(connection, sources),
     )
 
 

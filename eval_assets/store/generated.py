@@ -1,6 +1,4 @@
-"""Responses that were generated, and what a run has spent."""
-
-from datetime import UTC, datetime
+"""Responses that were generated."""
 
 import duckdb
 import pandas as pd
@@ -21,21 +19,3 @@ def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     turns = found["turn_index"].astype("Int64")
     found = found.astype(object).where(found.notna(), None)
     return found.assign(turn_index=turns)[list(RESPONSE_COLUMNS)]
-
-
-def spent_in_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> float:
-    """What assets of a run have spent so far, as far as it is known; in USD."""
-    rows = connection.execute(
-        "SELECT coalesce(sum(spent_usd), 0) FROM run_spending WHERE run_id = ?", [run_id]
-    ).fetchall()
-    return float(rows[0][0])
-
-
-def record_spending(
-    connection: duckdb.DuckDBPyConnection, run_id: str, *, asset: str, spent_usd: float | None
-) -> None:
-    """Remember what an asset spent in a run."""
-    connection.execute(
-        "INSERT INTO run_spending VALUES (?, ?, ?, ?)",
-        [run_id, asset, spent_usd, datetime.now(tz=UTC)],
-    )

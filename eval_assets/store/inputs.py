@@ -1,6 +1,6 @@
 """Given data as they are stored: rubric, responses and labels, and what they were read from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -113,11 +113,24 @@ def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprin
 
 
 def record_import(
-    connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str, n_rows: int
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    *,
+    fingerprint: str,
+    sources: str,
+    n_rows: int,
 ) -> None:
-    """Record what `table` was made from."""
+    """Record what `table` was made from: all of it, and the files alone."""
     connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
     connection.execute(
-        "INSERT INTO imports VALUES (?, ?, ?, ?)",
-        [table, fingerprint, n_rows, datetime.now(tz=UTC)],
+        "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
+        [table, fingerprint, sources, n_rows, datetime.now(tz=UTC)],
     )
+
+
+def changed_tables(
+    connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the tables whose files are no longer those that they were read from."""
+    found = connection.execute("SELECT table_name, sources FROM imports ORDER BY ALL").fetchall()
+    return tuple(table for table, read in found if sources.get(table, read) != read)

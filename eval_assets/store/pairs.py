@@ -1,46 +1,11 @@
 """Pairs of judges: the scores they are measured on, and the results."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
-
 import duckdb
 import numpy as np
 import pandas as pd
 
-from eval_assets.agreement import JudgedUnits, StageChange, Validation
-from eval_assets.store.tables import insert_rows, replace_rows
-
-
-@dataclass(frozen=True)
-class DualJudgement:
-    """Two judges' scores of a query's documents; a row of `dual_judgements`.
-
-    Args:
-        query_id: Number of the query.
-        query: The query.
-        expected_docs: Ids of the documents.
-        judge1_score: First judge's score of each document, in [0, 1]; None if there is none.
-        judge2_score: Likewise the second's.
-        judge1_model: The first judge's model; None if it scored no document.
-        judge2_model: Likewise the second's.
-        kappa: Cohen's kappa of scores above 0.5 against the rest; None if undefined.
-        kappa_reason: Why there is no kappa; None if there is one.
-        status: `success` if every score is there, `error` if none is, else `partial`.
-        created_at: When, UTC.
-    """
-
-    query_id: int
-    query: str
-    expected_docs: Sequence[int]
-    judge1_score: Sequence[float | None]
-    judge2_score: Sequence[float | None]
-    judge1_model: str | None
-    judge2_model: str | None
-    kappa: float | None
-    kappa_reason: str | None
-    status: str
-    created_at: datetime
+from eval_assets.agreement import JudgedUnits
+from eval_assets.store.tables import replace_rows
 
 
 def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
@@ -79,45 +44,8 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
 
 
 def write_pair_measures(
-    connection: duckdb.DuckDBPyConnection,
-    *,
-    prompts: pd.DataFrame,
-    disagreements: pd.DataFrame,
-    validation: Validation | None,
+    connection: duckdb.DuckDBPyConnection, *, prompts: pd.DataFrame, disagreements: pd.DataFrame
 ) -> None:
-    """Replace the measures of pairs of judges, and add to the history of the first pair."""
+    """Replace the measures of pairs of judges."""
     replace_rows(connection, "prompt_judgements", prompts)
     replace_rows(connection, "judge_disagreements", disagreements)
-    if validation is not None:
-        insert_rows(connection, "dual_judge_validation", pd.DataFrame([asdict(validation)]))
-
-
-def validation_history(connection: duckdb.DuckDBPyConnection, *, most: int) -> pd.DataFrame:
-    """Return the latest rows of `dual_judge_validation`, newest first."""
-    return connection.execute(
-        "SELECT * FROM dual_judge_validation ORDER BY timestamp DESC LIMIT ?", [most]
-    ).df()
-
-
-def write_dual_judgement(connection: duckdb.DuckDBPyConnection, judged: DualJudgement) -> None:
-    """Store two judges' scores of a query, in place of earlier ones."""
-    connection.execute("DELETE FROM dual_judgements WHERE query_id = ?", [judged.query_id])
-    row = asdict(judged)
-    columns, marks = ", ".join(row), ", ".join("?" for _ in row)
-    connection.execute(
-        f"INSERT INTO dual_judgements ({columns}) VALUES ({marks})",  # noqa: S608 - fields of ours
-        list(row.values()),
-    )
-
-
-def write_staged_mode(
-    connection: duckdb.DuckDBPyConnection, changes: Sequence[StageChange], *, at: datetime
-) -> None:
-    """Replace the changes of mode; a change that was stored before keeps its time."""
-    known = connection.execute("SELECT position, mode, since FROM staged_mode").fetchall()
-    since = {(position, mode): time for position, mode, time in known}
-    rows = [
-        {**asdict(change), "since": since.get((change.position, change.mode), at)}
-        for change in changes
-    ]
-    replace_rows(connection, "staged_mode", pd.DataFrame(rows))

@@ -3,9 +3,9 @@
 import duckdb
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from eval_assets.agreement import (
+    Coded,
     HumanRatings,
     JudgeRatings,
     LongRatings,
@@ -61,7 +61,7 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     return JudgeRatings(
         scores={q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric},
         response_ids=responses["response_id"].to_numpy(dtype=object),
-        prompts=responses["prompt_id"].to_numpy(dtype=object),
+        prompts=responses["prompt"].to_numpy(dtype=np.int64),
         judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
         data_version=measures_version(
             evaluation, "judge", data_version=data_version(connection, "judge")
@@ -135,33 +135,52 @@ def long_ratings(
 
 
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return id, model, prompt and group of all responses, in the order of unit indices."""
+    """Return id, prompt and group of each unit index; prompts and groups are numbered from 0."""
     return connection.execute(
-        """SELECT response_id, model_name, prompt_id, response_groups.group_id
-           FROM response_groups JOIN responses USING (response_id) ORDER BY response_id"""
+        """SELECT response_id, dense_rank() OVER (ORDER BY prompt_id) - 1 AS prompt,
+                  dense_rank() OVER (ORDER BY group_id) - 1 AS "group"
+           FROM response_groups ORDER BY response_id"""
     ).df()
 
 
-def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, NDArray[np.object_]]:
-    """Return the value of every response by slice, in the order of unit indices; None for none."""
-    found = connection.execute(
-        """
+def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
+    """Return every slice: a code for each unit index, -1 for no value, and the codes' meaning.
+
+    Two of them always exist: `model_name` and `prompt_id`.
+    """
+    connection.execute("""
+        CREATE OR REPLACE TEMP TABLE _sliced AS
         WITH unit AS (
             SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
         ), sliced AS (
-            FROM response_slices
+            FROM response_slices WHERE slice <> 'all'
             UNION ALL SELECT response_id, 'prompt_id', prompt_id FROM response_groups
+            UNION ALL SELECT response_id, 'model_name', model_name FROM responses
         )
-        SELECT slice, list(i) AS i, list(slice_value) AS slice_value
-        FROM sliced JOIN unit USING (response_id) GROUP BY slice ORDER BY slice
-        """
-    ).fetchall()
+        SELECT slice, i, slice_value FROM sliced JOIN unit USING (response_id)
+        WHERE slice_value IS NOT NULL
+    """)
     [[n_responses]] = connection.execute("SELECT count(*) FROM responses").fetchall()
-    slices = {}
-    for name, units, values in found:
-        slices[name] = np.full(n_responses, None, dtype=object)
-        slices[name][units] = values
+    found = connection.execute("SELECT DISTINCT slice FROM _sliced").fetchall()
+    names = sorted({"model_name", "prompt_id", *(name for (name,) in found)})
+    slices = {name: _slice(connection, name, n_responses) for name in names}
+    connection.execute("DROP TABLE _sliced")
     return slices
+
+
+def _slice(connection: duckdb.DuckDBPyConnection, name: str, n_responses: int) -> Coded:
+    """Return one slice of the table `_sliced`."""
+    values = connection.execute(
+        "SELECT DISTINCT slice_value FROM _sliced WHERE slice = ? ORDER BY slice_value", [name]
+    ).fetchall()
+    found = connection.execute(
+        """SELECT i, dense_rank() OVER (ORDER BY slice_value) - 1 AS code
+           FROM _sliced WHERE slice = ?""",
+        [name],
+    ).fetchnumpy()
+    codes = np.full(n_responses, -1, dtype=np.int64)
+    codes[found["i"]] = found["code"]
+    return codes, [str(value) for (value,) in values]
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -218,4 +237,4 @@ def _patterns(
 ) -> RatingPatterns:
     """Return patterns counted by the database if it can, else from the ratings themselves."""
     counted = rating_patterns(connection, question.id, question.scale)
-    return RatingPatterns.from_long(given.unit, given.value) if counted is None else counted
+    return RatingPatterns.from_matrix(given.matrix()) if counted is None else counted

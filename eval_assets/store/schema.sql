@@ -10,7 +10,8 @@ CREATE TABLE IF NOT EXISTS evaluation_folder (
 
 CREATE TABLE IF NOT EXISTS imports (
     table_name VARCHAR NOT NULL,
-    fingerprint VARCHAR NOT NULL,          -- of the files and the settings that the rows came from
+    fingerprint VARCHAR NOT NULL,          -- of everything that decides the rows
+    sources VARCHAR NOT NULL,              -- fingerprint of the files alone
     n_rows BIGINT NOT NULL,
     imported_at TIMESTAMPTZ NOT NULL
 );
@@ -63,14 +64,6 @@ CREATE TABLE IF NOT EXISTS generated_responses (
     response_text VARCHAR NOT NULL,
     difficulty VARCHAR,
     attributes JSON
-);
-
--- Spending of each asset in each run, so that one cap holds for all of them.
-CREATE TABLE IF NOT EXISTS run_spending (
-    run_id VARCHAR NOT NULL,
-    asset VARCHAR NOT NULL,
-    spent_usd DOUBLE,                      -- NULL if part of it is unknown
-    recorded_at TIMESTAMPTZ NOT NULL
 );
 
 CREATE TABLE IF NOT EXISTS human_labels (
@@ -416,7 +409,11 @@ WHERE (indicator_id IS NULL
         AND limits.question_id = q.question_id
   );
 
--- Attempts to ask a model; rows are only added. What was paid for is never deleted.
+-- Copies of the ledger, which holds what cannot be computed again: refreshed by every asset that
+-- asks, and by `eval-assets ledger sync`. Deleting them loses nothing.
+
+-- Attempts to ask a model. charged_usd is what counts towards budgets: the cost, or the most that it
+-- can be if it is not known.
 CREATE TABLE IF NOT EXISTS judge_calls (
     call_key VARCHAR NOT NULL,             -- of everything that decides the reply
     attempt INTEGER NOT NULL,              -- from 1, within one run
@@ -443,11 +440,50 @@ CREATE TABLE IF NOT EXISTS judge_calls (
     error VARCHAR
 );
 
+ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS run_id VARCHAR;
+ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS reasoning_tokens BIGINT;
+ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS cache_write_tokens BIGINT;
+ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS charged_usd DOUBLE;
+ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS ledger_id BIGINT;
+
 CREATE TABLE IF NOT EXISTS judge_batches (
     batch_id VARCHAR NOT NULL,
     judge_id VARCHAR NOT NULL,
     call_keys VARCHAR[] NOT NULL,
     submitted_at TIMESTAMPTZ NOT NULL
+);
+
+-- What each asset spent in each run.
+CREATE TABLE IF NOT EXISTS run_spending (
+    run_id VARCHAR NOT NULL,
+    asset VARCHAR NOT NULL,
+    spent_usd DOUBLE,                      -- NULL if some of it is not known
+    recorded_at TIMESTAMPTZ NOT NULL
+);
+
+-- How agreement went from run to run.
+CREATE TABLE IF NOT EXISTS agreement_history (
+    run_id VARCHAR NOT NULL,
+    measured_at TIMESTAMPTZ NOT NULL,
+    scope VARCHAR NOT NULL,
+    question_id VARCHAR,
+    a_hh DOUBLE,
+    alpha DOUBLE,
+    judge_alpha DOUBLE,
+    data_version VARCHAR,
+    judge_set_fingerprint VARCHAR
+);
+
+-- Readings of sealed tests.
+CREATE TABLE IF NOT EXISTS test_set_uses (
+    seal_id VARCHAR NOT NULL,              -- fingerprint of the test's groups and labels
+    question_id VARCHAR NOT NULL,
+    k INTEGER NOT NULL,                    -- number of the reading, from 1
+    judge_set VARCHAR NOT NULL,            -- fingerprint of the judges read
+    level DOUBLE NOT NULL,                 -- two-sided
+    candidates JSON NOT NULL,              -- fixed before the reading, read together
+    released JSON,                         -- what it printed
+    read_at TIMESTAMPTZ NOT NULL
 );
 
 CREATE OR REPLACE VIEW api_cost_log AS

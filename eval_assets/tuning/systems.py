@@ -98,7 +98,7 @@ def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int)
     alone = prediction_powered_mean(
         part[0], part[0], [], confidence=CONFIDENCE, groups=groups[: len(part[0])]
     )
-    corrected = Interval(math.nan, math.nan, math.nan, CONFIDENCE, found.method, 0)
+    corrected = Interval(math.nan, math.nan, math.nan, CONFIDENCE, None, 0, 0)
     if answers.is_binary:
         certain = np.isin(part[0], (0, 1))
         corrected = rogan_gladen(

@@ -157,6 +157,27 @@ def test_labels_that_changed_make_a_pass_stale_until_they_are_measured(
     assert open_folder.materialize("human_labels", "human_agreement", "judge_splits").success
 
 
+@pytest.mark.parametrize("name", ["labels.csv", "responses.csv", "scores.csv"])
+def test_a_file_that_changed_since_it_was_read_closes_every_gate(
+    open_folder: Evaluated, name: str
+) -> None:
+    """Nothing was read again: the stored figures are those of the file as it was."""
+    file = open_folder.path / name
+    file.write_bytes(file.read_bytes() + b"\n")
+    lines = failures(open_folder.materialize("judge_splits"))["judge_splits"].splitlines()
+    table = {"labels.csv": "human_labels", "scores.csv": "judge_scores"}.get(name, "responses")
+
+    assert [line.split(":")[0] for line in lines] == [
+        "Gate human_a_hh is closed",
+        "Gate human_alpha is closed",
+        "Gate judge_alpha is closed",
+    ]
+    assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]
+    assert open_folder.run("gates").returncode == 3
+    file.write_bytes(file.read_bytes()[:-1])
+    assert open_folder.run("gates").returncode == 0
+
+
 def test_better_labels_do_not_open_the_gate_before_they_are_measured(
     closed_folder: Evaluated,
 ) -> None:
@@ -394,6 +415,9 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
     )
     assert metadata["minimum"].value == 0.667
     assert metadata["n"].value == N_RESPONSES
+    assert metadata["n_pairs"].value == 2 * N_RESPONSES
+    for shown in ("a_hh_by_chance", "exact_agreement", "adjacent_agreement"):
+        assert isinstance(metadata[shown].value, float), shown
     table = metadata["questions"]
     assert isinstance(table, dg.TableMetadataValue)
     questions = [record.data for record in table.records]
@@ -401,3 +425,4 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
         ("clarity", "pass"),
         ("depth", "pass"),
     ]
+    assert all(isinstance(question["most_frequent_share"], float) for question in questions)

@@ -1,17 +1,18 @@
-"""Live judges on a real DuckDB file: killed, run twice at once, and run as assets."""
+"""Live judges on a real ledger: killed, run twice at once, and run as assets."""
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, mixed_rates, running
-from eval_assets.store.connection import connect
 from tests.e2e.conftest import Evaluated, clean_environment
 
 Started = subprocess.Popen[str]
@@ -31,7 +32,7 @@ from eval_assets.judges import (
     PromptTemplate, RequestOptions, Unit, api_keys, judge_units, live_judges
 )
 from eval_assets.scale import LIKERT5
-from eval_assets.store.judge_calls import DuckDBLedger
+from eval_assets.store import Worker, open_ledger
 
 question = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")
 units = [Unit(f"r{i}", question, f"Prompt {i}", f"Answer {i}") for i in range(int(sys.argv[2]))]
@@ -40,15 +41,18 @@ judges = (
     Judge("haiku", "anthropic", "claude-haiku-5-5", max_in_flight=16),
 )
 evaluation = Evaluation("test", Path(), (question,), judges=judges)
-summary = asyncio.run(
-    judge_units(
-        units,
-        live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21)),
-        DuckDBLedger(Path(sys.argv[1])),
-        template=PromptTemplate.load(None),
-        options=RequestOptions(api_keys(judges)),
-    )
-)
+folder = Path(sys.argv[1])
+with open_ledger(folder, evaluation="test", database=folder / "eval.duckdb", given=None) as ledger:
+    with Worker(ledger, asset="judge_scores") as worker:
+        summary = asyncio.run(
+            judge_units(
+                units,
+                live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21)),
+                worker,
+                template=PromptTemplate.load(None),
+                options=RequestOptions(api_keys(judges)),
+            )
+        )
 print(json.dumps([score.status for score in summary.scores]))
 """
 """A run without Dagster, which takes longer to start than this takes in all."""
@@ -74,7 +78,7 @@ def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], 
     processes: list[Started] = []
 
     def _start() -> Started:
-        command = [sys.executable, "-c", JUDGE, str(tmp_path / "eval.duckdb"), str(N_UNITS)]
+        command = [sys.executable, "-c", JUDGE, str(tmp_path), str(N_UNITS)]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         processes.append(process)
         return process
@@ -85,11 +89,15 @@ def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], 
         process.communicate()
 
 
-def n_replies(database: Path) -> int:
-    """Replies that the ledger holds."""
-    with connect(database) as connection:
-        query = "SELECT count(DISTINCT call_key) FROM judge_calls WHERE raw_output IS NOT NULL"
-        return int(connection.execute(query).fetchall()[0][0])
+def counted(folder: Path, what: str) -> int:
+    """What the ledger counts."""
+    with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
+        return int(connection.execute(f"SELECT {what} FROM attempts").fetchone()[0])  # noqa: S608 - counts below
+
+
+def n_replies(folder: Path) -> int:
+    """Requests with a reply in the ledger."""
+    return counted(folder, "count(DISTINCT call_key) FILTER (WHERE raw_output IS NOT NULL)")
 
 
 def statuses(process: Started) -> list[str]:
@@ -111,24 +119,22 @@ def test_a_run_that_is_killed_loses_only_calls_in_flight_and_the_next_asks_for_t
     killed.send_signal(end)
     killed.communicate(timeout=600)
     assert killed.returncode != 0
-    n_asked, n_kept = provider.log.n_received, n_replies(tmp_path / "eval.duckdb")
+    n_asked, n_kept = provider.log.n_received, n_replies(tmp_path)
     # Lost is what was in flight, and what had arrived and waited for its commit.
     in_flight, waiting = 2 * 16, 2 * 2 * 16
     assert n_asked - in_flight - waiting <= n_kept < N_CALLS
     assert statuses(start()) == ["ok"] * N_CALLS
     assert provider.log.n_received - n_asked == N_CALLS - n_kept
-    assert n_replies(tmp_path / "eval.duckdb") == N_CALLS
+    assert n_replies(tmp_path) == N_CALLS
 
 
-def test_two_runs_at_once_share_the_file_and_both_complete(
+def test_two_runs_at_once_share_the_ledger_and_both_complete(
     provider: RunningProvider, start: Callable[[], Started], tmp_path: Path
 ) -> None:
     runs = [start(), start()]
     assert [statuses(run) for run in runs] == [["ok"] * N_CALLS] * 2
-    assert n_replies(tmp_path / "eval.duckdb") == N_CALLS
-    with connect(tmp_path / "eval.duckdb") as connection:
-        rows = connection.execute("SELECT count(*) FROM judge_calls").fetchall()
-    assert rows[0][0] == provider.log.n_received
+    assert n_replies(tmp_path) == N_CALLS
+    assert counted(tmp_path, "count(*)") == provider.log.n_received
 
 
 def test_the_asset_scores_everything_and_a_second_run_makes_no_call(

@@ -5,9 +5,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from eval_assets.store.connection import SCHEMA_VERSION, connect
 from tests.e2e.conftest import (
@@ -81,6 +83,7 @@ def rewriting(folder: Evaluated) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_each_table_as_it_was_or_as_it_was_to_be(
     new_folder: Evaluated,
 ) -> None:
@@ -234,12 +237,46 @@ def test_a_database_of_a_newer_schema_is_refused_with_one_line(open_folder: Eval
     assert "written by a newer eval-assets" in one_line(open_folder.run("gates"))
 
 
-def test_a_file_that_is_no_database_is_refused_with_one_line(new_folder: Evaluated) -> None:
-    new_folder.database.parent.mkdir()
-    new_folder.database.write_text("no database")
+def test_a_file_elsewhere_that_is_no_database_is_refused_with_one_line(
+    new_folder: Evaluated,
+) -> None:
+    """It may be a mistyped path: a file of somebody's is not moved."""
+    labels = new_folder.path / "labels.csv"
+    before = labels.read_bytes()
 
-    assert "this is no DuckDB database" in one_line(new_folder.run("run"))
-    assert new_folder.database.read_text() == "no database"
+    line = one_line(new_folder.run("run", environment={"EVAL_DATABASE": str(labels)}))
+
+    assert "this is no DuckDB database" in line
+    assert labels.read_bytes() == before
+
+
+def damage_header(database: bytes) -> bytes:
+    return b"no database" + database[11:]
+
+
+def damage_rows(database: bytes) -> bytes:
+    """Overwrite everything behind the headers."""
+    return database[:12288] + random.Random(SEED).randbytes(len(database) - 12288)  # noqa: S311
+
+
+@pytest.mark.parametrize("damage", [damage_header, damage_rows, lambda _: b""])
+def test_a_damaged_database_is_moved_aside_with_one_line_and_made_again(
+    open_folder: Evaluated, damage: Callable[[bytes], bytes]
+) -> None:
+    splits = open_folder.splits()
+    damaged = damage(open_folder.database.read_bytes())
+    open_folder.database.write_bytes(damaged)
+
+    done = open_folder.run("run")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    [aside] = open_folder.database.parent.glob("eval.duckdb.damaged-*")
+    assert done.stderr == (
+        f"{open_folder.database} could not be read and is now {aside.name}; "
+        "everything is computed again\n"
+    )
+    assert aside.read_bytes() == damaged
+    assert open_folder.splits() == splits
 
 
 def test_a_folder_that_may_not_be_written_is_one_line(
@@ -262,14 +299,14 @@ def test_an_output_folder_that_may_not_be_written_is_one_line(
 def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluated) -> None:
     """No file may grow: the labels that were to be stored do not fit."""
     before = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")
+    rng = random.Random(SEED)  # noqa: S311 - text that does not compress, no secret
     rows = "".join(
-        f"a{response:02},rater-{rater:05},{question},{1 + (response + rater) % 5}\n"
-        for rater in range(2000)
+        f"a{response:02},rater-{rater:03},clarity,3,{rng.randbytes(1000).hex()}\n"
+        for rater in range(400)
         for response in range(24)
-        for question in ("clarity", "depth")
     )
     labels = open_folder.path / "labels.csv"
-    labels.write_text(labels.read_text() + rows)
+    labels.write_text("response_id,rater_id,question_id,rating,notes\n" + rows)
     blocks = open_folder.database.stat().st_size // 512
     within = f'ulimit -f {blocks}; exec "$@"'
     done = subprocess.run(
@@ -288,6 +325,8 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluate
 
 def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated) -> None:
     """Not a byte of the database changes; a changed file is read again, and only that one."""
+    with connect(open_folder.database, folder=open_folder.path):
+        pass  # the folder is a copy: its database records where it lies now
     before = open_folder.database.read_bytes()
     imported = open_folder.rows("SELECT table_name, imported_at FROM imports ORDER BY ALL")
     assert open_folder.materialize("model_responses", "human_labels", "judge_scores").success

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import combinations, product
 from random import Random
 
@@ -20,10 +21,13 @@ from statsmodels.stats.inter_rater import (
     fleiss_kappa as complete_fleiss_kappa,
 )
 
+from eval_assets.scale import Scale
 from eval_assets.stats import (
     AgreementWeights,
     Alpha,
     Coefficient,
+    CohenKappa,
+    Correlation,
     FleissKappa,
     GwetAC,
     HumanAgreement,
@@ -32,14 +36,15 @@ from eval_assets.stats import (
     PairwiseAgreement,
     RatingPatterns,
     chance_human_agreement,
+    coefficient_interval,
     cohen_kappa,
-    estimate,
     fleiss_kappa,
     gwet_ac,
     human_agreement,
     krippendorff_alpha,
     pairwise_agreement,
 )
+from eval_assets.stats._coefficients import PatternCoefficient, estimate
 
 Floats = npt.NDArray[np.float64]
 
@@ -73,29 +78,32 @@ def pairable(ratings: Floats) -> list[list[float]]:
     return [unit for unit in units_of(ratings) if len(unit) > 1]
 
 
-def mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
+def mean(values: Sequence[float | Fraction]) -> float:
+    return float(sum(values) / len(values)) if values else math.nan
 
 
-def distance_at(level: Level, counts: Counter[float]) -> Callable[[float, float], float]:
+def distance_at(
+    level: Level, counts: Counter[Fraction]
+) -> Callable[[Fraction, Fraction], Fraction]:
     """Krippendorff's difference functions, squared."""
 
-    def ordinal(a: float, b: float) -> float:
+    def ordinal(a: Fraction, b: Fraction) -> Fraction:
         low, high = min(a, b), max(a, b)
         between = sum(count for value, count in counts.items() if low <= value <= high)
-        return float((between - (counts[a] + counts[b]) / 2) ** 2) if a != b else 0.0
+        return (between - Fraction(counts[a] + counts[b], 2)) ** 2 if a != b else Fraction(0)
 
-    functions: dict[Level, Callable[[float, float], float]] = {
-        "nominal": lambda a, b: float(a != b),
+    functions: dict[Level, Callable[[Fraction, Fraction], Fraction]] = {
+        "nominal": lambda a, b: Fraction(a != b),
         "ordinal": ordinal,
         "interval": lambda a, b: (a - b) ** 2,
-        "ratio": lambda a, b: ((a - b) / (a + b)) ** 2,
+        "ratio": lambda a, b: ((a - b) / (a + b)) ** 2 if a + b else Fraction(0),
     }
     return functions[level]
 
 
 def alpha_by_definition(ratings: Floats, level: Level) -> float:
-    units = pairable(ratings)
+    """1 - D_o / D_e over all pairs, in exact rationals: nothing is rounded before the end."""
+    units = [[Fraction(value) for value in unit] for unit in pairable(ratings)]
     pooled = [value for unit in units for value in unit]
     distance = distance_at(level, Counter(pooled))
     if len(set(pooled)) < 2:
@@ -103,9 +111,9 @@ def alpha_by_definition(ratings: Floats, level: Level) -> float:
     observed = sum(
         2 * sum(distance(a, b) for a, b in combinations(unit, 2)) / (len(unit) - 1)
         for unit in units
-    ) / len(pooled)
-    expected = mean([distance(a, b) for a, b in combinations(pooled, 2)])
-    return 1 - observed / expected
+    ) / Fraction(len(pooled))
+    pairs = [distance(a, b) for a, b in combinations(pooled, 2)]
+    return float(1 - observed / (sum(pairs) / Fraction(len(pairs))))
 
 
 def gwet_by_definition(
@@ -136,10 +144,10 @@ def same(found: float, expected: float, *, tolerance: float = 1e-9) -> bool:
 
 
 @checked
-@given(RATINGS, LEVEL)
-def test_alpha_is_its_definition(ratings: Floats, level: Level) -> None:
+@given(RATINGS | matrices(st.integers(0, 12).map(float)), LEVEL)
+def test_alpha_is_its_definition_in_exact_rationals(ratings: Floats, level: Level) -> None:
     expected = alpha_by_definition(ratings, level)
-    assert same(krippendorff_alpha(ratings, level=level), expected, tolerance=1e-6)
+    assert same(krippendorff_alpha(ratings, level=level), expected)
 
 
 @checked
@@ -212,8 +220,8 @@ def test_cohens_kappa_is_that_of_scikit_learn(
         assert same(cohen_kappa(*ratings.T, weights=weights), expected)
 
 
-COEFFICIENTS: list[Coefficient] = [
-    HumanAgreement(1, 5),
+COEFFICIENTS: list[PatternCoefficient] = [
+    HumanAgreement(Scale(1, 5)),
     PairwiseAgreement(within=1),
     *(Alpha(level) for level in LEVELS),
     FleissKappa(),
@@ -246,13 +254,15 @@ def test_the_order_of_units_and_of_their_raters_does_not_matter(
 @checked
 @given(RATINGS)
 def test_however_ratings_are_held_they_give_the_same(ratings: Floats) -> None:
-    unit = np.repeat(np.arange(len(ratings)), ratings.shape[1])
     expected = values_of(ratings)
-    for patterns in (
-        RatingPatterns.from_long(unit, ratings.ravel()),
-        RatingPatterns.by_unit(unit, ratings.ravel())[1],
+    held = ratings.astype(object)
+    held[np.isnan(ratings)] = None
+    for given_as in (
+        held,
+        held.tolist(),
+        RatingPatterns.from_matrix(ratings, groups=np.arange(len(ratings)) // 2),
     ):
-        close([estimate(coefficient, patterns) for coefficient in COEFFICIENTS], expected)
+        close([estimate(coefficient, given_as) for coefficient in COEFFICIENTS], expected)
 
 
 @checked
@@ -319,21 +329,68 @@ def test_copies_of_a_unit_are_counted_like_units(ratings: Floats) -> None:
     once = RatingPatterns.from_matrix(ratings)
     weights = 2 * once.n_units[np.newaxis].astype(np.float64)
     for coefficient in COEFFICIENTS:
-        found = float(coefficient.estimator(once)(weights)[0])
+        found = float(coefficient.measure(once).estimator(weights)[0])
         assert same(found, estimate(coefficient, twice), tolerance=1e-6)
 
 
 @checked
 @given(matrices(STEPS), st.integers(0, 2**32 - 1))
 def test_weighted_patterns_stand_for_their_rows(ratings: Floats, seed: int) -> None:
-    unit = np.repeat(np.arange(len(ratings)), ratings.shape[1])
-    units, patterns = RatingPatterns.by_unit(unit, ratings.ravel())
-    if not len(units):
+    patterns, index = RatingPatterns.by_row(ratings)
+    rated = np.flatnonzero(index >= 0)
+    if not len(rated):
         return
-    weights = np.random.default_rng(seed).multinomial(
-        len(units), np.full(len(units), 1 / len(units))
-    )
-    rows = RatingPatterns.from_matrix(np.repeat(ratings[units], weights, axis=0))
+    drawn = np.random.default_rng(seed).choice(rated, len(rated))
+    weights = np.bincount(index[drawn], minlength=len(patterns.n_units))
     for coefficient in COEFFICIENTS[:7]:  # AC's categories are those of the sample, not the rows'
-        found = float(coefficient.estimator(patterns)(weights[np.newaxis].astype(float))[0])
-        assert same(found, estimate(coefficient, rows))
+        estimator = coefficient.measure(patterns).estimator
+        found = float(estimator(weights[np.newaxis].astype(float))[0])
+        assert same(found, estimate(coefficient, ratings[drawn]))
+
+
+TWO_COLUMNS: list[Coefficient] = [
+    CohenKappa(None),
+    CohenKappa("linear"),
+    CohenKappa("quadratic"),
+    Correlation("pearson"),
+    Correlation("spearman"),
+    Correlation("kendall"),
+]
+
+
+@checked
+@given(matrices(STEPS), st.data())
+def test_every_interval_holds_its_value_within_its_bounds_and_is_wide(
+    ratings: Floats, data: st.DataObject
+) -> None:
+    """Whatever the ratings: a figure that has an interval never has one of no width."""
+    labels = st.lists(st.integers(0, 4), min_size=len(ratings), max_size=len(ratings))
+    groups = data.draw(st.none() | labels)
+    for coefficient in [*COEFFICIENTS, *(TWO_COLUMNS if ratings.shape[1] == 2 else [])]:
+        found = coefficient_interval(ratings, coefficient, confidence=0.95, groups=groups)
+        if found.method is None:
+            assert math.isnan(found.low)
+            assert math.isnan(found.high)
+        else:
+            assert found.low <= found.value <= found.high
+            assert found.high - found.low > 0.005
+            assert found.high <= 1
+            if not isinstance(coefficient, GwetAC):  # at worst -P_e / (1 - P_e)
+                is_share = isinstance(coefficient, HumanAgreement | PairwiseAgreement)
+                assert found.low >= min(0 if is_share else -1, found.value)
+        assert found.n_groups <= found.n_units <= len(ratings)
+
+
+@checked
+@given(matrices(STEPS), st.integers(1, 3))
+def test_copies_within_groups_change_no_interval(ratings: Floats, n_copies: int) -> None:
+    groups = np.repeat(np.arange(len(ratings)), n_copies)
+    for coefficient in COEFFICIENTS[:4]:
+        once = coefficient_interval(ratings, coefficient, confidence=0.95)
+        copies = coefficient_interval(
+            np.repeat(ratings, n_copies, axis=0), coefficient, confidence=0.95, groups=groups
+        )
+        assert copies.n_groups == once.n_groups
+        if "Alpha" not in str(coefficient):  # whose small-sample factor n - 1 copies do change
+            assert same(copies.low, once.low)
+            assert same(copies.high, once.high)

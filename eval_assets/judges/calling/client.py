@@ -47,6 +47,7 @@ class ModelClient(Generic[Declared]):
         model: The model.
         connect: Makes the vendor's client when the first request is to be sent: a run that finds
             everything in the ledger need not import an SDK.
+        limiter: Decides when a request may start; shared by judges of one model.
         writer: Writes attempts to the ledger.
         budget: What may be spent.
         retry: When a failed request is sent again.
@@ -60,6 +61,7 @@ class ModelClient(Generic[Declared]):
         model: LiveModel[Declared],
         connect: Callable[[], Client],
         *,
+        limiter: Limiter,
         writer: LedgerWriter,
         budget: Budget,
         retry: RetryPolicy,
@@ -72,9 +74,11 @@ class ModelClient(Generic[Declared]):
         self.n_unpriced = 0
         self.n_attempts = 0
         self.n_replies = 0
+        self.in_flight: set[asyncio.Task[Any]] = set()
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
         self.open_tasks = asyncio.Semaphore(2 * model.declared.max_in_flight)
+        self._limiter = limiter
         self._connect = connect
         self._client: Client | None = None
         self._writer = writer
@@ -84,11 +88,6 @@ class ModelClient(Generic[Declared]):
         self._asked = asked
         self._n_given_up_in_a_row = 0
         self._features = FeatureMemory(model)
-        self._limiter = Limiter(
-            requests_per_minute=model.declared.requests_per_minute,
-            input_tokens_per_minute=model.declared.input_tokens_per_minute,
-            max_in_flight=model.declared.max_in_flight,
-        )
 
     @property
     def client(self) -> Client:
@@ -215,6 +214,9 @@ class ModelClient(Generic[Declared]):
         if self.stopped:
             self._limiter.dropped()
             return Unsent("api_error", self.stopped)
+        if (task := asyncio.current_task()) is not None:
+            self.in_flight.add(task)
+            task.add_done_callback(self.in_flight.discard)
         request = self._features.fit(request)  # what was refused meanwhile is left out
         started_at, started = datetime.now(UTC), time.perf_counter()
         seconds = self.model.declared.timeout_seconds
@@ -238,6 +240,8 @@ class ModelClient(Generic[Declared]):
             latency_seconds=latency,
         )
         await self._writer.record(row)
+        if task is not None:
+            self.in_flight.discard(task)
         return answer
 
     def _end(self, admission: Taken, answer: Answer) -> None:

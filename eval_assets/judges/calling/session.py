@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,10 +13,12 @@ import numpy as np
 
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.interruption import ending_well
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
+from eval_assets.judges.calling.limiter import Limiter
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
 from eval_assets.judges.calling.progress import Report, log_report
-from eval_assets.judges.calling.requests import Answer, Unsent
+from eval_assets.judges.calling.requests import Answer, Endpoint, Unsent
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
@@ -98,13 +101,15 @@ async def open_clients(
     rng = np.random.default_rng(options.seed)
     asked: dict[str, asyncio.Task[Answer | Unsent]] = {}
     writer = LedgerWriter(ledger)
+    limiters = _limiters(models, options)
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
-    async with AsyncExitStack() as stack:
-        clients = []
+    clients: list[ModelClient[Declared]] = []
+    async with ending_well(clients, asked) as interruption, AsyncExitStack() as stack:
         for model in models:
             client = ModelClient(
                 model,
                 partial(connect, model.endpoint, api_key=options.api_keys[model.id], keys=keys),
+                limiter=limiters[_account(model, options)],
                 writer=writer,
                 budget=budget,
                 retry=options.retry,
@@ -115,7 +120,34 @@ async def open_clients(
             clients.append(client)
         stack.push_async_callback(writer.close)
         stack.push_async_callback(_cancel, asked)
+        stack.callback(interruption.leave)
         yield clients
+
+
+def _limiters(
+    models: Sequence[AnyLiveModel], options: RequestOptions
+) -> dict[tuple[Endpoint, str], Limiter]:
+    """Return a limiter for each model and account, which vendors limit, whoever asks it."""
+    sharing: defaultdict[tuple[Endpoint, str], list[AnyLiveModel]] = defaultdict(list)
+    for model in models:
+        sharing[_account(model, options)].append(model)
+    return {
+        account: Limiter(
+            requests_per_minute=_least(each.declared.requests_per_minute for each in same),
+            input_tokens_per_minute=_least(each.declared.input_tokens_per_minute for each in same),
+            max_in_flight=min(each.declared.max_in_flight for each in same),
+        )
+        for account, same in sharing.items()
+    }
+
+
+def _account(model: AnyLiveModel, options: RequestOptions) -> tuple[Endpoint, str]:
+    return model.endpoint, options.api_keys[model.id]
+
+
+def _least(rates: Iterable[float | None]) -> float | None:
+    """Return the lowest rate; None if none is declared."""
+    return min((rate for rate in rates if rate is not None), default=None)
 
 
 async def _cancel(asked: Mapping[str, asyncio.Task[Answer | Unsent]]) -> None:

@@ -37,7 +37,7 @@ def advice(  # noqa: PLR0913 - the figures that decide
         question,
         exact=exact,
         adjacent=adjacent,
-        alpha=Interval(alpha, alpha - half_width, alpha + half_width, 0.95, "bca", 60),
+        alpha=Interval(alpha, alpha - half_width, alpha + half_width, 0.95, "score", 60, 60),
         minimum_alpha=0.667,
         n_disagreements=n_disagreements,
     )

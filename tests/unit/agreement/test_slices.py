@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement import LongRatings, measure_slices
+from eval_assets.agreement import Coded, LongRatings, RaterKind, measure_slices
 from eval_assets.rubric import RubricQuestion
-from eval_assets.scale import BINARY, LIKERT5
+from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import krippendorff_alpha
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -26,16 +26,25 @@ def rated(seed: int, low: int, high: int) -> LongRatings:
 RATED = [(CLARITY, rated(1, 1, 5)), (SAFETY, rated(2, 0, 1))]
 MODELS = np.array(["m1", "m2", None] * 8, dtype=object)
 SLICES = {
-    "all": np.full(N, None, dtype=object),
     "difficulty": np.array(["easy"] * 10 + ["hard"] * 10 + [None] * 4, dtype=object),
     "prompt_id": np.array([f"p{k // 4}" for k in range(N)], dtype=object),
 }
 
 
+def coded(values: np.ndarray) -> Coded:
+    codes, names = pd.factorize(values)
+    return codes, list(names)
+
+
+def measured(kind: RaterKind, rated: list[tuple[RubricQuestion, LongRatings]]) -> pd.DataFrame:
+    slices = {name: coded(values) for name, values in SLICES.items()}
+    return measure_slices(kind, rated, coded(MODELS), slices)
+
+
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
     """All rows of the ratings above."""
-    return measure_slices("judge", RATED, MODELS, SLICES)
+    return measured("judge", RATED)
 
 
 def row_of(rows: pd.DataFrame, **cells: str | None) -> pd.Series:
@@ -106,7 +115,7 @@ def test_responses_without_a_value_or_model_are_in_no_row_of_it(rows: pd.DataFra
 def test_a_part_in_which_nobody_shares_a_unit_has_no_row() -> None:
     alone = LongRatings(np.arange(N), np.arange(N) % 3, np.ones(N), ("r1", "r2", "r3"), N)
 
-    assert measure_slices("human", [(CLARITY, alone)], MODELS, SLICES).empty
+    assert measured("human", [(CLARITY, alone)]).empty
 
 
 def test_a_low_alpha_on_scores_that_hardly_vary_is_called_unstable() -> None:
@@ -114,8 +123,17 @@ def test_a_low_alpha_on_scores_that_hardly_vary_is_called_unstable() -> None:
     rng = np.random.default_rng(3)
     unit, judge = np.divmod(np.arange(2 * N), 2)
     near = LongRatings(unit, judge, rng.uniform(4.0, 4.2, 2 * N), ("j1", "j2"), N)
-    rows = measure_slices("judge", [(CLARITY, near)], MODELS, {"all": SLICES["all"]})
+    rows = measured("judge", [(CLARITY, near)])
 
     row = row_of(rows, slice="all")
     assert abs(row["alpha"]) < 0.3
     assert row["interpretation"] == ("unstable" if abs(row["alpha"]) < 0.1 else "unreliable")
+
+
+def test_equal_scores_have_no_alpha_whatever_their_value() -> None:
+    """A tenth has no exact float, and its sums differ from their product by noise."""
+    tenths = RubricQuestion("q", "?", Scale(low=0, high=1), "interval")
+    unit, judge = np.divmod(np.arange(3 * N), 3)
+    equal = LongRatings(unit, judge, np.full(3 * N, 0.1), ("a", "b", "c"), N)
+
+    assert measured("judge", [(tenths, equal)])["alpha"].isna().all()

@@ -20,7 +20,7 @@ from eval_assets.judges import (
     live_judges,
 )
 from eval_assets.judges.calling.retry import RetryPolicy
-from eval_assets.ledger import Attempt, Batch, Reply
+from eval_assets.ledger import Attempt, Batch, ClaimState, Reply, Request
 from eval_assets.raters import Judge
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
@@ -46,6 +46,7 @@ class MemoryLedger:
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
         self.batches: list[Batch] = []
+        self.refused: set[tuple[str, str, str]] = set()
         self.n_commits = 0
 
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
@@ -59,10 +60,27 @@ class MemoryLedger:
                     found[each.call_key] = Reply(each.raw_output or "", status)
         return found
 
-    def record(self, attempts: Sequence[Attempt]) -> None:
+    def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+        """Claim everything: nobody else asks."""
+        found: dict[str, Reply | ClaimState] = {each.call_key: "claimed" for each in asked}
+        return found | self.replies(found)
+
+    def release(self, call_keys: Collection[str]) -> None:
+        """Give up nothing."""
+
+    def record(self, made: Sequence[Attempt]) -> None:
         """Keep attempts."""
         self.n_commits += 1
-        self.attempts += attempts
+        self.attempts += made
+
+    def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
+        """Refusals recorded before."""
+        return frozenset(what for *where, what in self.refused if where == [base_url, model])
+
+    def record_refusal(self, base_url: str, model: str, capability: str, *, error: str) -> None:
+        """Remember a refusal."""
+        del error
+        self.refused.add((base_url, model, capability))
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Batches under way."""

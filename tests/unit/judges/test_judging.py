@@ -290,6 +290,18 @@ def test_a_vendors_limit_is_found_without_losing_a_unit(
     assert judge.n_attempts < 300
 
 
+def test_judges_of_one_model_share_what_its_vendor_allows(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(latency_seconds=0.05))
+    one = dataclasses.replace(PAIR[0], max_in_flight=4)
+    other = Judge("other", "openai", "gpt-6-luna", settings={"effort": "high"})
+    summary = judge_all(units(30), (one, other))
+    assert {score.status for score in summary.scores} == {"ok"}
+    assert provider.log.n_received == 60
+    assert provider.log.max_in_flight <= 4
+
+
 def test_estimates_are_reported_before_the_first_request_and_progress_after(
     provider: RunningProvider, judge_all: JudgeAll
 ) -> None:

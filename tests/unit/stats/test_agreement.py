@@ -258,7 +258,7 @@ def test_ratings_off_the_scale_are_refused() -> None:
     with pytest.raises(ValueError, match="must be categories, got 3"):
         gwet_ac([[1, 3], [1, 2]], weights=None, categories=[1, 2])
     with pytest.raises(ValueError, match="categories must ascend"):
-        gwet_ac([[1, 2]], weights=None, categories=[2, 1])
+        gwet_ac([[1, 2]], weights="linear", categories=[2, 1])
 
 
 def test_the_ratio_level_refuses_what_it_cannot_compare() -> None:

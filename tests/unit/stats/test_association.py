@@ -103,6 +103,28 @@ def test_a_large_wilcoxon_test_is_scipys_normal_approximation() -> None:
     assert wilcoxon_signed_rank(judge, human) == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_test_is_exact_up_to_fifty_differences_and_normal_beyond() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(0.3, 1, 51), rng.normal(0, 1, 51)
+    exact = stats.wilcoxon(a[:50] - b[:50], method="exact").pvalue
+    assert wilcoxon_signed_rank(a[:50], b[:50]) == pytest.approx(exact, rel=1e-12)
+    normal = stats.wilcoxon(a - b, method="approx").pvalue
+    assert wilcoxon_signed_rank(a, b) == pytest.approx(normal, rel=1e-12)
+
+
+def test_dependent_units_are_tested_by_the_means_of_their_groups() -> None:
+    rng = np.random.default_rng(6)
+    shift = np.repeat(rng.normal(0.3, 1, 15), 4)
+    a, b = rng.normal(size=60) / 10 + shift, np.zeros(60)
+    a[7] = NAN
+    groups = np.repeat(np.arange(15), 4)
+    means = [np.nanmean(a[groups == group]) for group in range(15)]
+    expected = stats.wilcoxon(means, method="exact").pvalue
+    assert wilcoxon_signed_rank(a, b, groups=groups) == pytest.approx(expected, rel=1e-12)
+    assert wilcoxon_signed_rank(a, b) < expected / 10
+    assert math.isnan(wilcoxon_signed_rank(a, b, groups=groups // 2))  # eight groups
+
+
 def test_a_wilcoxon_test_of_few_or_equal_pairs_is_undefined() -> None:
     assert math.isnan(wilcoxon_signed_rank(np.arange(9) + 1, np.arange(9)))
     assert math.isnan(wilcoxon_signed_rank(np.ones(20), np.ones(20)))
@@ -124,7 +146,8 @@ def test_differences_that_are_float_noise_are_none() -> None:
 def test_errors_are_in_scale_points_and_signed() -> None:
     assert mean_absolute_error([5, 3, NAN], [4, 4, 1]) == 1.0
     assert bias([5, 3, NAN], [4, 4, 1]) == 0.0
-    assert bias([5, 4], [4, 4]) == 0.5
+    assert bias([4, 4], [5, 4]) == 0.5  # the scores are half a point more lenient
+    assert bias(reference=[3, 3], scores=[2, 2]) == -1
     assert math.isnan(mean_absolute_error([], []))
     assert math.isnan(bias([NAN], [1]))
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from eval_assets.stats.agreement import krippendorff_alpha
-from eval_assets.stats.clusters import alpha_by_cluster
+from eval_assets.stats import alpha_by_cluster, krippendorff_alpha
 
 
 def test_value_derived_by_hand() -> None:
@@ -79,9 +78,14 @@ def test_no_ratings_have_no_clusters() -> None:
     assert clusters.size == alphas.size == 0
 
 
-def test_clusters_that_are_no_integers_are_refused() -> None:
-    with pytest.raises(ValueError, match="cluster must hold integers, got float64"):
-        alpha_by_cluster([0.5], [0], [1])
+def test_clusters_and_units_may_be_named() -> None:
+    clusters, alphas = alpha_by_cluster(
+        ["b", "b", "b", "b", "a"], ["x", "x", "y", "y", "x"], [0, 0.5, 1, 1, None]
+    )
+    numbered = alpha_by_cluster([1, 1, 1, 1, 0], [0, 0, 1, 1, 0], [0, 0.5, 1, 1, np.nan])
+
+    assert clusters.tolist() == ["a", "b"]
+    assert alphas == pytest.approx(numbered[1], nan_ok=True)
 
 
 def test_columns_of_different_lengths_are_refused() -> None:

@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pytest
 
 from eval_assets.stats import RatingPatterns
-from eval_assets.stats.distances import Distance, near_pairs, sums_between, sums_within
+from eval_assets.stats._distances import Distance, near_pairs, sums_between, sums_within
 
 DISTANCES: tuple[Distance, ...] = ("nominal", "absolute", "squared", "ratio")
 
@@ -26,20 +26,25 @@ def units(seed: int) -> list[npt.NDArray[np.float64]]:
     return [rng.integers(0, 12, rng.integers(1, 31)) / 4 for _ in range(60)]
 
 
-def patterns_of(ratings: list[npt.NDArray[np.float64]]) -> RatingPatterns:
-    unit = np.repeat(np.arange(len(ratings)), [len(mine) for mine in ratings])
-    return RatingPatterns.by_unit(unit, np.concatenate(ratings))[1]
+def patterns_of(
+    ratings: list[npt.NDArray[np.float64]],
+) -> tuple[RatingPatterns, npt.NDArray[np.int64]]:
+    """Patterns, and the index of each unit's."""
+    matrix = np.full((len(ratings), 30), np.nan)
+    for row, mine in zip(matrix, ratings, strict=True):
+        row[: len(mine)] = mine
+    return RatingPatterns.by_row(matrix)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_sums_within_units_are_those_over_all_pairs(distance: Distance) -> None:
     ratings = units(1)
-    patterns = patterns_of(ratings)
+    patterns, index = patterns_of(ratings)
     expected = [
         sum(apart(a, b, distance) for a, b in combinations(mine.tolist(), 2)) for mine in ratings
     ]
     np.testing.assert_allclose(
-        sums_within(patterns, patterns.values, distance), expected, atol=1e-9
+        sums_within(patterns, patterns.values, distance)[index], expected, atol=1e-9
     )
 
 
@@ -61,7 +66,8 @@ def test_near_pairs_are_those_among_all_pairs(within: float) -> None:
     expected = [
         sum(abs(a - b) <= within for a, b in combinations(mine.tolist(), 2)) for mine in ratings
     ]
-    assert near_pairs(patterns_of(ratings), within=within).tolist() == expected
+    patterns, index = patterns_of(ratings)
+    assert near_pairs(patterns, within=within)[index].tolist() == expected
 
 
 def test_far_from_zero_equal_ratings_are_still_no_distance_apart() -> None:

@@ -1,249 +1,350 @@
+"""Intervals of the coefficients: published forms, limits, groups, and what they may not do."""
+
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import (
     Alpha,
+    Coefficient,
+    CohenKappa,
+    Correlation,
+    FleissKappa,
+    GwetAC,
     HumanAgreement,
-    Interval,
+    PairwiseAgreement,
     RatingPatterns,
     bootstrap_interval,
     coefficient_interval,
-    jackknife_interval,
+    cohen_kappa,
+    kendall_tau_b,
     krippendorff_alpha,
+    pearson,
+    spearman,
 )
-from eval_assets.stats import intervals as module
+from eval_assets.stats import _units as units_module
+
+Floats = npt.NDArray[np.float64]
 
 NAN = math.nan
 
 
-def two_raters(n_units: int, *, seed: int, noise: float = 0.7) -> npt.NDArray[np.float64]:
+def two_raters(n_units: int, *, seed: int, noise: float = 0.7) -> Floats:
     """Ratings 1-5 of two raters."""
     rng = np.random.default_rng(seed)
     truth = rng.uniform(1, 5, (n_units, 1))
-    ratings: npt.NDArray[np.float64] = np.rint(
-        np.clip(truth + rng.normal(0, noise, (n_units, 2)), 1, 5)
-    )
+    ratings: Floats = np.rint(np.clip(truth + rng.normal(0, noise, (n_units, 2)), 1, 5))
     return ratings
 
 
-def row_mean(rows: npt.NDArray[np.float64]) -> float:
-    return float(rows.mean())
+def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """Wilson's interval as he gives it."""
+    centre = (share + quantile**2 / 2 / n) / (1 + quantile**2 / n)
+    far = quantile * math.sqrt(share * (1 - share) / n + quantile**2 / 4 / n**2)
+    return centre - far / (1 + quantile**2 / n), centre + far / (1 + quantile**2 / n)
 
 
-def interval_alpha(rows: npt.NDArray[np.float64]) -> float:
-    return krippendorff_alpha(rows, level="interval")
+def test_a_share_of_single_pairs_has_wilsons_interval() -> None:
+    """With one pair a unit the jackknife variance is p (1 - p) / (n - 1)."""
+    ratings = [[1, 1]] * 30 + [[1, 2]] * 10
+    found = coefficient_interval(ratings, PairwiseAgreement(within=0), confidence=0.95)
+    low, high = wilson(0.75, 39, float(stats.t.ppf(0.975, 39)))
+    assert (found.method, found.n_units, found.n_groups) == ("wilson", 40, 40)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
 
 
-def test_a_bootstrap_interval_is_scipys_bca_widened_for_few_units() -> None:
-    rng = np.random.default_rng(1)
-    sample = rng.exponential(size=(60, 1))
-    ours = bootstrap_interval(
-        sample, row_mean, confidence=0.9, n_resamples=8000, rng=np.random.default_rng(2)
-    )
-    # 60 units: t 1.6711 for z 1.6449, times sqrt(60 / 59)
-    widened = 2 * stats.norm.cdf(1.6711 * math.sqrt(60 / 59)) - 1
-    peer = stats.bootstrap(
-        (sample[:, 0],),
-        np.mean,
-        confidence_level=widened,
-        n_resamples=8000,
-        method="BCa",
-        rng=np.random.default_rng(3),
-    ).confidence_interval
-    assert ours.method == "bca"
-    assert ours.value == sample.mean()
-    assert ours.low == pytest.approx(peer.low, abs=0.01)
-    assert ours.high == pytest.approx(peer.high, abs=0.01)
-
-
-def test_resampling_patterns_gives_the_interval_of_resampling_rows() -> None:
-    ratings = two_raters(40, seed=5)
-    rows = bootstrap_interval(
-        ratings, interval_alpha, confidence=0.95, n_resamples=4000, rng=np.random.default_rng(1)
-    )
-    patterns = coefficient_interval(
-        RatingPatterns.from_matrix(ratings),
-        Alpha("interval"),
+def test_copies_of_a_unit_in_its_group_are_no_more_evidence() -> None:
+    """The design effect of six equal responses a group is six."""
+    ratings = np.array([[1, 1]] * 30 + [[1, 2]] * 10)
+    once = coefficient_interval(ratings, PairwiseAgreement(within=0), confidence=0.95)
+    copies = coefficient_interval(
+        np.repeat(ratings, 6, axis=0),
+        PairwiseAgreement(within=0),
         confidence=0.95,
-        n_resamples=20_000,
-        rng=np.random.default_rng(2),
+        groups=np.repeat(np.arange(40), 6),
     )
-    assert rows.value == pytest.approx(patterns.value, abs=1e-12)
-    assert rows.low == pytest.approx(patterns.low, abs=0.02)
-    assert rows.high == pytest.approx(patterns.high, abs=0.01)
-    assert rows.n_units == patterns.n_units == 40
+    assert (copies.low, copies.high) == pytest.approx((once.low, once.high), abs=1e-12)
+    assert (copies.n_units, copies.n_groups) == (240, 40)
 
 
-def test_of_twenty_answers_the_interval_holds_the_true_alpha_as_often_as_it_says() -> None:
-    true = interval_alpha(two_raters(200_000, seed=1))
-    held = 0
-    for seed in range(400):
-        found = coefficient_interval(
-            RatingPatterns.from_matrix(two_raters(20, seed=seed)),
-            Alpha("interval"),
-            confidence=0.9,
-            n_resamples=400,
-            rng=np.random.default_rng(seed),
-        )
-        held += found.low <= true <= found.high
-    # 90 % of 400, give or take 2.5 standard errors of 6
-    assert 345 <= held <= 375
+@pytest.mark.parametrize(
+    "coefficient", [HumanAgreement(LIKERT5), PairwiseAgreement(within=0), GwetAC(None)], ids=str
+)
+def test_ten_responses_that_agree_leave_thirty_one_percent_open(coefficient: Coefficient) -> None:
+    """Clopper and Pearson's bound: .025 = .6915 ** 10."""
+    ratings = [[1, 1], [2, 2]] * 5
+    found = coefficient_interval(ratings, coefficient, confidence=0.95)
+    if isinstance(coefficient, GwetAC):  # two values: agreement by chance is .5
+        assert found.low == pytest.approx(1 - (1 - 0.025**0.1) / 0.5)
+    else:
+        assert found.low == pytest.approx(0.025**0.1)
+    assert (found.value, found.high, found.method) == (1, 1, "exact")
 
 
-def test_the_same_seed_gives_the_same_interval() -> None:
-    patterns = RatingPatterns.from_matrix(two_raters(30, seed=6))
-    found = [
-        coefficient_interval(
-            patterns,
-            Alpha("ordinal"),
-            confidence=0.95,
-            n_resamples=300,
-            rng=np.random.default_rng(seed),
-        )
-        for seed in (1, 1, 2)
-    ]
-    assert found[0] == found[1] != found[2]
+def test_perfect_alpha_has_the_bound_of_its_observed_disagreement() -> None:
+    # five values twice each: two ratings differ by chance in .8 of the pairs, and at most .3085 of
+    # the responses may differ at all
+    ratings = [[value, value] for value in (1, 2, 3, 4, 5)] * 2
+    for level in ("nominal", "ordinal", "interval"):
+        found = coefficient_interval(ratings, Alpha(level), confidence=0.95)
+        assert found.low == pytest.approx(1 - (1 - 0.025**0.1) / 0.8)
+        assert (found.value, found.high, found.method) == (1, 1, "exact")
+
+
+def test_two_equal_ratings_show_next_to_nothing() -> None:
+    found = coefficient_interval([[1, 1], [2, 2]], HumanAgreement(LIKERT5), confidence=0.95)
+    assert (found.value, found.high) == (1, 1)
+    assert found.low == pytest.approx(math.sqrt(0.025))
+    alpha = coefficient_interval([[1, 1], [2, 2]], Alpha("nominal"), confidence=0.95)
+    assert math.isnan(alpha.low)  # without either response nothing varies
+    one = coefficient_interval([[1, 1]], HumanAgreement(LIKERT5), confidence=0.95)
+    assert (one.value, one.method) == (1, None)
+    assert math.isnan(one.low)
+
+
+def test_responses_that_all_differ_by_as_much_are_no_certainty() -> None:
+    found = coefficient_interval([[3, 4]] * 10, HumanAgreement(LIKERT5), confidence=0.95)
+    assert found.value == 0.75
+    assert found.low == pytest.approx(0.75 * 0.025**0.1)
+    assert found.high == pytest.approx(1 - 0.25 * 0.025**0.1)
+
+
+COEFFICIENTS: list[Coefficient] = [
+    HumanAgreement(LIKERT5),
+    PairwiseAgreement(within=0),
+    PairwiseAgreement(within=1),
+    *(Alpha(level) for level in ("nominal", "ordinal", "interval", "ratio")),
+    FleissKappa(),
+    GwetAC(None, (1, 2, 3, 4, 5)),
+    GwetAC("quadratic", (1, 2, 3, 4, 5)),
+    CohenKappa(None),
+    CohenKappa("linear"),
+    CohenKappa("quadratic"),
+    Correlation("pearson"),
+    Correlation("spearman"),
+    Correlation("kendall"),
+]
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS, ids=str)
+def test_every_coefficient_lies_inside_its_interval_which_narrows_with_more_groups(
+    coefficient: Coefficient,
+) -> None:
+    few, many = (
+        coefficient_interval(two_raters(n, seed=n), coefficient, confidence=0.95)
+        for n in (30, 1000)
+    )
+    for found in (few, many):
+        assert -1 <= found.low < found.value < found.high <= 1
+    assert many.high - many.low < (few.high - few.low) / 3
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS, ids=str)
+def test_every_interval_is_near_that_of_the_bootstrap(coefficient: Coefficient) -> None:
+    """With 400 responses both are nearly normal; groups of four are resampled together."""
+    rng = np.random.default_rng(3)
+    ratings = two_raters(400, seed=8)
+    ratings[::4] = np.rint(np.clip(ratings[::4] + rng.normal(0, 1, (100, 2)), 1, 5))
+    groups = np.repeat(np.arange(100), 4)
+    found = coefficient_interval(ratings, coefficient, confidence=0.95, groups=groups)
+
+    def value(rows: Floats) -> float:
+        measure, kind = coefficient.by_row(rows)
+        n_units = np.bincount(kind, minlength=len(measure.is_evidence))
+        return float(measure.estimator(n_units[np.newaxis].astype(float))[0])
+
+    expected = bootstrap_interval(
+        ratings, value, confidence=0.95, n_resamples=600, rng=rng, groups=groups
+    )
+    width = expected.high - expected.low
+    assert found.value == pytest.approx(expected.value, abs=1e-12)
+    assert found.low == pytest.approx(expected.low, abs=0.15 * width)
+    assert found.high == pytest.approx(expected.high, abs=0.15 * width)
+    assert found.n_groups == expected.n_groups == 100
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "function"),
+    [
+        (CohenKappa("linear"), lambda a, b: cohen_kappa(a, b, weights="linear")),
+        (Correlation("pearson"), pearson),
+        (Correlation("spearman"), spearman),
+        (Correlation("kendall"), kendall_tau_b),
+    ],
+    ids=["kappa", "pearson", "spearman", "kendall"],
+)
+def test_coefficients_of_two_columns_are_those_of_the_functions(
+    coefficient: Coefficient, function: Callable[[Floats, Floats], float]
+) -> None:
+    ratings = two_raters(60, seed=4)
+    ratings[3, 1] = NAN
+    found = coefficient_interval(ratings, coefficient, confidence=0.95)
+    assert found.value == function(*ratings.T)
+    assert found.n_units == 59
+
+
+def test_the_interval_of_kappa_matches_its_large_sample_error() -> None:
+    """Fleiss, Cohen and Everitt (1969), in the form for equal marginals of one half."""
+    ratings = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [800, 200, 200, 800], axis=0)
+    found = coefficient_interval(ratings, CohenKappa(None), confidence=0.95)
+    # kappa = 2 P_o - 1, standard error 2 sqrt(P_o (1 - P_o) / n) = 2 sqrt(.16 / 2000)
+    assert found.value == pytest.approx(0.6)
+    assert found.high - found.low == pytest.approx(2 * 1.96 * 2 * math.sqrt(0.16 / 2000), rel=0.02)
+
+
+def test_a_rare_class_that_two_raters_never_share_does_not_rule_out_agreement() -> None:
+    """Three single 1s in twenty: kappa is -.08, and a judge at .45 gives that in one of nine."""
+    ratings = [[0, 0]] * 17 + [[0, 1], [1, 0], [0, 1]]
+    found = coefficient_interval(ratings, CohenKappa(None), confidence=0.95)
+    assert found.value < 0
+    assert found.low > -1
+    assert found.high > 0.5
 
 
 def test_ten_answers_leave_alpha_wide_open() -> None:
     # squares of differences add up to 7: D_o = 2 * 7 / 20 = .7; twenty ratings with sum 61 and sum
     # of squares 221: D_e = 2 * (20 * 221 - 61**2) / 380 = 3.6789
     ratings = [[1, 1], [2, 2], [3, 3], [4, 4], [5, 5], [1, 2], [3, 2], [5, 4], [4, 4], [2, 4]]
-    patterns = RatingPatterns.from_matrix(ratings)
-    rng = np.random.default_rng(1)
-    found = coefficient_interval(
-        patterns, Alpha("interval"), confidence=0.95, n_resamples=5000, rng=rng
-    )
+    found = coefficient_interval(ratings, Alpha("interval"), confidence=0.95)
     assert found.value == pytest.approx(1 - 0.7 / 3.6789, abs=1e-5)
     assert found.low < 0.5
     assert 0.93 < found.high < 1
 
 
-def test_the_jackknife_is_students_t_on_the_logarithm() -> None:
-    ratings = two_raters(25, seed=7)
-    deleted = [math.log(1 - interval_alpha(np.delete(ratings, unit, axis=0))) for unit in range(25)]
-    value = interval_alpha(ratings)
-    error = math.sqrt(24 / 25 * sum((x - np.mean(deleted)) ** 2 for x in deleted))
-    spread = math.exp(stats.t.ppf(0.975, 24) * error)
-    found = jackknife_interval(
-        RatingPatterns.from_matrix(ratings), Alpha("interval"), confidence=0.95
-    )
-    assert found.method == "jackknife_t"
-    assert found.low == pytest.approx(1 - (1 - value) * spread)
-    assert found.high == pytest.approx(1 - (1 - value) / spread)
+def test_of_twenty_answers_the_interval_holds_the_true_alpha_as_often_as_it_says() -> None:
+    true = krippendorff_alpha(two_raters(200_000, seed=1), level="interval")
+    found = [
+        coefficient_interval(two_raters(20, seed=seed), Alpha("interval"), confidence=0.9)
+        for seed in range(400)
+    ]
+    held = sum(interval.low <= true <= interval.high for interval in found)
+    # 90 % of 400, give or take 2.5 standard errors of 6
+    assert 345 <= held <= 375
 
 
-def test_perfect_agreement_leaves_nothing_to_resample() -> None:
-    patterns = RatingPatterns.from_matrix([[1, 1], [2, 2], [3, 3], [4, 4]])
-    jackknife = jackknife_interval(patterns, Alpha("interval"), confidence=0.95)
-    bootstrap = coefficient_interval(
-        patterns,
-        HumanAgreement(1, 5),
-        confidence=0.95,
-        n_resamples=200,
-        rng=np.random.default_rng(1),
-    )
-    assert (jackknife.low, jackknife.value, jackknife.high) == (1, 1, 1)
-    assert (bootstrap.low, bootstrap.value, bootstrap.high) == (1, 1, 1)
+def test_dependent_answers_need_their_groups() -> None:
+    """Six answers to a prompt share its difficulty: without groups half the intervals miss."""
+    rng = np.random.default_rng(5)
+
+    def drawn(n_groups: int) -> Floats:
+        difficulty = np.repeat(np.exp(rng.normal(0, 0.8, n_groups)), 6)[:, np.newaxis]
+        truth = rng.uniform(1, 5, (6 * n_groups, 1))
+        ratings: Floats = np.rint(
+            np.clip(truth + 0.7 * difficulty * rng.normal(size=(6 * n_groups, 3)), 1, 5)
+        )
+        return ratings
+
+    agreement = HumanAgreement(LIKERT5)
+    true = coefficient_interval(drawn(40_000), agreement, confidence=0.95).value
+    held = np.zeros(2)
+    for _ in range(200):
+        ratings = drawn(30)
+        for place, groups in enumerate([np.repeat(np.arange(30), 6), None]):
+            found = coefficient_interval(ratings, agreement, confidence=0.95, groups=groups)
+            held[place] += found.low <= true <= found.high
+    assert held[0] >= 180
+    assert held[1] <= 160
 
 
-def test_one_unit_of_disagreement_has_a_jackknife_interval_that_ends_at_one() -> None:
-    patterns = RatingPatterns.from_matrix([[1, 1], [2, 2], [3, 3], [4, 4], [1, 2]])
-    found = jackknife_interval(patterns, Alpha("interval"), confidence=0.95)
-    assert found.low < found.value < found.high == 1
+def test_patterns_and_the_matrix_they_were_counted_from_have_one_interval() -> None:
+    ratings, groups = two_raters(60, seed=6), np.arange(60) // 3
+    patterns = RatingPatterns.from_matrix(ratings, groups=groups)
+    for coefficient in (Alpha("ordinal"), FleissKappa(), HumanAgreement(LIKERT5)):
+        assert coefficient_interval(patterns, coefficient, confidence=0.95) == coefficient_interval(
+            ratings, coefficient, confidence=0.95, groups=groups
+        )
+
+
+def test_groups_may_be_any_labels_in_any_order() -> None:
+    ratings, groups = two_raters(60, seed=6), np.arange(60) // 3
+    order = np.random.default_rng(1).permutation(60)
+    expected = coefficient_interval(ratings, Alpha("ordinal"), confidence=0.95, groups=groups)
+    named = [f"prompt {group}" for group in groups[order]]
+    found = coefficient_interval(ratings[order], Alpha("ordinal"), confidence=0.95, groups=named)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_units_that_cannot_disagree_change_no_interval_of_alpha() -> None:
+    ratings = two_raters(40, seed=7)
+    single = np.column_stack([np.full(25, 3.0), np.full(25, NAN)])
+    expected = coefficient_interval(ratings, Alpha("ordinal"), confidence=0.95)
+    found = coefficient_interval(np.vstack([ratings, single]), Alpha("ordinal"), confidence=0.95)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert (found.n_units, found.n_groups) == (40, 40)
 
 
 @pytest.mark.parametrize(
     "ratings",
-    [[[1, 1], [1, 1]], [[1, 5]], [[1, NAN], [2, NAN]]],
-    ids=["no variation", "one", "none"],
+    [[[1, 1], [1, 1]], [[1, 5]], [[1, NAN], [2, NAN]], [[1, 1], [1, 1], [1, 1], [1, 2]]],
+    ids=["no variation", "one", "none", "variation in one unit"],
 )
 def test_undefined_coefficients_have_undefined_ends(ratings: list[list[float]]) -> None:
-    patterns = RatingPatterns.from_matrix(ratings)
-    rng = np.random.default_rng(1)
-    for found in (
-        jackknife_interval(patterns, Alpha("interval"), confidence=0.95),
-        coefficient_interval(patterns, Alpha("interval"), confidence=0.95, n_resamples=50, rng=rng),
-        bootstrap_interval(
-            np.array(ratings), interval_alpha, confidence=0.95, n_resamples=50, rng=rng
-        ),
-    ):
-        assert math.isnan(found.low)
-        assert math.isnan(found.high)
-
-
-def test_a_coefficient_that_rests_on_one_unit_has_no_jackknife_interval() -> None:
-    """Without the last unit nothing varies."""
-    patterns = RatingPatterns.from_matrix([[1, 1], [1, 1], [1, 1], [1, 2]])
-    found = jackknife_interval(patterns, Alpha("interval"), confidence=0.95)
-    assert found.value == 0
+    found = coefficient_interval(ratings, Alpha("interval"), confidence=0.95)
+    assert found.method is None
     assert math.isnan(found.low)
+    assert math.isnan(found.high)
 
 
-def test_mostly_undefined_resamples_have_no_interval() -> None:
-    ratings = np.array([[1, 1], [1, 1], [1, 1], [1, 1], [1, 1], [1, 2]])
-
-    def mostly_undefined(rows: npt.NDArray[np.float64]) -> float:
-        return float(rows.sum()) if (rows[:, 1] == 2).sum() == 1 else NAN
-
-    # the last row is drawn exactly once in 40 % of the resamples
-    found = bootstrap_interval(
-        ratings, mostly_undefined, confidence=0.95, n_resamples=400, rng=np.random.default_rng(1)
-    )
-    assert found.value == 13
-    assert math.isnan(found.low)
-
-
-def test_a_statistic_at_the_edge_of_its_resamples_falls_back_to_percentiles() -> None:
-    ratings = np.arange(20.0)[:, np.newaxis]
-
-    def lower_if_repeated(rows: npt.NDArray[np.float64]) -> float:
-        return float(len(np.unique(rows)))
-
-    found = bootstrap_interval(
-        ratings, lower_if_repeated, confidence=0.95, n_resamples=300, rng=np.random.default_rng(1)
-    )
-    assert found.method == "percentile"
-    assert found.high < found.value == 20
-
-
-def test_too_many_patterns_for_a_bootstrap_get_the_jackknife(
+def test_groups_left_out_in_blocks_give_nearly_the_same_interval(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    patterns = RatingPatterns.from_matrix(two_raters(400, seed=8))
-
-    def interval() -> Interval:
-        rng = np.random.default_rng(1)
-        return coefficient_interval(
-            patterns, Alpha("interval"), confidence=0.95, n_resamples=4000, rng=rng
-        )
-
-    by_bootstrap = interval()
-    monkeypatch.setattr(module, "MAX_BOOTSTRAP_WORK", 0)
-    by_jackknife = interval()
-    assert (by_bootstrap.method, by_jackknife.method) == ("bca", "jackknife_t")
-    assert by_jackknife.low == pytest.approx(by_bootstrap.low, abs=0.01)
-    assert by_jackknife.high == pytest.approx(by_bootstrap.high, abs=0.01)
+    ratings = two_raters(3000, seed=9)
+    groups = np.arange(3000) // 2
+    expected = coefficient_interval(ratings, Alpha("interval"), confidence=0.95, groups=groups)
+    monkeypatch.setattr(units_module, "MAX_JACKKNIFE_WORK", 0)
+    in_blocks = coefficient_interval(ratings, Alpha("interval"), confidence=0.95, groups=groups)
+    assert in_blocks.n_groups == 1500
+    width = expected.high - expected.low
+    assert in_blocks.high - in_blocks.low == pytest.approx(width, rel=0.25)
+    assert in_blocks != expected
 
 
-def test_units_left_out_in_groups_give_nearly_the_same_interval() -> None:
-    """3,000 units with patterns of their own are left out in some 800 groups."""
-    rng = np.random.default_rng(9)
-    ratings = rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 2))
-    patterns = RatingPatterns.from_matrix(ratings)
-    grouped = jackknife_interval(patterns, Alpha("interval"), confidence=0.95)
-    # correlation .5: standard error of alpha about (1 - .5**2) / sqrt(3000) = .0137
-    assert grouped.high - grouped.low == pytest.approx(2 * 1.96 * 0.0137, rel=0.05)
+@pytest.mark.parametrize("factor", [1e-17, 1e9])
+def test_intervals_do_not_depend_on_the_unit_of_the_scale(factor: float) -> None:
+    ratings = two_raters(50, seed=10)
+    scaled = Scale(low=0, high=5 * factor)
+    for found, expected in [
+        (
+            coefficient_interval(ratings * factor, HumanAgreement(scaled), confidence=0.95),
+            coefficient_interval(ratings, HumanAgreement(Scale(0, 5)), confidence=0.95),
+        ),
+        *(
+            (
+                coefficient_interval(ratings * factor, Alpha(level), confidence=0.95),
+                coefficient_interval(ratings, Alpha(level), confidence=0.95),
+            )
+            for level in ("nominal", "ordinal", "interval", "ratio")
+        ),
+    ]:
+        ends = (found.value, found.low, found.high)
+        assert ends == pytest.approx((expected.value, expected.low, expected.high), rel=1e-6)
+
+
+def test_an_interval_prints_as_a_figure_with_its_ends() -> None:
+    ratings = [[0, 0]] * 8 + [[1, 1]] * 8 + [[0, 1]] * 4
+    found = coefficient_interval(ratings, HumanAgreement(BINARY), confidence=0.95)
+    assert str(found) == "0.800 [0.562, 0.926]"
+    assert str(coefficient_interval([[1, 1]], Alpha("ordinal"), confidence=0.95)) == (
+        "nan [undefined]"
+    )
 
 
 def test_arguments_out_of_range_are_refused() -> None:
-    patterns = RatingPatterns.from_matrix([[1, 2], [2, 2]])
-    rng = np.random.default_rng(1)
+    ratings = [[1, 2], [2, 2]]
     with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\), got 95"):
-        jackknife_interval(patterns, Alpha("interval"), confidence=95)
-    with pytest.raises(ValueError, match="n_resamples must be at least 1, got 0"):
-        coefficient_interval(patterns, Alpha("interval"), confidence=0.95, n_resamples=0, rng=rng)
+        coefficient_interval(ratings, Alpha("interval"), confidence=95)
+    with pytest.raises(ValueError, match="must have two columns, got 3"):
+        coefficient_interval([[1, 2, 3]], CohenKappa(None), confidence=0.95)
+    with pytest.raises(ValueError, match="kind must be one of 'pearson', 'spearman', 'kendall'"):
+        Correlation("pearsons")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="weights must be one of None, 'linear', 'quadratic'"):
+        CohenKappa("squared")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="patterns forget who gave a rating"):
+        coefficient_interval(RatingPatterns.from_matrix(ratings), CohenKappa(None), confidence=0.95)
+    with pytest.raises(ValueError, match=r"groups must name a group for each of 2 units"):
+        coefficient_interval(ratings, Alpha("interval"), confidence=0.95, groups=[1])

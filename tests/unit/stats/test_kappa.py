@@ -8,7 +8,6 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from eval_assets.stats import (
     KappaWeights,
     cohen_kappa,
-    cohen_kappa_interval,
     grouped_kappa,
     mean_absolute_error,
     spearman,
@@ -52,7 +51,7 @@ def test_a_judge_who_is_one_off_now_and_then_has_low_plain_and_high_weighted_kap
     # two of five are exact, P_e = 1/5; squares add up to 3, over all 25 pairings to 105
     assert cohen_kappa(human, judge, weights=None) == pytest.approx(0.25)
     assert cohen_kappa(human, judge, weights="quadratic") == pytest.approx(1 - 5 * 3 / 105)
-    assert mean_absolute_error(judge, human) == pytest.approx(0.6)
+    assert mean_absolute_error(human, judge) == pytest.approx(0.6)
     assert spearman(judge, human) == pytest.approx(9 / math.sqrt(10 * 9))
 
 
@@ -116,48 +115,43 @@ def test_five_units_with_two_classes_have_fourteen_kappas() -> None:
 
 
 def test_groups_with_one_class_do_not_count_as_agreement() -> None:
-    groups = [([1] * 5, [1] * 5)] * 9 + [([1, 1, 1, 1, 1], [1, 1, 1, 1, 0])]
-    found = grouped_kappa(groups, weights=None)
+    a, b = [1] * 50, [1] * 49 + [0]
+    found = grouped_kappa(a, b, np.repeat(np.arange(10), 5), weights=None)
     assert found.macro == 0.0
     assert found.micro == pytest.approx(0.0, abs=1e-12)
     assert found.n_defined == 1
-    assert sum(math.isnan(kappa) for kappa in found.by_group) == 9
-
-
-def test_kappa_of_no_groups_is_undefined() -> None:
-    found = grouped_kappa([], weights=None)
-    assert math.isnan(found.macro)
-    assert math.isnan(found.micro)
-    assert (found.by_group, found.n_defined) == ((), 0)
-
-
-def test_the_interval_of_kappa_matches_its_large_sample_error() -> None:
-    """Fleiss, Cohen and Everitt (1969), in the form for equal marginals of one half."""
-    a, b = pairs([[800, 200], [200, 800]])
-    rng = np.random.default_rng(1)
-    found = cohen_kappa_interval(a, b, weights=None, confidence=0.95, n_resamples=4000, rng=rng)
-    # kappa = 2 P_o - 1, standard error 2 sqrt(P_o (1 - P_o) / n) = 2 sqrt(.16 / 2000)
-    assert found.value == pytest.approx(0.6)
-    assert found.high - found.low == pytest.approx(2 * 1.96 * 2 * math.sqrt(0.16 / 2000), rel=0.05)
-    assert found.n_units == 2000
+    assert np.isnan(found.by_group).sum() == 9
+    assert found.n_units.tolist() == [5] * 10
 
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
-def test_resampled_kappa_is_that_of_resampled_rows(weights: KappaWeights | None) -> None:
-    """The ends are about the quantiles of kappas of resampled rows, which BCa moves a little."""
-    a, b = pairs([[5, 1, 0], [1, 4, 2], [0, 1, 6]])
-    found = cohen_kappa_interval(
-        a, b, weights=weights, confidence=0.95, n_resamples=3000, rng=np.random.default_rng(1)
-    )
-    rng = np.random.default_rng(2)
-    columns = np.array([a, b])
-    rows = [
-        cohen_kappa(*columns[:, rng.integers(20, size=20)], weights=weights) for _ in range(3000)
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_each_group_has_the_kappa_of_its_own_units(
+    weights: KappaWeights | None, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval_assets.stats.kappa.BLOCK_MARGINALS", block)
+    rng = np.random.default_rng(1)
+    a = rng.integers(1, 6, 300).astype(float)
+    b = np.clip(a + rng.integers(-1, 2, 300), 1, 5)
+    a[rng.random(300) < 0.1] = NAN
+    groups = rng.choice(["q3", "q1", "q2", "q9"], 300)
+    found = grouped_kappa(a, b, groups, weights=weights)
+    names = list(dict.fromkeys(groups))
+    expected = [
+        cohen_kappa(a[groups == name], b[groups == name], weights=weights) for name in names
     ]
-    low, high = np.nanquantile(rows, [0.025, 0.975])
-    assert found.value == cohen_kappa(a, b, weights=weights)
-    assert found.low == pytest.approx(low, abs=0.1)
-    assert found.high == pytest.approx(high, abs=0.1)
+    assert found.by_group == pytest.approx(expected, abs=1e-12)
+    assert found.macro == pytest.approx(np.mean(expected))
+    assert found.micro == cohen_kappa(a, b, weights=weights)
+    known = ~np.isnan(a)
+    assert found.n_units.tolist() == [(known & (groups == name)).sum() for name in names]
+
+
+def test_kappa_of_no_groups_is_undefined() -> None:
+    found = grouped_kappa([], [], [], weights=None)
+    assert math.isnan(found.macro)
+    assert math.isnan(found.micro)
+    assert (len(found.by_group), found.n_defined) == (0, 0)
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from eval_assets.stats import Alpha, RatingPatterns, estimate
+from eval_assets.scale import LIKERT5
+from eval_assets.stats import RatingPatterns, agreement_profile, krippendorff_alpha
 
 NAN = math.nan
 
@@ -31,19 +32,50 @@ def test_a_pattern_forgets_who_gave_which_rating() -> None:
     assert patterns.values.tolist() == [3, 4, 5]
 
 
-def test_every_constructor_gives_the_same_patterns() -> None:
-    unit, rater = np.indices(MATRIX.shape)
-    shuffled = np.random.default_rng(1).permutation(MATRIX.size)
-    long = RatingPatterns.from_long(unit.ravel()[shuffled] * 7 - 3, MATRIX.ravel()[shuffled])
-    units, one_each = RatingPatterns.by_unit(unit.ravel(), MATRIX.ravel())
+def test_patterns_counted_elsewhere_are_those_of_the_matrix() -> None:
     counted = RatingPatterns.from_counts(
-        [2, 3, 4, 5], [[0, 0, 2, 1], [0, 1, 0, 0], [0, 2, 1, 0], [1, 0, 0, 0]], [3, 1, 1, 0]
+        [2, 3, 4, 5],
+        [[0, 0, 2, 1], [0, 1, 0, 0], [0, 2, 1, 0], [1, 0, 0, 0], [0, 0, 2, 1]],
+        [2, 1, 1, 0, 1],
     )
-    assert rater.shape == MATRIX.shape
-    assert shown(long) == shown(one_each) == shown(counted) == EXPECTED
-    assert units.tolist() == [0, 1, 2, 3, 5]
-    assert one_each.n_units.tolist() == [1] * 5
+    assert shown(counted) == EXPECTED
     assert counted.values.tolist() == [3, 4, 5]
+    assert len(counted.n_units) == 3
+
+
+def test_each_row_has_its_pattern() -> None:
+    patterns, index = RatingPatterns.by_row(MATRIX)
+    rows = [sorted(row[~np.isnan(row)].tolist()) for row in MATRIX]
+    assert [
+        np.repeat(
+            patterns.values[patterns.code[patterns.pattern == i]],
+            patterns.count[patterns.pattern == i],
+        ).tolist()
+        for i in index
+    ] == rows
+    assert index[4] == -1
+
+
+def test_groups_hold_the_patterns_of_their_units() -> None:
+    patterns = RatingPatterns.from_matrix(MATRIX, groups=["a", "b", "a", "b", "b", "b"])
+    counted = RatingPatterns.from_counts(
+        [3, 4, 5],
+        [[1, 0, 0], [0, 2, 1], [0, 2, 1], [2, 1, 0]],
+        [1, 1, 2, 1],
+        groups=["a", "a", "b", "b"],
+    )
+    assert shown(patterns) == shown(counted) == EXPECTED
+    for grouped in (patterns, counted):
+        assert grouped.units.group is not None
+        cells = zip(grouped.units.group, grouped.units.count, strict=True)
+        assert sorted((int(group), int(count)) for group, count in cells) == [
+            (0, 1), (0, 1), (1, 1), (1, 2),
+        ]  # fmt: skip
+        assert grouped.units.evidence(grouped.is_pairable) == (4, 2)
+
+
+def test_groups_of_one_unit_each_are_no_groups() -> None:
+    assert RatingPatterns.from_matrix(MATRIX, groups=list("abcdef")).units.group is None
 
 
 @pytest.mark.parametrize(
@@ -67,10 +99,7 @@ def test_ways_to_hold_ratings_do_not_change_what_is_held(values: npt.NDArray[np.
         key = tuple(sorted(row[~np.isnan(row)].tolist()))
         expected[key] = expected.get(key, 0) + 1
     expected.pop((), None)
-    unit = np.repeat(np.arange(300), 4)
     assert shown(RatingPatterns.from_matrix(matrix)) == expected
-    assert shown(RatingPatterns.from_long(unit, matrix.ravel())) == expected
-    assert shown(RatingPatterns.by_unit(unit, matrix.ravel())[1]) == expected
 
 
 def test_ratings_are_read_in_blocks_without_losing_any() -> None:
@@ -117,16 +146,19 @@ def test_counts_that_do_not_fit_are_refused() -> None:
         RatingPatterns.from_counts([1, 2], [[1, -1]], [1])
 
 
-def test_long_ratings_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="one entry per rating"):
-        RatingPatterns.from_long([1, 2], [1.0])
-    with pytest.raises(ValueError, match="must hold integers"):
-        RatingPatterns.from_long([1.0], [1.0])
-    with pytest.raises(ValueError, match="got an infinity"):
-        RatingPatterns.from_long([1], [math.inf])
-
-
 def test_no_ratings_at_all_are_patterns_too() -> None:
-    for empty in (RatingPatterns.from_long([], []), RatingPatterns.from_counts([], [], [])):
+    for empty in (
+        RatingPatterns.from_matrix(np.empty((0, 0))),
+        RatingPatterns.from_matrix(np.empty((0, 2)), groups=[]),
+        RatingPatterns.from_counts([], [], []),
+    ):
         assert len(empty.n_units) == 0
-        assert math.isnan(estimate(Alpha("interval"), empty))
+        assert math.isnan(krippendorff_alpha(empty, level="interval"))
+
+
+def test_groups_stay_with_the_patterns_they_were_counted_in() -> None:
+    patterns = RatingPatterns.from_matrix(MATRIX)
+    with pytest.raises(ValueError, match="groups must be given where the patterns are counted"):
+        agreement_profile(
+            patterns, scale=LIKERT5, level="ordinal", confidence=0.95, groups=list("aabbcc")
+        )

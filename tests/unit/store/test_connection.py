@@ -1,35 +1,48 @@
 """Opening the database: waiting for others, refusing what cannot be used, closing always."""
 
 import logging
+import os
 import resource
 import shutil
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from eval_assets.store.connection import SCHEMA_VERSION, StoreError, connect, transaction
+from eval_assets.store.connection import (
+    SCHEMA_VERSION,
+    DamagedError,
+    StoreError,
+    connect,
+    set_aside,
+    transaction,
+)
 from eval_assets.store.tables import count_rows
 
 HOLD = """
 import sys, time, duckdb
-with duckdb.connect(sys.argv[1]):
+with duckdb.connect(sys.argv[1]) as connection:
+    connection.execute(sys.argv[3])
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))
 """
 
 
 @contextmanager
-def held_by_another_process(path: Path, *, seconds: float) -> Iterator[None]:
+def held_by_another_process(
+    path: Path, *, seconds: float, statement: str = "SELECT 1"
+) -> Iterator[None]:
     """A person's open session: it ends by itself, at the latest with the block."""
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path), str(seconds)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(path), str(seconds), statement],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert holder.stdout is not None
@@ -181,7 +194,7 @@ def test_a_folder_that_was_copied_with_its_database_opens_its_own(tmp_path: Path
 
 
 @pytest.mark.parametrize("content", [b"response_id,rating\na1,3\n" * 500, b""])
-def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(
+def test_a_file_elsewhere_that_is_no_database_is_refused_and_left_as_it_is(
     tmp_path: Path, content: bytes
 ) -> None:
     path = tmp_path / "eval.duckdb"
@@ -199,6 +212,68 @@ def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
     other.close()
 
     assert "this is no DuckDB database" in refusal(path)
+
+
+def cut_off(database: bytes) -> bytes:
+    return database[:12288]
+
+
+def with_other_blocks(database: bytes) -> bytes:
+    return database[:12288] + os.urandom(len(database) - 12288)
+
+
+def with_other_rows(database: bytes) -> bytes:
+    """Damage a block of rows, which is found only when they are read."""
+    half = len(database) // 2
+    return database[:half] + os.urandom(1000) + database[half + 1000 :]
+
+
+@pytest.mark.parametrize("damage", [cut_off, with_other_blocks, with_other_rows])
+def test_a_damaged_database_is_one_line_and_can_be_set_aside(
+    path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    with connect(path) as connection:
+        connection.execute("CREATE TABLE rows_ AS SELECT md5(i::VARCHAR) FROM range(200000) t(i)")
+    damaged = damage(path.read_bytes())
+    path.write_bytes(damaged)
+
+    def read() -> None:
+        with connect(path) as connection:
+            connection.execute("SELECT sum(hash(t)) FROM rows_ t").fetchall()
+
+    with pytest.raises(DamagedError, match=r"cannot be read\. `eval-assets run` moves it aside"):
+        read()
+    aside = set_aside(path)
+
+    assert aside is not None
+    assert aside.read_bytes() == damaged
+    with connect(path) as connection:
+        assert count_rows(connection, "responses") == 0
+
+
+def test_a_database_that_another_run_has_made_again_is_left_where_it_is(path: Path) -> None:
+    with connect(path):
+        pass
+
+    assert set_aside(path) is None
+    assert path.exists()
+
+
+def test_a_damaged_log_of_changes_is_set_aside_with_its_database(path: Path) -> None:
+    with connect(path):
+        pass
+    with held_by_another_process(path, seconds=30, statement="CREATE TABLE t AS SELECT 1 AS one"):
+        pass  # killed: its changes are in the log only
+    wal = path.with_name(f"{path.name}.wal")
+    log = bytearray(wal.read_bytes())
+    log[len(log) // 2 : len(log) // 2 + 8] = b"\0" * 8
+    wal.write_bytes(log)
+
+    aside = set_aside(path)
+
+    assert aside is not None
+    assert aside.with_name(f"{aside.name}.wal").read_bytes() == log
+    assert not wal.exists()
 
 
 def test_a_folder_in_place_of_the_database_is_refused(tmp_path: Path) -> None:

@@ -1,21 +1,13 @@
 """What pairs of judges say, stored and read back; the view `ground_truth`."""
 
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import duckdb
 import numpy as np
 import pandas as pd
 
-from eval_assets.agreement import StageChange, Validation
-from eval_assets.store.pairs import (
-    DualJudgement,
-    judged_units,
-    validation_history,
-    write_dual_judgement,
-    write_pair_measures,
-    write_staged_mode,
-)
+from eval_assets.store.pairs import judged_units, write_pair_measures
 from eval_assets.store.scores import JudgeRow, judged_models, score_coverage, write_judge_scores
 from eval_assets.store.tables import replace_rows, tables_that_hold
 from tests.unit.store.conftest import responses, scores
@@ -28,24 +20,21 @@ def judge(judge_id: str, position: int) -> JudgeRow:
     return JudgeRow(judge_id, "openai", f"model-{judge_id}", 0, 0, f"f-{judge_id}", position)
 
 
-def judgement(query_id: int, *, kappa: float | None = 1.0) -> DualJudgement:
-    return DualJudgement(
-        query_id=query_id,
-        query="What is it?",
-        expected_docs=[7, 3],
-        judge1_score=[0.7, None],
-        judge2_score=[0.6, 0.1],
-        judge1_model="gpt-6-luna",
-        judge2_model="claude-haiku-5-5",
-        kappa=kappa,
-        kappa_reason=None if kappa is not None else "single_class",
-        status="partial",
-        created_at=NOW,
-    )
-
-
-def validation(at: datetime) -> Validation:
-    return Validation(at, 0.8, math.nan, "not_evaluable", 4, 3, 9, math.nan, 0.0, "a", "b", "f", "")
+def query() -> pd.DataFrame:
+    """A row of `dual_judgements`."""
+    row = {
+        "query_id": 1,
+        "query": "What is it?",
+        "expected_docs": [7, 3],
+        "judge1_score": [0.7, None],
+        "judge2_score": [0.6, 0.1],
+        "judge1_model": "gpt-6-luna",
+        "judge2_model": "claude-haiku-5-5",
+        "kappa": 1.0,
+        "status": "partial",
+        "created_at": NOW,
+    }
+    return pd.DataFrame([row])
 
 
 def prompt(**columns: object) -> pd.DataFrame:
@@ -98,60 +87,21 @@ def test_units_stand_together_by_question_and_prompt_with_every_judges_scores(
 def test_ground_truth_holds_queries_and_prompts_under_whole_numbers(
     connection: Connection,
 ) -> None:
-    write_dual_judgement(connection, judgement(1))
-    write_pair_measures(connection, prompts=prompt(), disagreements=pd.DataFrame(), validation=None)
+    replace_rows(connection, "dual_judgements", query())
+    write_pair_measures(connection, prompts=prompt(), disagreements=pd.DataFrame())
 
     columns = (
         "expected_docs, response_ids, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
     )
-    [query, asset] = connection.execute(
+    [asked, asset] = connection.execute(
         f"SELECT {columns} FROM ground_truth ORDER BY id"  # noqa: S608
     ).fetchall()
     ids = connection.execute("SELECT id + 1, typeof(id) FROM ground_truth ORDER BY id").fetchall()
 
-    assert query == ([7, 3], None, [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
+    assert asked == ([7, 3], None, [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
     assert asset == (None, ["a1", "a2"], [4.0, None], [None, None], "mj", None, None)
     assert ids[0] == (2, "BIGINT")
     assert ids[1][0] > 2
-
-
-def test_the_latest_answer_to_a_query_wins(connection: Connection) -> None:
-    write_dual_judgement(connection, judgement(1))
-    write_dual_judgement(connection, judgement(2))
-    write_dual_judgement(connection, judgement(1, kappa=None))
-
-    found = connection.execute(
-        "SELECT id, kappa, kappa_reason FROM ground_truth ORDER BY id"
-    ).fetchall()
-    assert found == [(1, None, "single_class"), (2, 1.0, None)]
-
-
-def test_prompts_are_replaced_and_the_history_grows(connection: Connection) -> None:
-    later = NOW + timedelta(days=1)
-    for at in (NOW, later):
-        write_pair_measures(
-            connection, prompts=prompt(), disagreements=pd.DataFrame(), validation=validation(at)
-        )
-
-    history = validation_history(connection, most=10)
-    assert history["timestamp"].tolist() == [later, NOW]
-    assert connection.execute(
-        "SELECT count(*), count(kappa_micro), count(wilcoxon_p) FROM dual_judge_validation"
-    ).fetchall() == [(2, 0, 0)]
-    assert connection.execute("SELECT count(*) FROM prompt_judgements").fetchall() == [(1,)]
-
-
-def test_a_change_of_mode_that_was_stored_before_keeps_its_time(connection: Connection) -> None:
-    start = StageChange(0, "both", math.nan, 0, "start")
-    dropped = StageChange(100, "one", 0.9, 100, "kappa is 0.900")
-    write_staged_mode(connection, [start, dropped], at=NOW)
-    later = NOW + timedelta(days=1)
-    write_staged_mode(connection, [start, dropped, StageChange(300, "both", 0.5, 10, "")], at=later)
-
-    found = connection.execute(
-        "SELECT mode, since, kappa FROM staged_mode ORDER BY position"
-    ).fetchall()
-    assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]
 
 
 def test_coverage_lists_every_judge_with_what_it_attempted(
@@ -183,7 +133,7 @@ def test_models_under_test_are_named_once(connection: Connection) -> None:
 
 def test_a_text_is_found_in_any_table_without_wildcards(connection: Connection) -> None:
     replace_rows(connection, "responses", responses("a1", attributes='{"note": "sk-sec%ret"}'))
-    write_dual_judgement(connection, judgement(1))
+    replace_rows(connection, "dual_judgements", query())
 
     assert tables_that_hold(connection, "sk-sec%ret") == ["responses"]
     assert tables_that_hold(connection, "sk-%") == []

@@ -33,10 +33,10 @@ def attempt(number: int) -> Attempt:
 class SlowLedger(MemoryLedger):
     """A ledger that takes its time."""
 
-    def record(self, attempts: Sequence[Attempt]) -> None:
+    def record(self, made: Sequence[Attempt]) -> None:
         """Keep attempts, slowly."""
         time.sleep(0.05)
-        super().record(attempts)
+        super().record(made)
 
 
 def test_what_arrives_together_is_committed_together() -> None:

@@ -10,20 +10,24 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
-from eval_assets.scale import Level
-from eval_assets.stats.agreement import krippendorff_alpha
-from eval_assets.stats.association import (
+from eval_assets.scale import Level, Scale
+from eval_assets.stats import (
+    Interval,
+    JudgeHumanProfile,
     bias,
+    bootstrap_interval,
+    judge_human_agreement,
+    judge_human_profile,
+    judge_pairwise_agreement,
     kendall_tau_b,
+    krippendorff_alpha,
     mean_absolute_error,
     pearson,
     spearman,
     wilcoxon_signed_rank,
 )
-from eval_assets.stats.intervals import Interval, bootstrap_interval
-from eval_assets.stats.judge_human import JudgeHumanProfile, judge_human_profile
-from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
-from eval_assets.stats.patterns import Floats
+
+Floats = npt.NDArray[np.float64]
 
 ONE_TO_FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 
@@ -36,22 +40,14 @@ def profile_of(  # noqa: PLR0913 - the defaults of this module's cases
     low: float = 1,
     high: float = 5,
     level: Level = "ordinal",
-    n_resamples: int = 200,
-    seed: int = 1,
+    groups: npt.ArrayLike | None = None,
 ) -> JudgeHumanProfile:
     """Profile of ratings given unit by unit."""
-    unit = np.repeat(np.arange(len(ratings)), [len(row) for row in ratings])
+    matrix = np.full((len(ratings), max((len(row) for row in ratings), default=0)), np.nan)
+    for row, given in zip(matrix, ratings, strict=True):
+        row[: len(given)] = given
     return judge_human_profile(
-        judge,
-        unit,
-        np.concatenate([np.empty(0), *(np.asarray(row, dtype=float) for row in ratings)]),
-        scale_low=low,
-        scale_high=high,
-        values=values,
-        level=level,
-        confidence=0.95,
-        n_resamples=n_resamples,
-        rng=np.random.default_rng(seed),
+        matrix, judge, scale=Scale(low, high, values), level=level, confidence=0.95, groups=groups
     )
 
 
@@ -74,11 +70,11 @@ def random_ratings(n_units: int, *, seed: int, values: Sequence[float]) -> tuple
     ("judge", "ratings", "message"),
     [
         ([6.0], [[5.0]], r"ratings must lie in \[1, 5\], got 6"),
-        ([np.inf], [[5.0]], r"ratings must lie in \[1, 5\]"),
+        ([np.inf], [[5.0]], "ratings and scores must be finite or NaN, got an infinity"),
         ([5.0], [[0.0]], r"ratings must lie in \[1, 5\], got 0"),
         ([5.0], [[2.5]], "ratings must be categories, got 2.5"),
-        ([[5.0]], [[5.0]], "judge must have one score per unit"),
-        ([5.0], [[5.0], [4.0]], "unit must be an index into the 1 judge scores, got 0 to 1"),
+        ([[5.0]], [[5.0]], "judge must have one score for each of the 1 units"),
+        ([5.0], [[5.0], [4.0]], "judge must have one score for each of the 2 units"),
     ],
 )
 def test_scores_and_ratings_off_the_scale_or_out_of_place_are_refused(
@@ -90,7 +86,7 @@ def test_scores_and_ratings_off_the_scale_or_out_of_place_are_refused(
 
 def test_an_off_scale_score_of_a_unit_nobody_rated_is_refused() -> None:
     with pytest.raises(ValueError, match="got 5 to 7"):
-        profile_of([5.0, 7.0], [[5.0]])
+        profile_of([5.0, 7.0], [[5.0], [np.nan]])
 
 
 def test_every_figure_derived_by_hand() -> None:
@@ -152,11 +148,11 @@ def test_points_are_those_of_the_functions_for_single_figures() -> None:
         "spearman": spearman(judge, human),
         "kendall": kendall_tau_b(judge, human),
         "pearson": pearson(judge, human),
-        "mae": mean_absolute_error(judge, human),
-        "bias": bias(judge, human),
+        "mae": mean_absolute_error(human, judge),
+        "bias": bias(human, judge),
     }
 
-    found = {name: interval.value for name, interval in figures(profile).items()}
+    found = {name: figures(profile)[name].value for name in expected}
     assert found == pytest.approx(expected)
     assert profile.wilcoxon_p == pytest.approx(wilcoxon_signed_rank(judge, human))
     assert profile.n_units == rated.sum()
@@ -189,9 +185,7 @@ def test_a_binary_judge_is_judged_the_same_by_rho_phi_tau_and_kappa() -> None:
     # 38 yes-yes, 4 and 4 apart, 4 no-no: accuracy .84, but (38 x 4 - 16) / (42 x 8) = .405
     judge = [1.0] * 42 + [0.0] * 8
     human = [[1.0]] * 38 + [[0.0]] * 4 + [[1.0]] * 4 + [[0.0]] * 4
-    profile = profile_of(
-        judge, human, values=(0, 1), low=0, high=1, level="nominal", n_resamples=2000
-    )
+    profile = profile_of(judge, human, values=(0, 1), low=0, high=1, level="nominal")
 
     assert profile.exact_agreement.value == pytest.approx(0.84)
     same = [profile.spearman, profile.kendall, profile.pearson, profile.kappa]
@@ -201,8 +195,7 @@ def test_a_binary_judge_is_judged_the_same_by_rho_phi_tau_and_kappa() -> None:
     assert profile.confusion == ((0, 0, 4), (0, 1, 4), (1, 0, 4), (1, 1, 38))
 
 
-def test_all_figures_are_of_the_same_resamples() -> None:
-    """On 0 and 1 rho, tau and r are one coefficient, so their intervals can only be the same."""
+def test_on_two_values_the_three_correlations_have_one_interval() -> None:
     judge, ratings = random_ratings(90, seed=5, values=(0.0, 1.0))
     profile = profile_of(judge, ratings[:, :1], values=(0, 1), low=0, high=1, level="nominal")
 
@@ -304,34 +297,51 @@ def test_shuffled_control_is_the_mean_over_all_permutations() -> None:
     assert profile_of(judge, ratings).a_ha_shuffled == pytest.approx(np.mean(dealt))
 
 
-def test_intervals_are_those_of_a_bootstrap_over_units() -> None:
-    judge, ratings = random_ratings(120, seed=8, values=ONE_TO_FIVE)
-    units = np.column_stack([judge, ratings])[~np.isnan(ratings).all(axis=1)]
-    profile = profile_of(units[:, 0], units[:, 1:], n_resamples=4000)
+@pytest.mark.parametrize("groups", [None, np.arange(300) // 3])
+def test_intervals_are_near_those_of_a_bootstrap_over_groups(
+    groups: npt.NDArray[np.int64] | None,
+) -> None:
+    judge, ratings = random_ratings(300, seed=8, values=ONE_TO_FIVE)
+    units = np.column_stack([judge, ratings])
+    profile = profile_of(units[:, 0], units[:, 1:], groups=groups)
 
     def human_mean(rows: Floats) -> Floats:
-        mean: Floats = np.nanmean(rows[:, 1:], axis=1)
+        counted = ~np.isnan(rows[:, 1:])
+        n_ratings = counted.sum(axis=1)
+        sums = np.where(counted, rows[:, 1:], 0).sum(axis=1)
+        mean: Floats = np.where(n_ratings > 0, sums / np.maximum(n_ratings, 1), np.nan)
         return mean
 
     slow = {
         "a_ha": lambda rows: judge_human_agreement(rows[:, 1:], rows[:, 0], low=1, high=5),
         "spearman": lambda rows: spearman(rows[:, 0], human_mean(rows)),
-        "bias": lambda rows: bias(rows[:, 0], human_mean(rows)),
-        "mae": lambda rows: mean_absolute_error(rows[:, 0], human_mean(rows)),
+        "kendall": lambda rows: kendall_tau_b(rows[:, 0], human_mean(rows)),
+        "bias": lambda rows: bias(human_mean(rows), rows[:, 0]),
+        "mae": lambda rows: mean_absolute_error(human_mean(rows), rows[:, 0]),
     }
     for name, statistic in slow.items():
         expected = bootstrap_interval(
             units,
             statistic,
             confidence=0.95,
-            n_resamples=2000,
+            n_resamples=600,
             rng=np.random.default_rng(9),
+            groups=groups,
         )
         found = figures(profile)[name]
         width = expected.high - expected.low
-        assert found.method == expected.method == "bca"
-        assert found.low == pytest.approx(expected.low, abs=0.08 * width)
-        assert found.high == pytest.approx(expected.high, abs=0.08 * width)
+        assert found.value == pytest.approx(expected.value)
+        assert found.low == pytest.approx(expected.low, abs=0.15 * width)
+        assert found.high == pytest.approx(expected.high, abs=0.15 * width)
+        assert found.n_groups == (found.n_units if groups is None else 100)
+
+
+def test_the_test_of_bias_is_on_the_means_of_groups() -> None:
+    judge, ratings = random_ratings(60, seed=12, values=ONE_TO_FIVE)
+    groups = np.arange(60) // 4
+    profile = profile_of(judge, ratings[:, :1], groups=groups)
+    expected = wilcoxon_signed_rank(ratings[:, 0], judge, groups=groups)
+    assert profile.wilcoxon_p == pytest.approx(expected)
 
 
 def test_the_order_of_units_and_ratings_changes_nothing() -> None:
@@ -342,31 +352,12 @@ def test_the_order_of_units_and_ratings_changes_nothing() -> None:
     as_given = profile_of(judge, ratings)
     shuffled = profile_of(judge[order], rng.permuted(ratings[order], axis=1))
 
-    assert shuffled == as_given
-
-
-def test_a_seed_gives_the_same_profile_again_and_another_seed_another() -> None:
-    judge, ratings = random_ratings(50, seed=12, values=ONE_TO_FIVE)
-
-    assert profile_of(judge, ratings, seed=3) == profile_of(judge, ratings, seed=3)
-    assert profile_of(judge, ratings, seed=3) != profile_of(judge, ratings, seed=4)
-
-
-def test_very_many_distinct_units_have_jackknife_intervals() -> None:
-    rng = np.random.default_rng(13)
-    human = rng.random((700, 2))
-    judge = np.clip(human.mean(axis=1) + rng.normal(0, 0.2, 700), 0, 1)
-    bootstrap, jackknife = (
-        profile_of(10 * judge, 10 * human, values=None, low=0, high=10, n_resamples=n_resamples)
-        for n_resamples in (2000, 30_000)
-    )
-
-    for name in ("a_ha", "alpha", "spearman", "kendall", "pearson", "mae", "bias"):
-        slow, fast = figures(bootstrap)[name], figures(jackknife)[name]
-        width = slow.high - slow.low
-        assert (slow.method, fast.method) == ("bca", "jackknife_t")
-        assert fast.low == pytest.approx(slow.low, abs=0.15 * width)
-        assert fast.high == pytest.approx(slow.high, abs=0.15 * width)
+    assert shuffled.confusion == as_given.confusion
+    for name, found in figures(shuffled).items():
+        expected = figures(as_given)[name]
+        assert (found.value, found.low, found.high) == pytest.approx(
+            (expected.value, expected.low, expected.high), abs=1e-12
+        )
 
 
 def test_nothing_to_compare_is_undefined_throughout() -> None:
@@ -397,12 +388,71 @@ def test_a_constant_judge_has_no_correlation_but_an_agreement() -> None:
     assert profile.a_ha.value <= profile.a_ha_constant
 
 
-def test_one_value_throughout_is_agreement_that_nothing_can_be_said_of() -> None:
+def test_one_value_throughout_is_agreement_that_little_can_be_said_of() -> None:
     profile = profile_of([4.0] * 12, [[4.0, 4.0]] * 12)
 
     perfect = (profile.a_ha, profile.exact_agreement, profile.adjacent_agreement)
     assert [figure.value for figure in perfect] == [1, 1, 1]
+    assert [figure.low for figure in perfect] == pytest.approx([0.025 ** (1 / 12)] * 3)
     assert (profile.mae.value, profile.bias.value) == (0, 0)
+    assert profile.mae.high == pytest.approx(4 * (1 - 0.025 ** (1 / 12)))
+    assert profile.bias.high == -profile.bias.low == pytest.approx(profile.mae.high)
     for figure in (profile.alpha, profile.kappa, profile.weighted_kappa, profile.pearson):
         assert np.isnan([figure.value, figure.low, figure.high]).all()
     assert profile.a_ha_constant == profile.a_ha_shuffled == 1
+
+
+def test_what_a_judge_adds_to_the_controls_is_the_difference_of_the_figures() -> None:
+    judge, ratings = random_ratings(80, seed=14, values=ONE_TO_FIVE)
+    profile = profile_of(judge, ratings)
+    above = profile.a_ha_above_constant, profile.a_ha_above_shuffled
+    assert above[0].value == pytest.approx(profile.a_ha.value - profile.a_ha_constant)
+    assert above[1].value == pytest.approx(profile.a_ha.value - profile.a_ha_shuffled)
+    assert profile.control_verdict == "better"
+
+
+def test_the_error_of_what_a_judge_adds_to_shuffling_is_that_of_the_bootstrap() -> None:
+    judge, ratings = random_ratings(300, seed=15, values=ONE_TO_FIVE)
+    human = ratings[:, 0]
+
+    def above(rows: Floats) -> float:
+        paired = 1 - np.abs(rows[:, 0] - rows[:, 1]).mean() / 4
+        dealt = 1 - np.abs(rows[:, 0][:, np.newaxis] - rows[:, 1]).mean() / 4
+        return float(paired - dealt)
+
+    expected = bootstrap_interval(
+        np.column_stack([judge, human])[~np.isnan(human)],
+        above,
+        confidence=0.95,
+        n_resamples=600,
+        rng=np.random.default_rng(1),
+    )
+    found = profile_of(judge, ratings[:, :1]).a_ha_above_shuffled
+    width = expected.high - expected.low
+    assert found.value == pytest.approx(expected.value)
+    assert found.low == pytest.approx(expected.low, abs=0.1 * width)
+    assert found.high == pytest.approx(expected.high, abs=0.1 * width)
+
+
+@pytest.mark.parametrize("constant", [1.0, 3.0, 4.0, 2.5])
+def test_a_constant_is_told_from_no_constant_and_from_no_shuffling(constant: float) -> None:
+    _, ratings = random_ratings(72, seed=16, values=ONE_TO_FIVE)
+    profile = profile_of(np.full(72, constant), ratings)
+    assert profile.a_ha_above_constant.value <= 1e-12
+    assert profile.a_ha_above_shuffled.value == pytest.approx(0, abs=1e-12)
+    assert profile.control_verdict == "no better than shuffled"
+
+
+def test_a_judge_that_reads_but_serves_no_better_than_a_constant_is_named_so() -> None:
+    # nineteen of twenty are 1; it finds half of the 0s and calls as many 1s wrong
+    human = np.repeat([1.0, 0.0], [190, 10])
+    judge = np.repeat([1.0, 0.0, 0.0, 1.0], [185, 5, 5, 5])
+    profile = profile_of(judge, human[:, np.newaxis], values=(0, 1), low=0, high=1)
+    assert profile.kappa.low > 0
+    assert profile.a_ha_above_shuffled.low > 0
+    assert profile.a_ha.value == profile.a_ha_constant == 0.95
+    assert profile.control_verdict == "no better than a constant"
+
+
+def test_one_unit_is_told_from_nothing() -> None:
+    assert profile_of([4], [[4, 5]]).control_verdict == "no better than shuffled"

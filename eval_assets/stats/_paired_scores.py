@@ -1,17 +1,21 @@
 """How two scores of the same units go together, as functions of unit weights.
 
-The same correlations as in `association`, for any number of resamples at a time: a weight says how
-many units are of a kind, and ranks and ties are those of the resample itself.
+A weight says how many units are of a kind; ranks and ties are those of the weighted units, so that
+estimates with units left out are exact.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import Literal, Self, TypeAlias, assert_never
 
 import numpy as np
 
-from eval_assets.stats.coefficients import Estimator, defined_ratio
-from eval_assets.stats.patterns import Floats, Integers
+from eval_assets.stats._coefficients import Measure
+from eval_assets.stats._ends import BeyondChance, kurtosis
+from eval_assets.stats._numbers import Floats, Integers
+from eval_assets.stats._units import Estimator, defined_ratio, sums_by_code, weighted_sums
+
+CorrelationKind: TypeAlias = Literal["pearson", "spearman", "kendall"]
 
 WeightSums: TypeAlias = Callable[[Floats], Floats]
 """Weights of shape (n_sets, n) -> weights added up within groups, shape (n_sets, n_groups)."""
@@ -33,8 +37,8 @@ class PairedScores:
 
     Examples:
         >>> scores = PairedScores.of(np.array([1.0, 2, 2, 4]), np.array([1.0, 3, 2, 4]))
-        >>> each_once, first_twice = [1, 1, 1, 1], [2, 1, 1, 1]
-        >>> scores.spearman()(np.array([each_once, first_twice], dtype=float)).round(3).tolist()
+        >>> once_and_twice = np.array([[1.0, 1, 1, 1], [2, 1, 1, 1]])
+        >>> scores.estimator("spearman")(once_and_twice).round(3).tolist()
         [0.949, 0.973]
     """
 
@@ -46,7 +50,7 @@ class PairedScores:
 
     @classmethod
     def of(cls, first: Floats, second: Floats) -> Self:
-        """Pairs of two columns of shape (n_kinds,), without missing values."""
+        """Return the pairs of two columns of shape (n_kinds,), without missing values."""
         values, code = np.unique(first, return_inverse=True)
         other_values, other_code = np.unique(second, return_inverse=True)
         n_others = max(1, len(other_values))
@@ -54,15 +58,40 @@ class PairedScores:
         first_code, second_code = np.divmod(pairs, n_others)
         return cls(values, other_values, first_code, second_code, _sums_by(pair_code))
 
-    def pearson(self) -> Estimator:
-        """Pearson's correlation; NaN where either score does not vary."""
-        return self._correlation(_deviations(self.first), _deviations(self.second))
+    def measure(self, kind: CorrelationKind | Literal["alpha"], n_units: Floats) -> Measure:
+        """Return a correlation, or interval alpha, of so many units of each kind."""
+        pairs = self.pairs(n_units[np.newaxis])
+        one, other = (_sums_by(code)(pairs)[0] for code in (self.first_code, self.second_code))
+        if kind == "alpha":
+            values, place = np.unique(np.append(self.first, self.second), return_inverse=True)
+            marginals = sums_by_code(place, np.append(one, other), n_codes=len(values))
+            peaked = kurtosis(marginals, values)
+        else:
+            places = self.first, self.second
+            if kind != "pearson":
+                places = np.cumsum(one) - one / 2, np.cumsum(other) - other / 2
+            peaked = (kurtosis(one, places[0]) + kurtosis(other, places[1])) / 2
+            marginals = one if len(one) >= len(other) else other
+        n_pairs = float(n_units.sum())
+        spread = BeyondChance.of_distances(marginals, kurtosis=peaked, n_pairs=n_pairs)
+        is_evidence = np.ones(len(n_units), np.bool_)
+        return Measure(self.estimator(kind), spread, is_evidence, cost=len(n_units))
 
-    def spearman(self) -> Estimator:
-        """Spearman's rho, of the mid-ranks within each resample; NaN as for `pearson`."""
-        return self._correlation(_centred_ranks, _centred_ranks)
+    def estimator(self, kind: CorrelationKind | Literal["alpha"]) -> Estimator:
+        """Return a correlation, or interval alpha, as a function of unit weights."""
+        match kind:
+            case "pearson":
+                return self._correlation(_deviations(self.first), _deviations(self.second))
+            case "spearman":  # mid-ranks among the weighted units
+                return self._correlation(_centred_ranks, _centred_ranks)
+            case "kendall":
+                return self._kendall_tau_b()
+            case "alpha":
+                return self._interval_alpha()
+            case _:
+                assert_never(kind)
 
-    def interval_alpha(self) -> Estimator:
+    def _interval_alpha(self) -> Estimator:
         """Krippendorff's alpha of the two scores at the interval level."""
         by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
         position, other_position = _deviations(self.first), _deviations(self.second)
@@ -75,14 +104,16 @@ class PairedScores:
             squares = _row_sums(one, position(one) ** 2)
             squares += _row_sums(other, other_position(other) ** 2)
             # squares between all scores: those within the sides and that of the sides' means
-            expected = n_scores * squares + (pairs @ apart) ** 2
-            values: Floats = 1 - (n_scores - 1) * defined_ratio(pairs @ apart**2, expected)
+            expected = n_scores * squares + weighted_sums(pairs, apart) ** 2
+            values: Floats = 1 - (n_scores - 1) * defined_ratio(
+                weighted_sums(pairs, apart**2), expected
+            )
             return values
 
         return alpha
 
-    def kendall_tau_b(self) -> Estimator:
-        """Kendall's tau-b, at the cost of n_pairs x log(n_values); NaN as for `pearson`."""
+    def _kendall_tau_b(self) -> Estimator:
+        """Kendall's tau-b, at the cost of n_pairs x log(n_values)."""
         by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
         order, codes = np.arange(len(self.first_code)), self.second_code
         by_fewest = len(self.first) < len(self.second)  # the logarithm is of these
@@ -133,7 +164,7 @@ def _deviations(values: Floats) -> Positions:
     """Values from their mean in each resample; 0, not float noise, where there is one value."""
 
     def deviations(marginal: Floats) -> Floats:
-        mean = defined_ratio(marginal @ values, marginal.sum(axis=1))
+        mean = defined_ratio(weighted_sums(marginal, values), marginal.sum(axis=1))
         varied = np.count_nonzero(marginal, axis=1) > 1
         return np.where(varied[:, np.newaxis], values - mean[:, np.newaxis], 0.0)
 

@@ -10,8 +10,9 @@ from typing import Literal, assert_never
 
 import numpy as np
 
-from eval_assets.stats.patterns import BLOCK_ENTRIES, Floats, RatingPatterns
-from eval_assets.stats.weighting import weighted_sums
+from eval_assets.stats._numbers import NOISE, Floats
+from eval_assets.stats._patterns import BLOCK_ENTRIES, RatingPatterns
+from eval_assets.stats._units import weighted_sums
 
 Distance = Literal["nominal", "absolute", "squared", "ratio"]
 """1 where a != b · |a - b| · (a - b)**2 · ((a - b) / (a + b))**2."""
@@ -99,10 +100,10 @@ def sums_between(marginals: Floats, positions: Floats, distance: Distance) -> Fl
 def near_pairs(patterns: RatingPatterns, *, within: float) -> Floats:
     """Pairs of ratings at most `within` apart, of a unit with each pattern, shape (n_patterns,).
 
-    Float noise of 1e-12 of the largest value is allowed for.
+    Float noise is allowed for.
     """
     values, pattern, count = patterns.values, patterns.pattern, patterns.count
-    noise = 1e-12 * np.abs(values).max(initial=0.0)
+    noise = NOISE * np.abs(values).max(initial=0.0)
     beyond = np.searchsorted(values, values + (within + noise), side="right")
     # first entry of the same pattern that is too far away, found on (pattern, code) as one number
     keys = pattern * (len(values) + 1) + patterns.code

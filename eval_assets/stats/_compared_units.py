@@ -1,0 +1,197 @@
+"""Units that a judge and human raters both rated: what each adds to the comparison."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from eval_assets.scale import Level, Scale
+from eval_assets.stats._numbers import (
+    Column,
+    Floats,
+    Integers,
+    Ratings,
+    category_index,
+    distinct_values,
+    group_codes,
+    on_scale,
+    require_on_scale,
+)
+from eval_assets.stats._patterns import RatingPatterns
+from eval_assets.stats._units import Units, sums_by_code
+from eval_assets.stats.judge_pairs import with_judge
+
+DECIMALS = 12
+"""Of positions on a scale taken to [0, 1]; beyond, means that are equal differ by float noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedUnits:
+    """Kinds of units that have a judge's score and a human rating; arrays of shape (n_kinds,).
+
+    Attributes:
+        units: How many units are of each kind, and in which groups.
+        judge: The judge's score on [0, 1].
+        mean_human: Mean of the human ratings on [0, 1].
+        agreement: 1 - mean distance of the ratings from the judge's score on [0, 1].
+        above_constant: Agreement less that of the best constant score.
+        above_shuffled: Agreement less that of scores dealt out at random: what the unit adds to the
+            difference of the two means, which is not linear in the units.
+        n_ratings: Human ratings.
+        n_equal: Those equal to the judge's score.
+        n_near: Those at most one step from it; on a continuous scale all.
+        judge_code: Index of the declared value nearest to the judge's score, midway the lower; 0 on
+            a continuous scale, as is the next.
+        consensus_code: Index of the declared value that is the humans' consensus.
+        constant_agreement: Largest mean agreement of any one score: that of the median rating.
+        shuffled_agreement: Mean agreement if each unit were as likely to get any unit's score.
+    """
+
+    units: Units
+    judge: Floats
+    mean_human: Floats
+    agreement: Floats
+    above_constant: Floats
+    above_shuffled: Floats
+    n_ratings: Floats
+    n_equal: Floats
+    n_near: Floats
+    judge_code: Integers
+    consensus_code: Integers
+    constant_agreement: float
+    shuffled_agreement: float
+
+    @classmethod
+    def of(
+        cls,
+        ratings: Ratings,
+        judge: Column,
+        *,
+        scale: Scale,
+        level: Level,
+        groups: Column | None,
+    ) -> Self:
+        """Return the kinds of units that occur; units that lack either side are left out.
+
+        Raises:
+            ValueError: If the shapes do not fit, or a score or rating is off the scale.
+        """
+        human, scores = (on_scale(given, scale) for given in with_judge(ratings, judge))
+        for given in (human, scores):
+            require_on_scale(given, scale)
+        if scale.values is not None:
+            category_index(human[~np.isnan(human)], np.asarray(scale.values))
+        codes = group_codes(groups, n_units=len(human))
+        both = ~(np.isnan(human).all(axis=1) | np.isnan(scores))
+        patterns, pattern = RatingPatterns.by_row(human[both])
+        values, code = distinct_values(scores[both])
+        n_patterns = max(1, len(patterns.n_units))
+        kinds, kind = np.unique(code * n_patterns + pattern, return_inverse=True)
+        units = Units.of(kind, n_kinds=len(kinds), groups=None if codes is None else codes[both])
+        return cls._of_kinds(
+            patterns,
+            kinds % n_patterns,
+            judge=values[kinds // n_patterns],
+            units=units,
+            scale=scale,
+            level=level,
+        )
+
+    @classmethod
+    def _of_kinds(  # noqa: PLR0913 - both sides of each kind, and what they are measured by
+        cls,
+        patterns: RatingPatterns,
+        pattern: Integers,
+        *,
+        judge: Floats,
+        units: Units,
+        scale: Scale,
+        level: Level,
+    ) -> Self:
+        width = scale.high - scale.low
+        places, scores = (patterns.values - scale.low) / width, (judge - scale.low) / width
+        n_ratings = patterns.n_ratings.astype(np.float64)
+        # the entries of each kind's pattern, kind by kind
+        lengths = np.bincount(patterns.pattern, minlength=len(n_ratings))[pattern]
+        of_kind = np.repeat(np.arange(len(pattern)), lengths)
+        within = np.arange(len(of_kind)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        entry = patterns.starts[pattern[of_kind]] + within
+        code, count = patterns.code[entry], patterns.count[entry].astype(np.float64)
+
+        def summed(terms: Floats) -> Floats:
+            return sums_by_code(of_kind, count * terms, n_codes=len(pattern))
+
+        far = np.abs(places[code] - scores[of_kind])
+        steps = np.abs(_ranks(patterns.values, scale)[code] - _ranks(judge, scale)[of_kind])
+        agreement = 1 - summed(far) / n_ratings[pattern]
+        n_units = units.n_units.astype(np.float64)
+        n = max(1.0, float(n_units.sum()))
+        shares = patterns.marginals(patterns.units.observed(), 1 / n_ratings)[0] / n
+        constant = _median(places, shares)
+        with_constant = 1 - summed(np.abs(places - constant)[code]) / n_ratings[pattern]
+        from_scores = _mean_distance(places, scores, n_units / n)
+        from_ratings = _mean_distance(scores, places, shares)
+        shuffled = 1 - float(n_units @ from_ratings) / n if n_units.any() else np.nan
+        dealt = 2 - summed(from_scores[code]) / n_ratings[pattern] - from_ratings - shuffled
+        return cls(
+            units=units,
+            judge=np.round(scores, DECIMALS),
+            mean_human=np.round(summed(places[code]) / n_ratings[pattern], DECIMALS),
+            agreement=agreement,
+            above_constant=agreement - with_constant,
+            above_shuffled=agreement - dealt,
+            n_ratings=n_ratings[pattern],
+            n_equal=summed((steps == 0).astype(np.float64)),
+            n_near=summed((steps <= 1 + 10.0**-DECIMALS).astype(np.float64)),
+            judge_code=_nearest(judge, scale),
+            consensus_code=_consensus(patterns, scale, level=level)[pattern],
+            constant_agreement=float(n_units @ with_constant) / n if n_units.any() else np.nan,
+            shuffled_agreement=shuffled,
+        )
+
+
+def _median(places: Floats, shares: Floats) -> float:
+    """Median of places with these shares."""
+    if not places.size:
+        return float("nan")
+    place = int(np.searchsorted(np.cumsum(shares), 0.5))
+    return float(places[min(place, len(places) - 1)])
+
+
+def _mean_distance(points: Floats, places: Floats, shares: Floats) -> Floats:
+    """Mean distance of each point from places with these shares, which add up to 1."""
+    order = np.argsort(places)
+    below = np.searchsorted(places[order], points, side="right")
+    share = np.append(0.0, np.cumsum(shares[order]))
+    sums = np.append(0.0, np.cumsum((shares * places)[order]))
+    distances: Floats = points * (2 * share[below] - share[-1]) + sums[-1] - 2 * sums[below]
+    return distances
+
+
+def _ranks(values: Floats, scale: Scale) -> Floats:
+    """Places on the scale counted in steps; a score between two values is between their ranks."""
+    if scale.values is None:
+        return (values - scale.low) / (scale.high - scale.low)
+    return np.interp(values, scale.values, np.arange(len(scale.values)))
+
+
+def _nearest(scores: Floats, scale: Scale) -> Integers:
+    """Index of the declared value nearest to each score, of two the lower."""
+    if scale.values is None:
+        return np.zeros(len(scores), np.int64)
+    declared = np.asarray(scale.values)
+    middles = (declared[1:] + declared[:-1]) / 2
+    return np.searchsorted(middles + 1e-9 * np.diff(declared), scores)
+
+
+def _consensus(human: RatingPatterns, scale: Scale, *, level: Level) -> Integers:
+    """Index of the declared value that the raters of each pattern settle on."""
+    if scale.values is None:
+        return np.zeros(len(human.n_units), np.int64)
+    if level == "nominal":  # the most frequent; entries ascend, so the smallest of several
+        entry = np.lexsort((-human.count, human.pattern))[human.starts]
+    else:  # the lower median
+        counted = np.cumsum(human.count)
+        before = counted[human.starts] - human.count[human.starts]
+        entry = np.searchsorted(counted, before + (human.n_ratings + 1) // 2)
+    return category_index(human.values, np.asarray(scale.values))[human.code[entry]]

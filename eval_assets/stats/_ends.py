@@ -1,0 +1,217 @@
+"""Ends of confidence intervals, from an estimate and its jackknife variance over groups.
+
+Each kind of figure has its own way for its sampling error to change with the true value. The ends
+are the outermost true values that the estimate does not contradict: those at which the estimate
+lies within t standard errors, the standard error being that at the true value (a score interval).
+With few groups that holds far better than standard errors at the estimate, which are next to
+nothing if disagreement happens to be rare in the sample. benchmarks/coverage.py shows how often.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Protocol, Self
+
+import numpy as np
+from numpy.polynomial import polynomial as npp
+
+from eval_assets.stats._numbers import Floats
+from eval_assets.stats._quantiles import t_quantile
+
+Method = Literal[
+    "wilson", "score", "t", "exact", "mover", "bca", "percentile", "clustered_t", "lang_reiczigel"
+]
+"""How an interval was made; docs/methods.md has a section on each."""
+
+TIE = 1e-12
+"""Float noise between two estimates that are the same."""
+
+REAL = 1e-9
+"""Imaginary part of a root that is real but for rounding."""
+
+NORMAL_SHARE = 0.5
+"""Of the variance that normal ratings would have, how much every variance has at the least."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the ends of an interval go by.
+
+    Attributes:
+        value: The estimate.
+        variance: Its jackknife variance; NaN if leaving out some group leaves it undefined.
+        n_groups: Groups that can agree or disagree.
+        df: Degrees of freedom of the variance.
+        confidence: Long-run share of intervals that hold the true value.
+    """
+
+    value: float
+    variance: float
+    n_groups: int
+    df: int
+    confidence: float
+
+    @property
+    def quantile(self) -> float:
+        """Standard errors from the estimate to an end."""
+        return t_quantile((1 + self.confidence) / 2, df=self.df)
+
+    @property
+    def unseen_share(self) -> float:
+        """Largest share of groups that may differ from all groups seen: Clopper and Pearson's."""
+        return float(1 - ((1 - self.confidence) / 2) ** (1 / self.n_groups))
+
+    @property
+    def is_without_variation(self) -> bool:
+        """Whether all groups say the same, which does not mean that all others would."""
+        return self.variance <= TIE**2
+
+
+Ends = tuple[float, float, Method]
+
+
+class Spread(Protocol):
+    """How the sampling error of a figure changes with its true value."""
+
+    def ends(self, evidence: Evidence) -> Ends:
+        """Return the lower and upper end and the method; value and variance are defined."""
+        ...
+
+
+@dataclass(frozen=True)
+class MeanShare:
+    """A mean of values in [lowest, 1] over units, such as a share of pairs or A^HH.
+
+    Wilson's interval with as many independent units as give the jackknife variance (the design
+    effect). If all groups are alike the exact bound on how many others differ.
+    """
+
+    lowest: float = 0.0
+
+    def ends(self, evidence: Evidence) -> Ends:
+        """Return the ends of a mean of shares."""
+        width = 1 - self.lowest
+        share = min(1.0, max(0.0, (evidence.value - self.lowest) / width))
+        if evidence.is_without_variation or share * (1 - share) <= TIE:
+            alike = 1 - evidence.unseen_share
+            low, high = share * alike, 1 - (1 - share) * alike
+            return self.lowest + width * low, self.lowest + width * high, "exact"
+        v = evidence.quantile**2 * evidence.variance / width**2 / (share * (1 - share))
+        centre = (share + v / 2) / (1 + v)
+        far = math.sqrt(v * share * (1 - share) + v * v / 4) / (1 + v)
+        low, high = max(0.0, centre - far), min(1.0, centre + far)
+        return self.lowest + width * low, self.lowest + width * high, "wilson"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean of differences over units, each at most `largest` either way."""
+
+    largest: float = 1.0
+
+    def ends(self, evidence: Evidence) -> Ends:
+        """Return the ends of a mean of differences: Student's t, or exact without variation."""
+        value = evidence.value
+        if evidence.is_without_variation:
+            unseen = evidence.unseen_share
+            middle, far = value * (1 - unseen), unseen * self.largest
+            return middle - far, middle + far, "exact"
+        far = evidence.quantile * math.sqrt(evidence.variance)
+        return max(value - far, -self.largest), min(value + far, self.largest), "t"
+
+
+@dataclass(frozen=True)
+class BeyondChance:
+    """Agreement beyond chance, or a correlation: 1 at best, 0 for chance.
+
+    The variance follows the true value k as if a share k of the units were seen alike by all raters
+    and each rating of the others drawn by itself, both with the shares of the values that were
+    observed. Of a binary coefficient of two raters that is exact (Bloch and Kraemer 1989); of
+    others only the shape is taken and scaled to the jackknife variance. `floor` keeps the variance
+    from vanishing in a sample in which what is rare does not occur.
+
+    Attributes:
+        shape: Coefficients of the variance as a polynomial of k on [0, 1], lowest power first.
+        floor: Those of the least variance.
+        differing: Share of pairs of ratings that would differ by chance.
+    """
+
+    shape: tuple[float, ...]
+    floor: tuple[float, ...]
+    differing: float
+
+    @classmethod
+    def of_classes(cls, marginals: Floats, *, n_pairs: float) -> Self:
+        """Return the spread of a coefficient that asks only whether ratings are equal.
+
+        Args:
+            marginals: How often each value was given, shape (n_values,).
+            n_pairs: Pairs of ratings of one unit.
+        """
+        shares = _shares(marginals)
+        alike = float(shares @ shares)
+        if np.count_nonzero(shares) < 2:  # noqa: PLR2004 - the coefficient is undefined
+            return cls((0.0,), (0.0,), math.nan)
+        skew = (float(shares @ shares**2) - alike**2) / (1 - alike) ** 2
+        seen_alike = npp.polymul([0, 1, -1], [1 + 4 * skew])
+        drawn = npp.polysub([1 / (1 - alike)], (1 + 2 * skew) * np.array([1, 0, -1]))
+        shape = npp.polymul([1, -1], npp.polyadd(seen_alike, drawn))
+        return cls(tuple(shape), tuple(shape / max(n_pairs, 1)), 1 - alike)
+
+    @classmethod
+    def of_distances(cls, marginals: Floats, *, kurtosis: float, n_pairs: float) -> Self:
+        """Return the spread of a coefficient of squared distances, or of a correlation.
+
+        Args:
+            marginals: How often each value was given, shape (n_values,).
+            kurtosis: That of the ratings where they stand: values or ranks.
+            n_pairs: Pairs of ratings of one unit.
+        """
+        shares = _shares(marginals)
+        if np.count_nonzero(shares) < 2:  # noqa: PLR2004 - the coefficient is undefined
+            return cls((0.0,), (0.0,), math.nan)
+        shape = npp.polymul([1, -1], [1, kurtosis, -(kurtosis - 1) / 2])
+        is_binary = np.count_nonzero(shares) == 2  # noqa: PLR2004 - then the shape is exact
+        floor = shape if is_binary else NORMAL_SHARE * npp.polypow([1, 0, -1], 2)
+        return cls(tuple(shape), tuple(floor / max(n_pairs, 1)), 1 - float(shares @ shares))
+
+    def ends(self, evidence: Evidence) -> Ends:
+        """Return the outermost true values that the estimate does not contradict."""
+        value = evidence.value
+        if value >= 1 - TIE:
+            return max(-1.0, 1 - evidence.unseen_share / self.differing), 1.0, "exact"
+        scale = evidence.variance / float(npp.polyval(max(value, 0.0), self.shape))
+        square = evidence.quantile**2
+        found = [
+            _accepted(value, square * np.asarray(variance))
+            for variance in (scale * np.asarray(self.shape), self.floor)
+        ]
+        low, high = min(ends[0] for ends in found), max(ends[1] for ends in found)
+        return min(max(-1.0, low), value), max(min(1.0, high), value), "score"
+
+
+def kurtosis(marginals: Floats, positions: Floats) -> float:
+    """Return the fourth central moment over the squared variance; NaN without variation."""
+    shares = _shares(marginals)
+    far = positions - (shares * positions).sum()
+    largest = float(np.abs(far[shares > 0]).max(initial=0.0))
+    if np.count_nonzero(shares) < 2 or not largest:  # noqa: PLR2004 - nothing varies
+        return math.nan
+    far /= largest
+    return float(shares @ far**4) / float(shares @ far**2) ** 2
+
+
+def _shares(marginals: Floats) -> Floats:
+    shares: Floats = marginals / max(float(marginals.sum()), TIE)
+    return shares
+
+
+def _accepted(value: float, largest: Floats) -> tuple[float, float]:
+    """Outermost k with (value - k)**2 at most a polynomial of k, which is constant below 0."""
+    far = math.sqrt(float(largest[0]))
+    difference = npp.polysub(largest, [value**2, -2 * value, 1])
+    roots = npp.polyroots(difference)
+    real = roots.real[(np.abs(roots.imag) <= REAL) & (roots.real >= 0) & (roots.real <= 1)]
+    low = value - far
+    if low > 0:
+        low = float(real[real <= value].min(initial=value))
+    return low, float(real[real >= value].max(initial=min(value + far, 0.0)))

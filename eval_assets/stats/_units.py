@@ -1,0 +1,262 @@
+"""Units counted by kind and by response group: what an interval leaves out in turn.
+
+Units of one kind are alike to every estimator, so estimates are functions of how many units are of
+each kind. Responses to one prompt share its difficulty and are not independent, so the jackknife
+leaves out one response group at a time: all its units at once. Without groups each unit is its own.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeAlias
+
+import numpy as np
+
+from eval_assets.stats._numbers import Floats, Integers, Mask
+
+Estimator: TypeAlias = Callable[[Floats], Floats]
+"""Weights of shape (n_sets, n_kinds) -> values of shape (n_sets,), NaN if undefined."""
+
+BLOCK_WEIGHTS = 1 << 16
+"""Weights held at once while estimators run through deletions: half a megabyte, which stays in the
+processor's cache and is not handed back to the system each time."""
+
+MAX_DELETIONS = 2_000
+"""Groups that are left out one by one; if there are more, several are left out at a time."""
+
+MAX_TABLE = 1 << 22
+"""Deletions x kinds up to which they are counted as one table."""
+
+MAX_JACKKNIFE_WORK = 5_000_000
+"""Numbers visited x deletions, which lowers their number if an estimate visits many."""
+
+FEWEST_DELETIONS = 25
+"""Blocks of groups that are left out at the least, for a standard error to rest on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """How many units are of each kind, and how many of them in each group.
+
+    Attributes:
+        n_units: Units of each kind, shape (n_kinds,).
+        group: Group of each cell, from 0 on, shape (n_cells,); None if each unit is its own group.
+        kind: Kind of each cell.
+        count: Units of that kind in that group.
+    """
+
+    n_units: Integers
+    group: Integers | None
+    kind: Integers
+    count: Integers
+
+    @classmethod
+    def of(cls, kind: Integers, *, n_kinds: int, groups: Integers | None) -> Self:
+        """Return the counts of units of given kinds and groups; a negative kind is left out."""
+        if groups is None:
+            n_units = np.bincount(kind[kind >= 0], minlength=n_kinds)
+            return cls(n_units, None, np.arange(n_kinds), n_units)
+        kept = kind >= 0
+        cells, count = np.unique(groups[kept] * max(1, n_kinds) + kind[kept], return_counts=True)
+        return cls.of_cells(*np.divmod(cells, max(1, n_kinds)), count, n_kinds=n_kinds)
+
+    @classmethod
+    def of_cells(
+        cls, group: Integers | None, kind: Integers, count: Integers, *, n_kinds: int
+    ) -> Self:
+        """Return the counts of cells: of units of one kind and, with groups, of one group."""
+        n_units = np.bincount(kind, count, n_kinds).astype(np.int64)
+        if group is None:
+            return cls(n_units, None, np.arange(n_kinds), n_units)
+        codes = np.unique(group, return_inverse=True)[1]
+        if count.max(initial=0) == 1 and len(codes) == codes.max(initial=-1) + 1:
+            return cls(n_units, None, np.arange(n_kinds), n_units)  # each unit is its own group
+        return cls(n_units, codes, kind, count)
+
+    def evidence(self, is_evidence: Mask) -> tuple[int, int]:
+        """Return how many units are of the kinds in the mask, and in how many groups they are."""
+        n_units = int(self.n_units @ is_evidence)
+        if self.group is None:
+            return n_units, n_units
+        return n_units, int(np.count_nonzero(np.bincount(self.group[is_evidence[self.kind]])))
+
+    def group_means(self, values: Floats) -> Floats:
+        """Return the mean over the units of each group of what each kind of unit has."""
+        if self.group is None:
+            return np.repeat(values, self.n_units)
+        n_units = np.bincount(self.group, self.count)
+        means: Floats = np.bincount(self.group, self.count * values[self.kind]) / n_units
+        return means
+
+    def observed(self) -> Floats:
+        """Return the units as they are, as one set of weights of shape (1, n_kinds)."""
+        return self.n_units[np.newaxis].astype(np.float64)
+
+    def jackknife(self, estimators: Sequence[Estimator], *, cost: int) -> "Deletions":
+        """Return the estimates with each group left out.
+
+        Args:
+            estimators: What is estimated.
+            cost: Numbers that one estimate visits, which bounds how many are made.
+        """
+        most = int(np.clip(MAX_JACKKNIFE_WORK // max(1, cost), FEWEST_DELETIONS, MAX_DELETIONS))
+        if self.group is None and len(self.n_units) <= most:
+            kinds = np.flatnonzero(self.n_units)
+            blocks, multiplicity = self._without_one_of(kinds), self.n_units[kinds]
+        else:
+            n_deletions, left_out, kind, count = self._left_out(most)
+            blocks = self._without(n_deletions, left_out, kind, count)
+            multiplicity = np.ones(n_deletions, np.int64)
+        parts = [np.stack([estimator(weights) for estimator in estimators]) for weights in blocks]
+        values = np.concatenate(parts, axis=1) if parts else np.empty((len(estimators), 0))
+        return Deletions(values, multiplicity)
+
+    def _left_out(self, most: int) -> tuple[int, Integers, Integers, Integers]:
+        """Deletions of single groups or, if they are too many, of blocks of them, as cells."""
+        group, kind, count = self.group, self.kind, self.count
+        if group is None:
+            kind = np.repeat(np.arange(len(self.n_units)), self.n_units)
+            group, count = np.arange(len(kind)), np.ones(len(kind), np.int64)
+        block = blocks(group, most=most)
+        return int(block.max(initial=-1)) + 1, block, kind, count
+
+    def _without_one_of(self, kinds: Integers) -> Iterator[Floats]:
+        n_rows = max(1, BLOCK_WEIGHTS // max(1, len(self.n_units)))
+        for start in range(0, len(kinds), n_rows):
+            left_out = kinds[start : start + n_rows]
+            weights = np.tile(self.n_units.astype(np.float64), (len(left_out), 1))
+            weights[np.arange(len(left_out)), left_out] -= 1
+            yield weights
+
+    def _without(
+        self, n_deletions: int, left_out: Integers, kind: Integers, count: Integers
+    ) -> Iterator[Floats]:
+        n_kinds = len(self.n_units)
+        if n_deletions * n_kinds <= MAX_TABLE:
+            places = left_out * n_kinds + kind
+            missing = sums_by_code(places, count, n_codes=n_deletions * n_kinds)
+            yield self.n_units - missing.reshape(n_deletions, n_kinds)
+            return
+        order = np.argsort(left_out, kind="stable")
+        left_out, kind, count = left_out[order], kind[order], count[order]
+        n_rows = max(1, BLOCK_WEIGHTS // max(1, n_kinds))
+        for start in range(0, n_deletions, n_rows):
+            size = min(n_rows, n_deletions - start)
+            cells = slice(*np.searchsorted(left_out, [start, start + size]))
+            places = (left_out[cells] - start) * n_kinds + kind[cells]
+            missing = sums_by_code(places, count[cells], n_codes=size * n_kinds)
+            yield self.n_units - missing.reshape(size, n_kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Sums over units, for figures that are functions of sums alone; their kinds are the sums.
+
+    Attributes:
+        sums: What each group adds, or each block of groups, shape (n_blocks, n_sums).
+        n_units: Units behind the sums.
+        n_groups: Groups that these belong to.
+    """
+
+    sums: Floats
+    n_units: int
+    n_groups: int
+
+    def evidence(self, is_evidence: Mask) -> tuple[int, int]:
+        """Return the numbers of units and groups, which are the same for all figures."""
+        del is_evidence
+        return self.n_units, self.n_groups
+
+    def observed(self) -> Floats:
+        """Return the sums over all units, shape (1, n_sums)."""
+        total: Floats = self.sums.sum(axis=0)[np.newaxis]
+        return total
+
+    def jackknife(self, estimators: Sequence[Estimator], *, cost: int) -> "Deletions":
+        """Return the estimates with each group, or block of groups, left out."""
+        del cost
+        rest = self.observed() - self.sums
+        each_once = np.ones(len(rest), np.int64)
+        return Deletions(np.stack([estimator(rest) for estimator in estimators]), each_once)
+
+
+class Sample(Protocol):
+    """Units of which groups can be left out: `Units` or `GroupSums`."""
+
+    def evidence(self, is_evidence: Mask) -> tuple[int, int]:
+        """Return how many units, and groups of them, a figure rests on."""
+        ...
+
+    def observed(self) -> Floats:
+        """Return the weights of all units."""
+        ...
+
+    def jackknife(self, estimators: Sequence[Estimator], *, cost: int) -> "Deletions":
+        """Return the estimates with each group left out."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Deletions:
+    """Estimates with groups left out.
+
+    Attributes:
+        values: Shape (n_estimators, n_deletions).
+        multiplicity: How many deletions give the same values, shape (n_deletions,).
+    """
+
+    values: Floats
+    multiplicity: Integers
+
+    @property
+    def n_deletions(self) -> int:
+        """Deletions, those with the same values counted apart."""
+        return int(self.multiplicity.sum())
+
+    def products(self, estimates: Floats) -> Floats:
+        """Return the products of deviations, summed over deletions; NaN if one is undefined."""
+        deviations = self.values - estimates[:, np.newaxis]
+        products: Floats = (deviations * self.multiplicity) @ deviations.T
+        return products
+
+
+def blocks(group: Integers, *, most: int) -> Integers:
+    """Return the block that each group, numbered from 0 on, is left out with: at most so many."""
+    n_groups = int(group.max(initial=-1)) + 1
+    if n_groups <= most:
+        return group
+    # any fixed order that is no order
+    return (np.random.default_rng(0).permutation(n_groups) % most)[group]
+
+
+def weighted_sums(weights: Floats, features: Floats) -> Floats:
+    """Return the sum of each feature over kinds of units, under each set of weights.
+
+    The product `weights @ features.T` by einsum, which takes as long: for matrices of this size the
+    BLAS behind `@` starts threads, and if other processes are busy these wait for each other
+    a hundred times longer than the product takes.
+
+    Args:
+        weights: How often each kind counts, shape (n_sets, n_kinds).
+        features: Shape (n_kinds,) or (n_features, n_kinds).
+
+    Returns:
+        Shape (n_sets,) or (n_sets, n_features).
+
+    Examples:
+        >>> weighted_sums(np.array([[1.0, 1.0], [2.0, 0.0]]), np.array([3.0, 4.0])).tolist()
+        [7.0, 6.0]
+    """
+    sums: Floats = np.einsum("ij,...j->i...", weights, features)
+    return sums
+
+
+def sums_by_code(codes: Integers, terms: Floats | Integers, *, n_codes: int) -> Floats:
+    """Return the sum of the terms with each code from 0 on, shape (n_codes,)."""
+    return np.bincount(codes, terms, n_codes).astype(np.float64)
+
+
+def defined_ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the quotient, NaN if the denominator is not above 0."""
+    undefined = np.full(denominator.shape, np.nan)
+    ratio: Floats = np.divide(numerator, denominator, out=undefined, where=denominator > 0)
+    return ratio

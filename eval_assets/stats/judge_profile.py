@@ -1,0 +1,203 @@
+"""How close a judge's scores are to the ratings of humans."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from eval_assets.scale import TOLERANCE, Level, Scale
+from eval_assets.stats._coefficients import Measure, inapplicable
+from eval_assets.stats._compared_units import ComparedUnits
+from eval_assets.stats._ends import Difference, MeanShare, Spread
+from eval_assets.stats._numbers import Column, Floats, Ratings, require_literal
+from eval_assets.stats._paired_scores import PairedScores
+from eval_assets.stats._profile import Profile
+from eval_assets.stats._units import defined_ratio, weighted_sums
+from eval_assets.stats.association import wilcoxon_of_differences
+from eval_assets.stats.intervals import Interval, intervals
+from eval_assets.stats.kappa import PairTable
+
+ControlVerdict: TypeAlias = Literal[
+    "no better than shuffled", "no better than a constant", "better"
+]
+"""Whether a judge can be told apart from one that never reads the response."""
+
+
+@dataclass(frozen=True)
+class JudgeHumanProfile(Profile):
+    """A judge against human raters on one question; NaN if undefined.
+
+    "Mean human" is the mean of a unit's human ratings. Their consensus is a rating that was given:
+    the lower median, at the nominal level the most frequent one (of several the smallest). The
+    judge's value is the declared value nearest to its score, midway the lower.
+
+    Attributes:
+        a_ha: A^HA, as in `judge_human_agreement`.
+        a_ha_above_constant: A^HA less that of the best constant score.
+        a_ha_above_shuffled: A^HA less that of the same scores dealt out to the units at random.
+        exact_agreement: Share of (human rating, judge score) pairs that are equal.
+        adjacent_agreement: Share of them at most one step apart, that is at neighbouring values
+            if steps vary; NaN on a continuous scale.
+        alpha: Krippendorff's alpha of judge and mean human at the interval level.
+        kappa: Cohen's kappa of judge's value and consensus; NaN on a continuous scale.
+        weighted_kappa: The same with quadratic weights, by value.
+        spearman: Spearman's rho of judge and mean human.
+        kendall: Kendall's tau-b of judge and mean human.
+        pearson: Pearson's correlation of judge and mean human.
+        mae: Mean distance of judge and mean human, in scale points.
+        bias: Mean of judge less mean human, in scale points: above 0 if the judge is lenient.
+        wilcoxon_p: p-value of the signed-rank test that there is no bias, on the groups' means; NaN
+            below 10 groups.
+        a_ha_constant: Largest A^HA of a judge that gives one score whatever it reads.
+        a_ha_shuffled: A^HA to expect of these scores dealt out to the units at random.
+        n_units: Units with a judge score and a human rating.
+        n_groups: Groups that these belong to.
+        n_pairs: Human ratings of those units, each of them compared with the judge's score.
+        confusion: (consensus, judge's value, units) of each combination that occurs, ascending;
+            empty on a continuous scale.
+    """
+
+    a_ha: Interval
+    a_ha_above_constant: Interval
+    a_ha_above_shuffled: Interval
+    exact_agreement: Interval
+    adjacent_agreement: Interval
+    alpha: Interval
+    kappa: Interval
+    weighted_kappa: Interval
+    spearman: Interval
+    kendall: Interval
+    pearson: Interval
+    mae: Interval
+    bias: Interval
+    wilcoxon_p: float
+    a_ha_constant: float
+    a_ha_shuffled: float
+    n_units: int
+    n_groups: int
+    n_pairs: int
+    confusion: tuple[tuple[float, float, int], ...]
+
+    @property
+    def control_verdict(self) -> ControlVerdict:
+        """Whether A^HA lies above that of judges that never read, by more than chance.
+
+        A judge that deals out its scores whatever it reads is "no better than shuffled"; one that
+        reads, but would be as close to the humans with one constant score, is "no better than a
+        constant". Undefined intervals show nothing.
+        """
+        if not self.a_ha_above_shuffled.low > TOLERANCE:
+            return "no better than shuffled"
+        if not self.a_ha_above_constant.low > TOLERANCE:
+            return "no better than a constant"
+        return "better"
+
+
+def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the intervals
+    ratings: Ratings,
+    judge: Column,
+    *,
+    scale: Scale,
+    level: Level,
+    confidence: float,
+    groups: Column | None = None,
+) -> JudgeHumanProfile:
+    """Return how a judge compares with human raters on one question, with intervals over groups.
+
+    Beside A^HA stand what a constant judge and the same scores in random order would reach: an
+    A^HA near those says that judge and humans share habits, not that the judge reads.
+
+    Args:
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        judge: The judge's scores of shape (n_units,), NaN if there is none. They may lie between
+            the declared values, as a mean of several replies does.
+        scale: The declared scale.
+        level: Level of measurement, which decides the humans' consensus.
+        confidence: Long-run share of intervals that hold the true value, in (0, 1).
+        groups: Which units are not independent: any label, one for each unit.
+
+    Returns:
+        The profile.
+
+    Raises:
+        ValueError: If the shapes do not fit, a score or rating is off the scale, or an argument is
+            out of range.
+
+    Examples:
+        >>> from eval_assets.scale import LIKERT5
+        >>> profile = judge_human_profile(
+        ...     [[4, 5], [2, 3], [1, np.nan]], [4, 2.5, 1], scale=LIKERT5, level="ordinal",
+        ...     confidence=0.95,
+        ... )
+        >>> round(profile.a_ha.value, 3), round(profile.bias.value, 3), profile.kappa.value
+        (0.917, -0.167, 1.0)
+        >>> profile.confusion
+        ((1.0, 1.0, 1), (2.0, 2.0, 1), (4.0, 4.0, 1))
+    """
+    require_literal(level, Level, name="level")
+    kinds = ComparedUnits.of(ratings, judge, scale=scale, level=level, groups=groups)
+    n_units, width = kinds.units.n_units.astype(np.float64), scale.high - scale.low
+    each, apart = np.ones(len(n_units)), kinds.judge - kinds.mean_human
+    nothing = inapplicable(n_kinds=len(n_units))
+    near, kappa, weighted = nothing, nothing, nothing
+    if scale.values is not None:
+        near = _mean(kinds.n_near, kinds.n_ratings, MeanShare())
+        cells = PairTable(
+            np.asarray(scale.values), kinds.judge_code, kinds.consensus_code, kinds.units.n_units
+        )
+        kappa, weighted = cells.measure(None), cells.measure("quadratic")
+    scores = PairedScores.of(kinds.judge, kinds.mean_human)
+    measures = {
+        "a_ha": _mean(kinds.agreement, each, MeanShare()),
+        "a_ha_above_constant": _mean(kinds.above_constant, each, Difference()),
+        "a_ha_above_shuffled": _mean(kinds.above_shuffled, each, Difference()),
+        "exact_agreement": _mean(kinds.n_equal, kinds.n_ratings, MeanShare()),
+        "adjacent_agreement": near,
+        "alpha": scores.measure("alpha", n_units),
+        "kappa": kappa,
+        "weighted_kappa": weighted,
+        "spearman": scores.measure("spearman", n_units),
+        "kendall": scores.measure("kendall", n_units),
+        "pearson": scores.measure("pearson", n_units),
+        "mae": _mean(np.abs(apart), each, MeanShare()),
+        "bias": _mean(apart, each, Difference()),
+    }
+    found = intervals(list(measures.values()), kinds.units, confidence=confidence)
+    figures = dict(zip(measures, found, strict=True))
+    for name in ("mae", "bias"):
+        figures[name] = figures[name].times(width)
+    return JudgeHumanProfile(
+        **figures,
+        wilcoxon_p=wilcoxon_of_differences(kinds.units.group_means(apart)),
+        a_ha_constant=kinds.constant_agreement,
+        a_ha_shuffled=kinds.shuffled_agreement,
+        n_units=int(n_units.sum()),
+        n_groups=found[0].n_groups,
+        n_pairs=int(n_units @ kinds.n_ratings),
+        confusion=_confusion(kinds, scale),
+    )
+
+
+def _mean(numerator: Floats, denominator: Floats, spread: Spread) -> Measure:
+    """Ratio of two sums over units."""
+    return Measure(
+        lambda weights: defined_ratio(
+            weighted_sums(weights, numerator), weighted_sums(weights, denominator)
+        ),
+        spread,
+        np.ones(len(numerator), np.bool_),
+        cost=len(numerator),
+    )
+
+
+def _confusion(kinds: ComparedUnits, scale: Scale) -> tuple[tuple[float, float, int], ...]:
+    """(consensus, judge's value, units) of each combination that occurs."""
+    if scale.values is None:
+        return ()
+    codes = np.stack([kinds.consensus_code, kinds.judge_code])
+    cells, of_kind = np.unique(codes, axis=1, return_inverse=True)
+    counts = np.bincount(of_kind, weights=kinds.units.n_units, minlength=cells.shape[1])
+    return tuple(
+        (scale.values[consensus], scale.values[judged], int(n_units))
+        for (consensus, judged), n_units in zip(cells.T, counts, strict=True)
+    )

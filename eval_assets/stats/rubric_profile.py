@@ -1,0 +1,290 @@
+"""Agreement over all questions of a rubric, with intervals over response groups.
+
+The questions of one response are answered by the same raters about the same text, so they are not
+independent: a response is left out with all its questions. Every figure is a function of sums over
+response groups.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self, TypeAlias
+
+import numpy as np
+
+from eval_assets.scale import Scale
+from eval_assets.stats._coefficients import Measure, chance_agreement, observed_marginals
+from eval_assets.stats._distances import near_pairs, sums_within
+from eval_assets.stats._ends import BeyondChance, MeanShare, Spread, kurtosis
+from eval_assets.stats._numbers import (
+    Column,
+    Floats,
+    Integers,
+    Mask,
+    Ratings,
+    group_codes,
+    on_scale,
+    rating_matrix,
+    require_on_scale,
+)
+from eval_assets.stats._patterns import RatingPatterns
+from eval_assets.stats._profile import Profile
+from eval_assets.stats._units import (
+    MAX_DELETIONS,
+    GroupSums,
+    blocks,
+    defined_ratio,
+    sums_by_code,
+)
+from eval_assets.stats.intervals import Interval, intervals
+
+Figure: TypeAlias = Callable[[Floats], Floats]
+
+NO_VARIATION = 1e-13
+"""Variance, as a share of the squares it is the difference of, that is only float noise."""
+
+
+@dataclass(frozen=True)
+class OverallProfile(Profile):
+    """Agreement over all questions; NaN if undefined.
+
+    Attributes:
+        a_hh: Unweighted mean over questions of A^HH.
+        exact_agreement: Share of rater pairs of all questions with equal ratings.
+        adjacent_agreement: Share within one step of their scale; NaN if a scale has none.
+        alpha: Krippendorff's alpha at the interval level; units are (response, question), values
+            are taken from the declared scale to [0, 1]. Differences between questions count as
+            agreement: on an easy and a hard question it is high even if raters agree on neither.
+        alpha_within: The same with chance taken within each question, which differences between
+            questions do not raise: the mean of the questions' alphas weighted by their spread.
+        a_hh_by_chance: Unweighted mean over questions of A^HH to expect by chance.
+        n_responses: Responses with two ratings on some question.
+        n_groups: Groups that these belong to.
+        n_units: (response, question) with at least two ratings.
+        n_ratings: Ratings of those units.
+        n_pairs: Pairs of ratings of one unit.
+    """
+
+    a_hh: Interval
+    exact_agreement: Interval
+    adjacent_agreement: Interval
+    alpha: Interval
+    alpha_within: Interval
+    a_hh_by_chance: float
+    n_responses: int
+    n_groups: int
+    n_units: int
+    n_ratings: int
+    n_pairs: int
+
+
+def overall_profile(
+    questions: Sequence[tuple[Ratings, Scale]],
+    *,
+    confidence: float,
+    groups: Column | None = None,
+) -> OverallProfile:
+    """Return agreement over all questions of a rubric, with intervals over response groups.
+
+    Questions without a response that was rated twice are left out.
+
+    Args:
+        questions: Ratings of shape (n_responses, n_raters) on each question with its declared
+            scale; row i is the same response in all of them.
+        confidence: Long-run share of intervals that hold the true value, in (0, 1).
+        groups: Which responses are not independent: any label, one for each response.
+
+    Returns:
+        The profile.
+
+    Raises:
+        ValueError: If a rating is infinite or off its scale, the questions differ in length, or an
+            argument is out of range.
+
+    Examples:
+        >>> from eval_assets.scale import BINARY, LIKERT5
+        >>> useful, correct = [[4, 5], [2, 2], [3, 1]], [[1, 1], [0, 1], [0, 0]]
+        >>> profile = overall_profile([(useful, LIKERT5), (correct, BINARY)], confidence=0.95)
+        >>> round(profile.a_hh.value, 4), profile.n_responses, profile.n_units
+        (0.7083, 3, 6)
+    """
+    matrices = [on_scale(rating_matrix(ratings), scale) for ratings, scale in questions]
+    lengths = {len(matrix) for matrix in matrices}
+    if len(lengths) > 1:
+        raise ValueError(f"questions must have the same responses, got {sorted(lengths)} of them")
+    n_responses = max(lengths, default=0)
+    codes = group_codes(groups, n_units=n_responses)
+    group = np.arange(n_responses) if codes is None else codes
+    parts = [
+        part
+        for matrix, (_, scale) in zip(matrices, questions, strict=True)
+        if (part := _Question.of(matrix, scale)).is_rated_twice.any()
+    ]
+    rated = np.zeros(n_responses, np.bool_)
+    for part in parts:
+        rated |= part.is_rated_twice
+    n_groups, sums = _sums_by_group(parts, group, rated)
+    n_pairs = int(sums[..., _PAIRS].sum())
+    has_steps = all(part.has_steps for part in parts)
+    measures = [
+        _measure(parts, _a_hh, MeanShare()),
+        _measure(parts, _share_of_pairs(_EXACT), MeanShare()),
+        _measure(parts, _share_of_pairs(_NEAR) if has_steps else _undefined, MeanShare()),
+        _measure(parts, _alpha, _spread(parts, n_pairs=n_pairs, within=False)),
+        _measure(parts, _alpha_within, _spread(parts, n_pairs=n_pairs, within=True)),
+    ]
+    units = GroupSums(sums.reshape(len(sums), len(parts) * _N_SUMS), int(rated.sum()), n_groups)
+    a_hh, exact, near, alpha, within = intervals(measures, units, confidence=confidence)
+    by_chance = [part.by_chance for part in parts]
+    return OverallProfile(
+        a_hh=a_hh,
+        exact_agreement=exact,
+        adjacent_agreement=near,
+        alpha=alpha,
+        alpha_within=within,
+        a_hh_by_chance=float(np.mean(by_chance)) if by_chance else float("nan"),
+        n_responses=units.n_units,
+        n_groups=n_groups,
+        n_units=int(sums[..., _RATED].sum()),
+        n_ratings=int(sums[..., _RATINGS].sum()),
+        n_pairs=n_pairs,
+    )
+
+
+_RATED, _AGREEMENT, _PAIRS, _EXACT, _NEAR, _RATINGS, _VALUES, _SQUARES, _APART = range(_N_SUMS := 9)
+"""Sums over the units of a question that all figures are functions of."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """What one question adds, of units with at least two ratings.
+
+    Attributes:
+        sums: What a unit with each pattern adds, shape (n_sums, n_patterns + 1); the last one is
+            for units without ratings.
+        pattern: Pattern of each response.
+        marginals: How often each value was given.
+        positions: Where each value stands on the scale, from -1/2 to 1/2.
+        by_chance: A^HH to expect by chance.
+        has_steps: Whether the scale has equal steps.
+    """
+
+    sums: Floats
+    pattern: Integers
+    marginals: Floats
+    positions: Floats
+    by_chance: float
+    has_steps: bool
+
+    @classmethod
+    def of(cls, matrix: Floats, scale: Scale) -> Self:
+        """Return what ratings on a scale add."""
+        patterns, pattern = RatingPatterns.by_row(matrix)
+        require_on_scale(patterns.values, scale)
+        # measured from the middle of the scale, which keeps the sums of squares small
+        positions = (patterns.values - scale.low) / (scale.high - scale.low) - 0.5
+        placed = patterns.count * positions[patterns.code]
+        sums = np.zeros((_N_SUMS, len(patterns.n_units) + 1))
+        each = sums[:, :-1]
+        each[_RATED] = 1.0
+        each[_AGREEMENT] = 1 - sums_within(patterns, positions, "absolute") / np.maximum(
+            patterns.n_pairs, 1
+        )
+        each[_PAIRS] = patterns.n_pairs
+        each[_EXACT] = near_pairs(patterns, within=0)
+        each[_NEAR] = near_pairs(patterns, within=scale.step or 0)
+        each[_RATINGS] = patterns.n_ratings
+        each[_VALUES] = patterns.sum_by_pattern(placed)
+        each[_SQUARES] = patterns.sum_by_pattern(placed * positions[patterns.code])
+        each[_APART] = sums_within(patterns, positions, "squared")
+        each[_APART] /= np.maximum(patterns.n_ratings - 1, 1)
+        each[:, ~patterns.is_pairable] = 0.0
+        return cls(
+            sums=sums,
+            pattern=pattern,
+            marginals=observed_marginals(patterns),
+            positions=positions,
+            by_chance=chance_agreement(patterns, scale),
+            has_steps=scale.step is not None,
+        )
+
+    @property
+    def is_rated_twice(self) -> Mask:
+        """Whether each response has two ratings on the question."""
+        is_rated: Mask = self.sums[_RATED, self.pattern] > 0
+        return is_rated
+
+
+def _sums_by_group(parts: Sequence[_Question], group: Integers, rated: Mask) -> tuple[int, Floats]:
+    """Number of groups of rated responses, and sums of shape (n_blocks, n_questions, n_sums)."""
+    codes = np.unique(group[rated], return_inverse=True)[1]
+    block = blocks(codes, most=MAX_DELETIONS)
+    n_blocks = int(block.max(initial=-1)) + 1
+    sums = np.empty((n_blocks, len(parts), _N_SUMS))
+    for place, part in enumerate(parts):
+        for column, of_pattern in enumerate(part.sums):
+            terms = of_pattern[part.pattern[rated]]
+            sums[:, place, column] = sums_by_code(block, terms, n_codes=n_blocks)
+    return int(codes.max(initial=-1)) + 1, sums
+
+
+def _measure(parts: Sequence[_Question], figure: Figure, spread: Spread) -> Measure:
+    """A figure of sums of shape (n_sets, n_questions, n_sums)."""
+    every_sum = np.ones(len(parts) * _N_SUMS, np.bool_)
+
+    def estimator(sums: Floats) -> Floats:
+        return figure(sums.reshape(len(sums), len(parts), _N_SUMS)) if parts else _undefined(sums)
+
+    return Measure(estimator, spread, every_sum, cost=len(every_sum))
+
+
+def _undefined(sums: Floats) -> Floats:
+    return np.full(len(sums), np.nan)
+
+
+def _a_hh(sums: Floats) -> Floats:
+    """Mean over questions of the mean over responses."""
+    means: Floats = defined_ratio(sums[..., _AGREEMENT], sums[..., _RATED]).mean(axis=1)
+    return means
+
+
+def _share_of_pairs(column: int) -> Figure:
+    return lambda sums: defined_ratio(sums[..., column].sum(axis=1), sums[..., _PAIRS].sum(axis=1))
+
+
+def _alpha(sums: Floats) -> Floats:
+    """Interval alpha of all units pooled, whatever their question."""
+    pooled = sums.sum(axis=1)
+    return 1 - defined_ratio(pooled[:, _APART], _by_chance(pooled))
+
+
+def _alpha_within(sums: Floats) -> Floats:
+    """Interval alpha with the distance to expect by chance taken within each question."""
+    return 1 - defined_ratio(sums[..., _APART].sum(axis=1), _by_chance(sums).sum(axis=1))
+
+
+def _by_chance(sums: Floats) -> Floats:
+    """Distance to expect of each rating from others, summed over ratings; 0 if all are equal."""
+    n_ratings, squares = sums[..., _RATINGS], sums[..., _SQUARES]
+    spread = n_ratings * squares - sums[..., _VALUES] ** 2
+    spread = np.where(spread > NO_VARIATION * n_ratings * squares, spread, 0.0)
+    by_chance: Floats = spread / np.maximum(n_ratings - 1, 1)
+    return by_chance
+
+
+def _spread(parts: Sequence[_Question], *, n_pairs: int, within: bool) -> BeyondChance:
+    """How the error of alpha changes, by the ratings of all questions pooled."""
+    marginals = np.concatenate([np.empty(0), *(part.marginals for part in parts)])
+    positions = np.concatenate([np.empty(0), *(part.positions for part in parts)])
+    values, place = np.unique(positions.round(12), return_inverse=True)
+    pooled = sums_by_code(place, marginals, n_codes=len(values))
+    if not within:
+        peaked = kurtosis(pooled, values)
+        return BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
+    means = [
+        np.full(len(p.positions), p.positions @ p.marginals / p.marginals.sum()) for p in parts
+    ]
+    peaked = kurtosis(marginals, positions - np.concatenate([np.empty(0), *means]))
+    total = max(1.0, float(marginals.sum()))
+    alike = sum(float(p.marginals @ p.marginals / p.marginals.sum()) for p in parts) / total
+    spread = BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
+    return replace(spread, differing=1 - alike)

@@ -1,0 +1,35 @@
+"""The ledger: what was asked, answered and paid, and what else nothing can compute again.
+
+SQLAlchemy Core on SQLite or PostgreSQL, with one schema and one set of statements.
+"""
+
+from eval_assets.store.ledger._engine import SqlLedger
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.histories import (
+    DualJudgement,
+    append_history,
+    history_of,
+    readings_of,
+    record_reading,
+    release_reading,
+    write_staged_mode,
+)
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.spending import spent_in_month, spent_in_run
+from eval_assets.store.ledger.workers import Worker
+
+__all__ = [
+    "DualJudgement",
+    "SqlLedger",
+    "Worker",
+    "append_history",
+    "copy_ledger",
+    "history_of",
+    "open_ledger",
+    "readings_of",
+    "record_reading",
+    "release_reading",
+    "spent_in_month",
+    "spent_in_run",
+    "write_staged_mode",
+]

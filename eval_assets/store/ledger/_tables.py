@@ -1,0 +1,225 @@
+"""The ledger's tables, the same on SQLite and on PostgreSQL, and the migrations that make them."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+SCHEMA = "eval_assets"
+"""Schema on PostgreSQL, and the only one searched: no name means another program's table."""
+
+
+class _Moment(sa.TypeDecorator[datetime]):
+    """A moment in UTC: SQLite has no time zones, PostgreSQL answers in the session's."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        """Return the moment in UTC."""
+        del dialect
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        """Return the moment in UTC."""
+        del dialect
+        if value is None:
+            return None
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class _Words(sa.TypeDecorator[str]):
+    """Text of a vendor: lone surrogates and NUL, which databases refuse, become U+FFFD."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:
+        """Return text that any database takes."""
+        del dialect
+        if value is None or (value.isascii() and "\0" not in value):
+            return value
+        sound = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return sound.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+_Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+"""SQLite numbers rows only in a column of exactly this type."""
+
+metadata = sa.MetaData()
+
+
+def _evaluation() -> sa.Column[str]:
+    """Name of the evaluation on a shared ledger; empty in a folder's own."""
+    return sa.Column("evaluation", sa.Text, nullable=False)
+
+
+ledger_version = sa.Table(
+    "ledger_version",
+    metadata,
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("identity", sa.Text, nullable=False),
+)
+
+# What was taken over from databases: once for every evaluation.
+takeovers = sa.Table(
+    "takeovers",
+    metadata,
+    sa.Column("evaluation", sa.Text, primary_key=True),
+    sa.Column("n_attempts", sa.BigInteger, nullable=False),
+    sa.Column("taken_over_at", _Moment, nullable=False),
+)
+
+# Everything that asks: one asset of one run, or one command. Its claims hold as long as its lease.
+workers = sa.Table(
+    "workers",
+    metadata,
+    sa.Column("worker", _Id, primary_key=True, autoincrement=True),
+    _evaluation(),
+    sa.Column("run_id", sa.Text),
+    sa.Column("asset", sa.Text, nullable=False),
+    sa.Column("machine", sa.Text, nullable=False),
+    sa.Column("process", sa.BigInteger, nullable=False),
+    sa.Column("started_at", _Moment, nullable=False),
+    sa.Column("lease_until", _Moment, nullable=False),
+    sa.Index("workers_by_run", "run_id"),
+    sa.Index("workers_by_lease", "lease_until"),
+)
+
+# What was asked, as it was rendered: once per key, whoever asked.
+requests = sa.Table(
+    "requests",
+    metadata,
+    sa.Column("call_key", sa.Text, primary_key=True),
+    sa.Column("prompt", _Words, nullable=False),
+    sa.Column("first_asked_at", _Moment, nullable=False),
+)
+
+# Requests in flight. A key is claimed by one worker at a time, of all evaluations; the claim of a
+# batch holds until the batch is closed, whatever becomes of the worker.
+claims = sa.Table(
+    "claims",
+    metadata,
+    sa.Column("call_key", sa.Text, primary_key=True),
+    sa.Column("worker", _Id, nullable=False),
+    sa.Column("batch", sa.Text),
+    sa.Column("judge_id", sa.Text, nullable=False),
+    sa.Column("operation", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("response_id", sa.Text),
+    sa.Column("question_id", sa.Text),
+    sa.Column("replicate", sa.Integer, nullable=False),
+    sa.Column("most_usd", sa.Float, nullable=False),
+    sa.Column("claimed_at", _Moment, nullable=False),
+    sa.Index("claims_by_worker", "worker"),
+    sa.Index("claims_by_batch", "batch"),
+)
+
+# Only ever added to.
+attempts = sa.Table(
+    "attempts",
+    metadata,
+    sa.Column("id", _Id, primary_key=True, autoincrement=True),
+    _evaluation(),
+    sa.Column("worker", _Id),
+    sa.Column("call_key", sa.Text, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("judge_id", sa.Text, nullable=False),
+    sa.Column("operation", sa.Text, nullable=False),
+    sa.Column("response_id", sa.Text),
+    sa.Column("question_id", sa.Text),
+    sa.Column("replicate", sa.Integer, nullable=False),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("base_url", sa.Text, nullable=False),
+    sa.Column("model_requested", sa.Text, nullable=False),
+    sa.Column("model_returned", _Words),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("http_status", sa.Integer),
+    sa.Column("input_tokens", sa.BigInteger),
+    sa.Column("output_tokens", sa.BigInteger),
+    sa.Column("reasoning_tokens", sa.BigInteger),
+    sa.Column("cached_input_tokens", sa.BigInteger),
+    sa.Column("cache_write_tokens", sa.BigInteger),
+    sa.Column("cost_usd", sa.Float),
+    sa.Column("charged_usd", sa.Float, nullable=False),
+    sa.Column("in_batch", sa.Boolean, nullable=False),
+    sa.Column("latency_seconds", sa.Float, nullable=False),
+    sa.Column("started_at", _Moment, nullable=False),
+    sa.Column("day", sa.Date, nullable=False),
+    sa.Column("request_id", _Words),
+    sa.Column("raw_output", _Words),
+    sa.Column("raw_reply", sa.LargeBinary),
+    sa.Column("error", _Words),
+    sa.Index("attempts_by_key", "call_key"),
+    sa.Index("attempts_by_worker", "worker"),
+    sa.Index("attempts_by_day", "evaluation", "day"),
+)
+
+batches = sa.Table(
+    "batches",
+    metadata,
+    sa.Column("intent_id", sa.Text, primary_key=True),
+    _evaluation(),
+    sa.Column("worker", _Id, nullable=False),
+    sa.Column("judge_id", sa.Text, nullable=False),
+    sa.Column("batch_id", sa.Text),
+    sa.Column("n_requests", sa.Integer, nullable=False),
+    sa.Column("most_usd", sa.Float, nullable=False),
+    sa.Column("intended_at", _Moment, nullable=False),
+    sa.Column("day", sa.Date, nullable=False),
+    sa.Column("closed_at", _Moment),
+    sa.Index("batches_by_judge", "evaluation", "judge_id"),
+)
+
+# What an endpoint refused to take for a model, learnt from its answer.
+refusals = sa.Table(
+    "refusals",
+    metadata,
+    sa.Column("base_url", sa.Text, primary_key=True),
+    sa.Column("model", sa.Text, primary_key=True),
+    sa.Column("capability", sa.Text, primary_key=True),
+    sa.Column("error", _Words, nullable=False),
+    sa.Column("learnt_at", _Moment, nullable=False),
+)
+
+staged_mode = sa.Table(
+    "staged_mode",
+    metadata,
+    sa.Column("evaluation", sa.Text, primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("mode", sa.Text, nullable=False),
+    sa.Column("since", _Moment, nullable=False),
+    sa.Column("kappa", sa.Float),
+    sa.Column("n", sa.Integer, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+)
+
+# Readings of sealed tests; the k-th of a seal and a question is read once.
+test_set_uses = sa.Table(
+    "test_set_uses",
+    metadata,
+    sa.Column("seal_id", sa.Text, primary_key=True),
+    sa.Column("question_id", sa.Text, primary_key=True),
+    sa.Column("k", sa.Integer, primary_key=True),
+    _evaluation(),
+    sa.Column("judge_set", sa.Text, nullable=False),
+    sa.Column("level", sa.Float, nullable=False),
+    sa.Column("candidates", sa.JSON, nullable=False),
+    sa.Column("released", sa.JSON),
+    sa.Column("read_at", _Moment, nullable=False),
+)
+
+# Rows of further tables that are only ever added to: each as JSON, so that a column more or less
+# is no migration.
+histories = sa.Table(
+    "histories",
+    metadata,
+    sa.Column("id", _Id, primary_key=True, autoincrement=True),
+    _evaluation(),
+    sa.Column("history", sa.Text, nullable=False),
+    sa.Column("row", sa.JSON, nullable=False),
+    sa.Index("histories_by_name", "evaluation", "history"),
+)
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = ()
+"""Number n takes a ledger from version n to n + 1; the tables above are those of the latest."""

@@ -1,0 +1,162 @@
+"""Copies of the ledger in DuckDB, for whoever queries there."""
+
+import json
+from typing import get_args
+
+import duckdb
+import pandas as pd
+import sqlalchemy as sa
+
+from eval_assets.store.inputs import import_fingerprint, record_import
+from eval_assets.store.ledger._engine import SqlLedger
+from eval_assets.store.ledger._tables import (
+    attempts,
+    batches,
+    claims,
+    ledger_version,
+    staged_mode,
+    test_set_uses,
+    workers,
+)
+from eval_assets.store.ledger.histories import HistoryTable, history_of
+from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows
+
+_ATTEMPTS_AT_ONCE = 20_000
+
+_NOT_COPIED = {"id", "evaluation", "worker", "day", "raw_reply"}
+_ATTEMPTS = (
+    sa.select(
+        *(column for column in attempts.c if column.name not in _NOT_COPIED),
+        workers.c.run_id,
+        attempts.c.id.label("ledger_id"),
+    )
+    .select_from(attempts.outerjoin(workers, attempts.c.worker == workers.c.worker))
+    .where(
+        (attempts.c.evaluation == sa.bindparam("evaluation"))
+        & (attempts.c.id > sa.bindparam("after"))
+    )
+    .order_by(attempts.c.id)
+    .limit(sa.bindparam("most"))
+)
+
+
+def copy_ledger(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
+    """Bring the tables that mirror the ledger up to date; call it within a transaction."""
+    _copy_attempts(ledger, connection)
+    for name in get_args(HistoryTable):
+        rows = history_of(ledger, name)
+        if name == "dual_judgements" and len(rows):
+            rows = rows.drop_duplicates("query_id", keep="last")
+        known = [column.name for column in columns_of(connection, name)]
+        replace_rows(connection, name, rows[[column for column in rows if column in known]])
+    for table in (staged_mode, test_set_uses):
+        replace_rows(connection, table.name, _rows(ledger, table))
+    replace_rows(connection, "run_spending", _run_spending(ledger))
+    replace_rows(connection, "judge_batches", _open_batches(ledger))
+
+
+def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
+    """Copy the attempts that are new; all of them if the copies are another ledger's."""
+    with ledger.reading() as reading:
+        identity = reading.scalars(sa.select(ledger_version.c.identity)).one()
+        fingerprint = f"{identity} {ledger.evaluation}"
+        of_ours = attempts.c.evaluation == ledger.evaluation
+        n_there = reading.scalars(sa.select(sa.func.count()).where(of_ours)).one()
+        is_same = import_fingerprint(connection, "judge_calls") == fingerprint
+        if is_same:
+            _add_attempts(ledger, reading, connection, after=_last_copied(connection))
+        # Numbers are given before a commit, and commits may overtake one another: then the count
+        # is wrong, and everything is copied again.
+        if not is_same or count_rows(connection, "judge_calls") != n_there:
+            connection.execute("DELETE FROM judge_calls")
+            _add_attempts(ledger, reading, connection, after=0)
+    n_copied = count_rows(connection, "judge_calls")
+    record_import(connection, "judge_calls", fingerprint=fingerprint, sources="", n_rows=n_copied)
+
+
+def _add_attempts(
+    ledger: SqlLedger,
+    reading: sa.Connection,
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    after: int,
+) -> None:
+    """Copy the attempts with a number above `after`, a portion at a time."""
+    while True:
+        portion = {"evaluation": ledger.evaluation, "after": after, "most": _ATTEMPTS_AT_ONCE}
+        found = reading.execute(_ATTEMPTS, portion)
+        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+        insert_rows(connection, "judge_calls", rows)
+        if len(rows) < _ATTEMPTS_AT_ONCE:
+            return
+        after = int(rows["ledger_id"].iloc[-1])
+
+
+def _last_copied(connection: duckdb.DuckDBPyConnection) -> int:
+    rows = connection.execute("SELECT coalesce(max(ledger_id), 0) FROM judge_calls").fetchall()
+    return int(rows[0][0])
+
+
+def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
+    """Return what each asset spent in each run; None if some of it is not known."""
+    is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
+    spent = sa.case(
+        (sa.func.count(sa.case((is_unknown, 1))) > 0, None),
+        else_=sa.func.coalesce(sa.func.sum(attempts.c.cost_usd), 0.0),
+    )
+    query = (
+        sa.select(
+            workers.c.run_id,
+            workers.c.asset,
+            spent.label("spent_usd"),
+            sa.func.max(attempts.c.started_at).label("recorded_at"),
+        )
+        .select_from(attempts.join(workers, attempts.c.worker == workers.c.worker))
+        .where((attempts.c.evaluation == ledger.evaluation) & workers.c.run_id.is_not(None))
+        .group_by(workers.c.run_id, workers.c.asset)
+    )
+    with ledger.reading() as connection:
+        found = connection.execute(query)
+        return pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+
+
+def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
+    """Return the batches that vendors work on, with their requests."""
+    query = (
+        sa.select(batches.c.batch_id, batches.c.judge_id, claims.c.call_key, batches.c.intended_at)
+        .select_from(batches.join(claims, claims.c.batch == batches.c.intent_id))
+        .where(
+            (batches.c.evaluation == ledger.evaluation)
+            & batches.c.batch_id.is_not(None)
+            & batches.c.closed_at.is_(None)
+        )
+        .order_by(batches.c.intended_at, claims.c.call_key)
+    )
+    with ledger.reading() as connection:
+        found = connection.execute(query)
+        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+    by_batch = rows.groupby(["batch_id", "judge_id", "intended_at"], sort=False)
+    return (
+        by_batch["call_key"]
+        .agg(list)
+        .reset_index()
+        .rename(columns={"call_key": "call_keys", "intended_at": "submitted_at"})
+    )
+
+
+def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
+    """Return this evaluation's rows of a table, in order; JSON as text."""
+    query = (
+        sa.select(*(column for column in table.c if column.name != "evaluation"))
+        .where(table.c.evaluation == ledger.evaluation)
+        .order_by(*table.primary_key.columns)
+    )
+    with ledger.reading() as connection:
+        found = connection.execute(query)
+        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+    texts = {
+        column.name: rows[column.name].map(json.dumps, na_action="ignore")
+        for column in table.c
+        if isinstance(column.type, sa.JSON)
+    }
+    return rows.assign(**texts)

@@ -1,0 +1,179 @@
+"""What happened and cannot be computed again, beside requests and replies."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import sqlalchemy as sa
+
+from eval_assets.agreement import StageChange
+from eval_assets.ledger import SealReading
+from eval_assets.store.connection import StoreError
+from eval_assets.store.ledger._engine import SqlLedger
+from eval_assets.store.ledger._tables import histories, staged_mode, test_set_uses
+
+HistoryTable = Literal["agreement_history", "dual_judge_validation", "dual_judgements"]
+"""Tables of the database that the ledger keeps row by row, for ever."""
+
+
+@dataclass(frozen=True)
+class DualJudgement:
+    """What two judges say of a query's documents; a row of `dual_judgements`.
+
+    Args:
+        query_id: Number of the query.
+        query: The query.
+        expected_docs: Ids of the documents.
+        judge1_score: First judge's score of each document, in [0, 1]; None where there is none.
+        judge2_score: Likewise the second's.
+        judge1_model: The first judge's model; None where it scored no document.
+        judge2_model: Likewise the second's.
+        kappa: Cohen's kappa of scores above 0.5 against the rest; None where undefined.
+        kappa_reason: Why there is no kappa; None where there is one.
+        status: `success` where every score is there, `error` where none is, else `partial`.
+        created_at: When, UTC.
+    """
+
+    query_id: int
+    query: str
+    expected_docs: Sequence[int]
+    judge1_score: Sequence[float | None]
+    judge2_score: Sequence[float | None]
+    judge1_model: str | None
+    judge2_model: str | None
+    kappa: float | None
+    kappa_reason: str | None
+    status: str
+    created_at: datetime
+
+
+def append_history(
+    ledger: SqlLedger, table: HistoryTable, rows: Iterable[Mapping[str, object]]
+) -> None:
+    """Add rows to a table that is only ever added to; undefined is NULL.
+
+    Args:
+        ledger: The ledger.
+        table: Name of the table in the database that the rows are copied to.
+        rows: Values by the table's columns.
+    """
+    with ledger.writing() as connection:
+        add_rows(connection, rows, table=table, evaluation=ledger.evaluation)
+
+
+def add_rows(
+    connection: sa.Connection,
+    rows: Iterable[Mapping[str, object]],
+    *,
+    table: HistoryTable,
+    evaluation: str,
+) -> None:
+    """Add rows to a table that is only ever added to, in a transaction that is under way."""
+    added = [{"evaluation": evaluation, "history": table, "row": _in_json(row)} for row in rows]
+    if added:
+        connection.execute(sa.insert(histories), added)
+
+
+def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
+    """Return the rows that were added to a table, oldest first; times are text in ISO 8601."""
+    query = (
+        sa.select(histories.c.row)
+        .where((histories.c.evaluation == ledger.evaluation) & (histories.c.history == table))
+        .order_by(histories.c.id)
+    )
+    with ledger.reading() as connection:
+        return pd.DataFrame(connection.scalars(query).all(), dtype=object)
+
+
+def record_reading(ledger: SqlLedger, reading: SealReading) -> None:
+    """Add a reading of a sealed test, before anything of it is shown.
+
+    Raises:
+        StoreError: If that reading was taken by somebody else meanwhile.
+    """
+    row = asdict(reading) | {"candidates": list(reading.candidates)}
+    row |= {"evaluation": ledger.evaluation}
+    new = ledger.upsert(test_set_uses).on_conflict_do_nothing().returning(test_set_uses.c.k)
+    with ledger.writing() as connection:
+        if connection.scalar(new, row) is None:
+            raise StoreError(
+                f"{ledger.place}: reading {reading.k} of the test of {reading.question_id} was "
+                "taken by another run meanwhile. Run again."
+            )
+
+
+def release_reading(ledger: SqlLedger, reading: SealReading) -> None:
+    """Remember what a reading printed."""
+    is_it = (
+        (test_set_uses.c.seal_id == reading.seal_id)
+        & (test_set_uses.c.question_id == reading.question_id)
+        & (test_set_uses.c.k == reading.k)
+    )
+    with ledger.writing() as connection:
+        connection.execute(
+            sa.update(test_set_uses).where(is_it), {"released": dict(reading.released or {})}
+        )
+
+
+def readings_of(ledger: SqlLedger, seal_id: str, question_id: str) -> list[SealReading]:
+    """Return the readings of a sealed test so far, first to last, by whichever evaluation."""
+    query = (
+        sa.select(test_set_uses)
+        .where((test_set_uses.c.seal_id == seal_id) & (test_set_uses.c.question_id == question_id))
+        .order_by(test_set_uses.c.k)
+    )
+    with ledger.reading() as connection:
+        return [
+            SealReading(
+                seal_id=row.seal_id,
+                question_id=row.question_id,
+                k=row.k,
+                judge_set=row.judge_set,
+                level=row.level,
+                candidates=tuple(row.candidates),
+                released=row.released,
+                read_at=row.read_at,
+            )
+            for row in connection.execute(query)
+        ]
+
+
+def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: datetime) -> None:
+    """Replace the changes of mode; one that was known before keeps its time."""
+    is_ours = staged_mode.c.evaluation == ledger.evaluation
+    with ledger.writing() as connection:
+        known = connection.execute(
+            sa.select(staged_mode.c.position, staged_mode.c.mode, staged_mode.c.since).where(
+                is_ours
+            )
+        )
+        since = {(position, mode): time for position, mode, time in known}
+        connection.execute(sa.delete(staged_mode).where(is_ours))
+        rows = [
+            {
+                **asdict(change),
+                "kappa": _plain(change.kappa),
+                "evaluation": ledger.evaluation,
+                "since": since.get((change.position, change.mode), at),
+            }
+            for change in changes
+        ]
+        if rows:
+            connection.execute(sa.insert(staged_mode), rows)
+
+
+def _in_json(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a row as JSON has it: times as text, nothing undefined."""
+    return {name: _plain(value) for name, value in row.items()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return None if value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value

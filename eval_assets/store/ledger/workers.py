@@ -1,0 +1,345 @@
+"""A worker: one asset of one run, or one command, that asks and records what it is answered."""
+
+import logging
+import os
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any, Self, get_args
+
+import sqlalchemy as sa
+
+from eval_assets.ledger import Attempt, Batch, ClaimState, Reply, ReplyStatus, Request
+from eval_assets.store.connection import StoreError
+from eval_assets.store.ledger._engine import SqlLedger, this_machine
+from eval_assets.store.ledger._tables import (
+    attempts,
+    batches,
+    claims,
+    refusals,
+    requests,
+    workers,
+)
+
+logger = logging.getLogger(__name__)
+
+LEASE_SECONDS = 30.0
+"""Claims of a worker that was silent for so long may be taken over."""
+
+_RENEWAL_SECONDS = 5.0
+_KEYS_PER_STATEMENT = 5_000
+
+_REPLIES = get_args(ReplyStatus)
+
+# Built once: SQLAlchemy takes longer to build a statement than SQLite to run it.
+_REPLIES_TO = (
+    sa.select(attempts.c.call_key, attempts.c.raw_output, attempts.c.status)
+    .where(
+        attempts.c.call_key.in_(sa.bindparam("keys", expanding=True))
+        & attempts.c.status.in_(_REPLIES)
+    )
+    .order_by(attempts.c.started_at, attempts.c.id)
+)
+_END_CLAIMS = sa.delete(claims).where(claims.c.call_key.in_(sa.bindparam("keys", expanding=True)))
+_RELEASE = _END_CLAIMS.where(claims.c.worker == sa.bindparam("me"))
+
+
+class Worker:
+    """A ledger as seen by whoever asks; use it as a context manager.
+
+    Its lease is renewed in a thread of its own, so that claims hold while a reply takes minutes.
+    At the end, and when the lease runs out, its claims are free for others.
+
+    Args:
+        ledger: The ledger.
+        asset: Asset or command on whose account is asked.
+        run_id: Run that it belongs to; None outside a run.
+    """
+
+    def __init__(self, ledger: SqlLedger, *, asset: str, run_id: str | None = None) -> None:
+        self._ledger = ledger
+        self._asset = asset
+        self._run_id = run_id
+        self._id = 0
+        self._claim_free = _claim_free(ledger)
+        self._keep_new = ledger.upsert(requests).on_conflict_do_nothing()
+        self._ended = threading.Event()
+        self._renewal = threading.Thread(target=self._renew, name="ledger lease", daemon=True)
+
+    def __enter__(self) -> Self:
+        now = datetime.now(UTC)
+        with self._ledger.writing() as connection:
+            _end_dead_workers(connection, now)
+            row = {
+                "evaluation": self._ledger.evaluation,
+                "run_id": self._run_id,
+                "asset": self._asset,
+                "machine": this_machine(),
+                "process": os.getpid(),
+                "started_at": now,
+                "lease_until": now + timedelta(seconds=LEASE_SECONDS),
+            }
+            self._id = connection.execute(
+                sa.insert(workers).returning(workers.c.worker), row
+            ).scalar_one()
+        self._renewal.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._renewal.join()
+        try:
+            with self._ledger.writing() as connection:
+                is_mine = (claims.c.worker == self._id) & claims.c.batch.is_(None)
+                connection.execute(sa.delete(claims).where(is_mine))
+                self._set_lease(connection, datetime.now(UTC))
+        except StoreError:
+            # The error that ends the worker is the one to report; its lease runs out by itself.
+            if error is None:
+                raise
+
+    def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
+        """Return the replies recorded so far, by request key: of several, the latest."""
+        with self._ledger.reading() as connection:
+            return _replies(connection, call_keys)
+
+    def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+        """Claim requests, so that nobody else sends them.
+
+        Returns:
+            By request key: `claimed` if it is to be sent now, `held` if another worker has it in
+            flight (ask again soon), or the reply, if there is one by now.
+        """
+        now = datetime.now(UTC)
+        rows = [
+            {
+                **{name: value for name, value in vars(each).items() if name in claims.c},
+                "worker": self._id,
+                "batch": None,
+                "claimed_at": now,
+            }
+            for each in asked
+        ]
+        with self._ledger.writing() as connection:
+            claimed = self._claim(connection, rows, now)
+            found: dict[str, Reply | ClaimState] = {
+                each.call_key: "claimed" if each.call_key in claimed else "held" for each in asked
+            }
+            # Only now: another worker may have recorded a reply and released it meanwhile.
+            replies = _replies(connection, claimed)
+            self._release(connection, replies)
+            self._keep(connection, [each for each in asked if each.call_key in claimed], now)
+        return {**found, **replies}
+
+    def release(self, call_keys: Collection[str]) -> None:
+        """Give up claims of requests that are not sent again."""
+        with self._ledger.writing() as connection:
+            self._release(connection, call_keys)
+
+    def record(self, made: Sequence[Attempt]) -> None:
+        """Store attempts, all or none of them; a request that is answered is claimed no more."""
+        rows = [
+            {
+                **vars(each),
+                "charged_usd": _charged(each),
+                "day": each.started_at.astimezone(UTC).date(),
+                "evaluation": self._ledger.evaluation,
+                "worker": self._id,
+            }
+            for each in made
+        ]
+        with self._ledger.writing() as connection:
+            connection.execute(sa.insert(attempts), rows)
+            answered = [each.call_key for each in made if each.status in _REPLIES]
+            for keys in _portions(answered):
+                connection.execute(_END_CLAIMS, {"keys": keys})
+
+    def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
+        """Return what an endpoint is known to refuse for a model."""
+        with self._ledger.reading() as connection:
+            found = connection.scalars(
+                sa.select(refusals.c.capability).where(
+                    (refusals.c.base_url == base_url) & (refusals.c.model == model)
+                )
+            )
+            return frozenset(found)
+
+    def record_refusal(self, base_url: str, model: str, capability: str, *, error: str) -> None:
+        """Remember that an endpoint refuses something for a model."""
+        row = {
+            "base_url": base_url,
+            "model": model,
+            "capability": capability,
+            "error": error,
+            "learnt_at": datetime.now(UTC),
+        }
+        with self._ledger.writing() as connection:
+            connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), row)
+
+    def open_batches(self, judge_id: str) -> list[Batch]:
+        """Return a judge's batches that were submitted and not closed, oldest first."""
+        is_open = (
+            (batches.c.evaluation == self._ledger.evaluation)
+            & (batches.c.judge_id == judge_id)
+            & batches.c.closed_at.is_(None)
+        )
+        with self._ledger.reading() as connection:
+            found = connection.execute(
+                sa.select(batches).where(is_open).order_by(batches.c.intended_at)
+            ).all()
+            return [_batch(connection, row) for row in found]
+
+    def open_batch(self, batch: Batch) -> None:
+        """Remember a batch that was submitted; its requests stay claimed until it is closed."""
+        row = {
+            "intent_id": batch.batch_id,
+            "evaluation": self._ledger.evaluation,
+            "worker": self._id,
+            "judge_id": batch.judge_id,
+            "batch_id": batch.batch_id,
+            "n_requests": len(batch.call_keys),
+            "most_usd": 0.0,
+            "intended_at": batch.submitted_at,
+            "day": batch.submitted_at.astimezone(UTC).date(),
+        }
+        held = {
+            "worker": self._id,
+            "batch": batch.batch_id,
+            "judge_id": batch.judge_id,
+            "operation": "judging",
+            "model": "",
+            "replicate": 0,
+            "most_usd": 0.0,
+            "claimed_at": batch.submitted_at,
+        }
+        with self._ledger.writing() as connection:
+            connection.execute(sa.insert(batches), row)
+            connection.execute(
+                self._ledger.upsert(claims).on_conflict_do_nothing(),
+                [held | {"call_key": key} for key in batch.call_keys],
+            )
+
+    def close_batch(self, batch_id: str) -> None:
+        """Forget a batch whose results are all recorded."""
+        with self._ledger.writing() as connection:
+            connection.execute(
+                sa.update(batches).where(batches.c.intent_id == batch_id),
+                {"closed_at": datetime.now(UTC)},
+            )
+            connection.execute(sa.delete(claims).where(claims.c.batch == batch_id))
+
+    def _claim(
+        self, connection: sa.Connection, rows: Sequence[dict[str, Any]], now: datetime
+    ) -> set[str]:
+        """Claim what nobody holds, and what a worker holds whose lease has run out."""
+        if not rows:
+            return set()
+        # In one order everywhere: two workers must not wait for one another's rows.
+        in_order = sorted(rows, key=lambda row: row["call_key"])
+        moment = {"now": now, "me": self._id}
+        return set(connection.scalars(self._claim_free, [row | moment for row in in_order]))
+
+    def _release(self, connection: sa.Connection, call_keys: Collection[str]) -> None:
+        """Delete claims of this worker."""
+        for keys in _portions(call_keys):
+            connection.execute(_RELEASE, {"keys": keys, "me": self._id})
+
+    def _keep(self, connection: sa.Connection, asked: Sequence[Request], now: datetime) -> None:
+        """Store what is asked, if it was never asked before."""
+        rows = [
+            {"call_key": each.call_key, "prompt": each.prompt, "first_asked_at": now}
+            for each in sorted(asked, key=lambda each: each.call_key)
+        ]
+        if rows:
+            connection.execute(self._keep_new, rows)
+
+    def _set_lease(self, connection: sa.Connection, until: datetime) -> None:
+        connection.execute(
+            sa.update(workers).where(workers.c.worker == self._id), {"lease_until": until}
+        )
+
+    def _renew(self) -> None:
+        """Renew the lease until the worker ends."""
+        while not self._ended.wait(_RENEWAL_SECONDS):
+            now = datetime.now(UTC)
+            try:
+                with self._ledger.writing() as connection:
+                    self._set_lease(connection, now + timedelta(seconds=LEASE_SECONDS))
+                    _end_dead_workers(connection, now)
+            except StoreError as error:
+                # Whoever records the next reply fails on the same ledger, and ends the run.
+                logger.warning("the lease could not be renewed: %s", error)
+
+
+def _claim_free(ledger: SqlLedger) -> sa.sql.dml.ReturningInsert[str]:
+    """Return the statement that claims what nobody holds, or a worker whose lease has run out."""
+    new = ledger.upsert(claims)
+    lapsed = sa.select(workers.c.worker).where(workers.c.lease_until <= sa.bindparam("now"))
+    is_free = claims.c.worker.in_(lapsed) | (claims.c.worker == sa.bindparam("me"))
+    return new.on_conflict_do_update(
+        index_elements=[claims.c.call_key],
+        set_={column.name: new.excluded[column.name] for column in claims.c},
+        where=claims.c.batch.is_(None) & is_free,
+    ).returning(claims.c.call_key)
+
+
+def _batch(connection: sa.Connection, row: sa.Row[Any]) -> Batch:
+    """Return a batch with the requests that it still has in flight."""
+    keys = connection.scalars(
+        sa.select(claims.c.call_key).where(claims.c.batch == row.intent_id).order_by("call_key")
+    )
+    return Batch(row.batch_id, row.judge_id, tuple(keys), row.intended_at)
+
+
+def _replies(connection: sa.Connection, call_keys: Collection[str]) -> dict[str, Reply]:
+    """Return the latest reply to each request that has one."""
+    found: dict[str, Reply] = {}
+    for keys in _portions(call_keys):
+        rows = connection.execute(_REPLIES_TO, {"keys": keys})
+        found |= {key: Reply(text or "", status) for key, text, status in rows}
+    return found
+
+
+def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
+    """End the leases of workers on this machine whose process is gone: nobody need wait."""
+    leased = connection.execute(
+        sa.select(workers.c.worker, workers.c.process).where(
+            (workers.c.machine == this_machine()) & (workers.c.lease_until > now)
+        )
+    )
+    dead = [worker for worker, process in leased if not _is_alive(process)]
+    if dead:
+        connection.execute(
+            sa.update(workers).where(workers.c.worker.in_(dead)), {"lease_until": now}
+        )
+
+
+def _charged(made: Attempt) -> float:
+    """Return what counts towards budgets."""
+    if made.charged_usd is not None:
+        return made.charged_usd
+    return made.cost_usd or 0.0
+
+
+def _is_alive(process: int) -> bool:
+    """Whether a process of this number runs on this machine."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
+
+
+def _portions(keys: Collection[str]) -> Iterator[list[str]]:
+    """Split keys into as many as a statement takes."""
+    every = list(keys)
+    for start in range(0, len(every), _KEYS_PER_STATEMENT):
+        yield every[start : start + _KEYS_PER_STATEMENT]

@@ -1,0 +1,87 @@
+"""Ledgers on a file and on PostgreSQL, and rows to put into them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from eval_assets.ledger import Attempt, Request
+from eval_assets.store.ledger import SqlLedger, open_ledger
+
+if TYPE_CHECKING:
+    from tests.postgres import Postgres
+
+NOW = datetime(2026, 11, 21, 5, 0, 0, 250_000, tzinfo=UTC)
+
+
+def request_for(key: str, **fields: Any) -> Request:
+    """Return a request about a response of the key's name."""
+    given: dict[str, Any] = {
+        "call_key": key,
+        "judge_id": "gpt",
+        "operation": "judging",
+        "model": "gpt-6-luna",
+        "prompt": f'{{"messages": ["Rate {key}."]}}',
+        "most_usd": 0.02,
+        "response_id": f"r-{key}",
+        "question_id": "q",
+    }
+    return Request(**given | fields)
+
+
+def attempt(key: str, **fields: Any) -> Attempt:
+    """Return an attempt that was answered with 4, for one cent."""
+    given: dict[str, Any] = {
+        "call_key": key,
+        "attempt": 1,
+        "judge_id": "gpt",
+        "operation": "judging",
+        "response_id": f"r-{key}",
+        "question_id": "q",
+        "replicate": 0,
+        "provider": "openai",
+        "base_url": "http://127.0.0.1/v1",
+        "model_requested": "gpt-6-luna",
+        "status": "ok",
+        "started_at": NOW,
+        "latency_seconds": 0.5,
+        "input_tokens": 100,
+        "output_tokens": 10,
+        "cost_usd": 0.01,
+        "charged_usd": 0.01,
+        "raw_output": "4",
+        "raw_reply": b'{"choices": ["4"]}',
+    }
+    return Attempt(**given | fields)
+
+
+def failed(key: str, **fields: Any) -> Attempt:
+    """Return an attempt that came to nothing and cost nothing."""
+    nothing: dict[str, Any] = {
+        "status": "api_error",
+        "raw_output": None,
+        "raw_reply": None,
+        "cost_usd": None,
+        "charged_usd": 0.0,
+        "error": "HTTP 500",
+    }
+    return attempt(key, **nothing | fields)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def given(request: pytest.FixtureRequest) -> str | None:
+    """What EVAL_LEDGER holds: nothing, or the URL of a new database."""
+    if request.param == "sqlite":
+        return None
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.new_database()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, given: str | None) -> Iterator[SqlLedger]:
+    """A new ledger."""
+    database = tmp_path / "out" / "eval.duckdb"
+    with open_ledger(tmp_path, evaluation="poems", database=database, given=given) as ledger:
+        yield ledger

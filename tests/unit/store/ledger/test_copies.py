@@ -1,0 +1,262 @@
+"""Copies of the ledger in DuckDB, and a database whose rows a new ledger takes over."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from eval_assets.agreement import StageChange
+from eval_assets.ledger import Batch, Reply, SealReading
+from eval_assets.store.connection import connect, transaction
+from eval_assets.store.ledger import (
+    DualJudgement,
+    SqlLedger,
+    Worker,
+    append_history,
+    copy_ledger,
+    open_ledger,
+    readings_of,
+    record_reading,
+    spent_in_run,
+    write_staged_mode,
+)
+from eval_assets.store.ledger import copies as copies_module
+from tests.unit.store.ledger.conftest import NOW, attempt, failed
+
+Connection = duckdb.DuckDBPyConnection
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[Connection]:
+    """An open database."""
+    with connect(tmp_path / "elsewhere.duckdb") as connection:
+        yield connection
+
+
+@pytest.fixture
+def worker(ledger: SqlLedger) -> Iterator[Worker]:
+    """A worker of a run."""
+    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
+        yield worker
+
+
+def copied(ledger: SqlLedger, connection: Connection, query: str) -> list[tuple[object, ...]]:
+    with transaction(connection):
+        copy_ledger(ledger, connection)
+    return connection.execute(query).fetchall()
+
+
+def judgement(query_id: int, *, kappa: float | None = 1.0) -> DualJudgement:
+    return DualJudgement(
+        query_id=query_id,
+        query="What is it?",
+        expected_docs=[7, 3],
+        judge1_score=[0.7, None],
+        judge2_score=[0.6, 0.1],
+        judge1_model="gpt-6-luna",
+        judge2_model="claude-haiku-5-5",
+        kappa=kappa,
+        kappa_reason=None if kappa is not None else "single_class",
+        status="partial",
+        created_at=NOW,
+    )
+
+
+def test_attempts_are_copied_once_each(
+    ledger: SqlLedger, worker: Worker, connection: Connection
+) -> None:
+    count = "SELECT count(*), count(DISTINCT ledger_id), sum(cost_usd) FROM judge_calls"
+    worker.record([attempt("a"), failed("b")])
+    first = copied(ledger, connection, count)
+    worker.record([attempt("c")])
+
+    assert first == [(2, 2, 0.01)]
+    assert copied(ledger, connection, count) == [(3, 3, 0.02)]
+    assert copied(ledger, connection, count) == [(3, 3, 0.02)]
+
+
+def test_a_copy_has_every_column_of_an_attempt_with_its_run(
+    ledger: SqlLedger, worker: Worker, connection: Connection
+) -> None:
+    worker.record([attempt("a", reasoning_tokens=7, cache_write_tokens=3)])
+
+    [row] = copied(
+        ledger,
+        connection,
+        "SELECT call_key, run_id, raw_output, started_at, in_batch, error, reasoning_tokens, "
+        "cache_write_tokens, charged_usd FROM judge_calls",
+    )
+    assert row == ("a", "run-1", "4", NOW, False, None, 7, 3, 0.01)
+    assert connection.execute("SELECT token_count FROM api_cost_log").fetchall() == [(110,)]
+
+
+def test_many_attempts_are_copied_in_portions(
+    ledger: SqlLedger, worker: Worker, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies_module, "_ATTEMPTS_AT_ONCE", 3)
+    worker.record([attempt(f"k{number}") for number in range(9)])
+
+    assert copied(ledger, connection, "SELECT count(*) FROM judge_calls") == [(9,)]
+
+
+def test_copies_of_another_ledger_are_replaced(
+    ledger: SqlLedger, worker: Worker, connection: Connection, tmp_path: Path
+) -> None:
+    worker.record([attempt("a")])
+    copied(ledger, connection, "SELECT 1")
+    with (
+        open_ledger(
+            tmp_path,
+            evaluation="poems",
+            database=tmp_path / "none",
+            given=str(tmp_path / "other.sqlite"),
+        ) as other,
+        Worker(other, asset="judge_scores") as asking,
+    ):
+        asking.record([attempt("b")])
+        assert copied(other, connection, "SELECT call_key FROM judge_calls") == [("b",)]
+
+
+def test_another_evaluations_attempts_are_not_copied(
+    ledger: SqlLedger, connection: Connection, tmp_path: Path
+) -> None:
+    """On a shared ledger; what the other has asked is not asked again all the same."""
+    shared = str(tmp_path / "team.sqlite") if ledger.place.endswith(".sqlite") else ledger.place
+    for name in ("poems", "songs"):
+        with (
+            open_ledger(
+                tmp_path, evaluation=name, database=tmp_path / "none", given=shared
+            ) as mine,
+            Worker(mine, asset="judge_scores") as asking,
+        ):
+            if name == "poems":
+                asking.record([attempt("a")])
+            else:
+                assert asking.replies(["a"]) == {"a": Reply("4", "ok")}
+                assert copied(mine, connection, "SELECT count(*) FROM judge_calls") == [(0,)]
+
+
+def test_spending_of_a_run_is_null_if_part_of_it_is_unknown(
+    ledger: SqlLedger, worker: Worker, connection: Connection
+) -> None:
+    worker.record([attempt("a"), failed("b")])
+    with Worker(ledger, asset="generated_responses", run_id="run-1") as generating:
+        generating.record([attempt("c", cost_usd=None, charged_usd=0.05)])
+
+    query = "SELECT asset, spent_usd, recorded_at FROM run_spending ORDER BY asset"
+    assert copied(ledger, connection, query) == [
+        ("generated_responses", None, NOW),
+        ("judge_scores", 0.01, NOW),
+    ]
+
+
+def test_open_batches_are_copied_with_their_requests(
+    ledger: SqlLedger, worker: Worker, connection: Connection
+) -> None:
+    worker.open_batch(Batch("batch-1", "gpt", ("b", "a"), NOW))
+    worker.open_batch(Batch("batch-2", "gpt", ("c",), NOW))
+    worker.close_batch("batch-2")
+
+    assert copied(ledger, connection, "SELECT * FROM judge_batches") == [
+        ("batch-1", "gpt", ["a", "b"], NOW)
+    ]
+
+
+def test_the_latest_answer_to_a_query_is_copied(ledger: SqlLedger, connection: Connection) -> None:
+    answers = [judgement(1), judgement(2), judgement(1, kappa=None)]
+    append_history(ledger, "dual_judgements", map(asdict, answers))
+
+    query = "SELECT id, kappa, kappa_reason, judge1_score FROM ground_truth ORDER BY id"
+    assert copied(ledger, connection, query) == [
+        (1, None, "single_class", [0.7, None]),
+        (2, 1.0, None, [0.7, None]),
+    ]
+
+
+def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: Path) -> None:
+    """All but prompts and raw replies."""
+    database = tmp_path / "out" / "eval.duckdb"
+    reading = SealReading("seal", "q", 1, "judges", 0.025, ("map",), {"gain": 0.1}, NOW)
+    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
+        worker.record([attempt("a"), failed("b")])
+        worker.open_batch(Batch("batch-1", "gpt", ("c",), NOW))
+    append_history(ledger, "dual_judgements", [asdict(judgement(1))])
+    record_reading(ledger, reading)
+    write_staged_mode(ledger, [StageChange(0, "both", 0.5, 10, "start")], at=NOW)
+    with connect(database) as connection, transaction(connection):
+        copy_ledger(ledger, connection)
+        tables = ("judge_calls", "judge_batches", "run_spending", "dual_judgements", "staged_mode")
+        before = {table: contents(connection, table) for table in tables}
+
+    lost = str(tmp_path / "new.sqlite")
+    with open_ledger(tmp_path, evaluation="poems", database=database, given=lost) as found:
+        assert Worker(found, asset="x").replies(["a", "b"]) == {"a": Reply("4", "ok")}
+        assert Worker(found, asset="x").open_batches("gpt") == [
+            Batch("batch-1", "gpt", ("c",), NOW)
+        ]
+        assert readings_of(found, "seal", "q") == [reading]
+        assert spent_in_run(found, "run-1") == pytest.approx(0.01)
+        with connect(database) as connection, transaction(connection):
+            copy_ledger(found, connection)
+            assert {table: contents(connection, table) for table in tables} == before
+
+
+def test_a_history_is_copied_to_the_columns_that_its_table_has(
+    ledger: SqlLedger, connection: Connection
+) -> None:
+    """Columns come and go with versions of the program; rows are kept for ever."""
+    row = {"run_id": "run-1", "measured_at": NOW, "scope": "overall", "alpha": 0.5, "former": 1}
+    append_history(ledger, "agreement_history", [row])
+
+    query = "SELECT run_id, measured_at, alpha, a_hh FROM agreement_history"
+    assert copied(ledger, connection, query) == [("run-1", NOW, 0.5, None)]
+
+
+def contents(connection: Connection, table: str) -> list[tuple[object, ...]]:
+    without = "EXCLUDE (ledger_id)" if table == "judge_calls" else ""
+    return connection.execute(f"SELECT * {without} FROM {table} ORDER BY ALL").fetchall()  # noqa: S608
+
+
+def test_rows_from_before_there_was_a_ledger_move_over_once(
+    tmp_path: Path, given: str | None
+) -> None:
+    """The tables of schema 1 had no run and no number of the ledger's row."""
+    database = tmp_path / "out" / "eval.duckdb"
+    with connect(database) as connection:
+        connection.execute("""
+            INSERT INTO judge_calls (call_key, attempt, judge_id, operation, response_id,
+                question_id, replicate, provider, base_url, model_requested, status, cost_usd,
+                in_batch, latency_seconds, started_at, raw_output)
+            VALUES ('a', 1, 'gpt', 'judging', 'r', 'q', 0, 'openai', 'http://x', 'm', 'ok', 0.5,
+                    false, 0.1, TIMESTAMPTZ '2026-11-20 08:00:00Z', '3')
+        """)
+    for _ in range(2):
+        with open_ledger(tmp_path, evaluation="poems", database=database, given=given) as ledger:
+            assert Worker(ledger, asset="x").replies(["a"]) == {"a": Reply("3", "ok")}
+            with connect(database) as connection, transaction(connection):
+                copy_ledger(ledger, connection)
+    with connect(database) as connection:
+        assert connection.execute("SELECT call_key, charged_usd FROM judge_calls").fetchall() == [
+            ("a", 0.5)
+        ]
+
+
+def test_a_ledger_that_took_over_needs_the_database_no_more(
+    tmp_path: Path, given: str | None
+) -> None:
+    """A person's open session, or damage to it, never stops a request."""
+    database = tmp_path / "out" / "eval.duckdb"
+    with open_ledger(tmp_path, evaluation="poems", database=database, given=given):
+        pass
+    database.parent.mkdir()
+    database.write_text("no database")
+
+    with (
+        open_ledger(tmp_path, evaluation="poems", database=database, given=given) as ledger,
+        Worker(ledger, asset="judge_scores") as worker,
+    ):
+        worker.record([attempt("a", started_at=datetime.now(UTC) - timedelta(seconds=1))])
+        assert worker.replies(["a"]) == {"a": Reply("4", "ok")}

@@ -1,0 +1,193 @@
+"""Opening a ledger: what is refused, in one line each, and what is never lost."""
+
+import os
+import resource
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from eval_assets.store.connection import StoreError
+from eval_assets.store.ledger import Worker
+from eval_assets.store.ledger import _engine as engine_module
+from eval_assets.store.ledger._engine import VERSION, SqlLedger, connect_ledger
+from eval_assets.store.ledger._tables import ledger_version
+from tests.postgres import Postgres
+from tests.unit.store.ledger.conftest import attempt, request_for
+
+
+def refusal(folder: Path, given: str | None = None) -> str:
+    """Return what is said of a ledger that cannot be opened: one line."""
+    with pytest.raises(StoreError) as raised:
+        connect_ledger(folder, evaluation="poems", given=given).close()
+    assert "\n" not in str(raised.value)
+    return str(raised.value)
+
+
+def test_a_ledger_lies_in_the_folder_unless_another_place_is_given(tmp_path: Path) -> None:
+    connect_ledger(tmp_path, evaluation="poems", given=None).close()
+    connect_ledger(tmp_path, evaluation="poems", given=str(tmp_path / "team.sqlite")).close()
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ledger.sqlite", "team.sqlite"]
+
+
+def test_rows_carry_the_evaluation_only_in_a_ledger_that_may_be_shared(tmp_path: Path) -> None:
+    """A folder's own ledger goes with it when the evaluation is given another name."""
+    own = connect_ledger(tmp_path, evaluation="poems", given=None)
+    named = connect_ledger(tmp_path, evaluation="poems", given=str(tmp_path / "ledger.sqlite"))
+    shared = connect_ledger(tmp_path, evaluation="poems", given=str(tmp_path / "team.sqlite"))
+
+    assert (own.evaluation, named.evaluation, shared.evaluation) == ("", "", "poems")
+    for each in (own, named, shared):
+        each.close()
+
+
+def test_a_commit_is_on_the_disk_and_readers_do_not_wait(ledger: SqlLedger) -> None:
+    if not ledger.place.endswith(".sqlite"):
+        pytest.skip("settings of SQLite")
+    with ledger.reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+        with Worker(ledger, asset="judge_scores") as worker:
+            worker.record([attempt("a")])
+
+
+def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path: Path) -> None:
+    with ledger.writing() as connection:
+        connection.execute(sa.update(ledger_version), {"version": VERSION + 1})
+    given = None if ledger.place.endswith(".sqlite") else ledger.place
+
+    assert "written by a newer eval-assets" in refusal(tmp_path, given)
+    with ledger.reading() as connection:
+        assert connection.scalar(sa.select(ledger_version.c.version)) == VERSION + 1
+
+
+def test_a_migration_that_fails_changes_nothing(
+    ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def extend(connection: sa.Connection) -> None:
+        connection.execute(sa.text("ALTER TABLE batches ADD COLUMN note TEXT"))
+
+    def fail(connection: sa.Connection) -> None:
+        connection.execute(sa.text("INSERT INTO nowhere VALUES (1)"))
+
+    def columns() -> set[str]:
+        with ledger.reading() as connection:
+            return {column["name"] for column in sa.inspect(connection).get_columns("batches")}
+
+    given = None if ledger.place.endswith(".sqlite") else ledger.place
+    monkeypatch.setattr(engine_module, "VERSION", VERSION + 2)
+    monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * VERSION, fail))
+    assert "nowhere" in refusal(tmp_path, given)
+    assert "note" not in columns()
+
+    monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * VERSION, lambda _: None))
+    connect_ledger(tmp_path, evaluation="poems", given=given).close()
+    assert "note" in columns()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://eval:hunter2@db/ledger",
+        "postgresql://eval@db/ledger?password=hunter2",
+    ],
+)
+def test_a_password_in_the_url_is_refused_and_not_repeated(tmp_path: Path, given: str) -> None:
+    told = refusal(tmp_path, given)
+
+    assert "EVAL_LEDGER holds a password" in told
+    assert "PGPASSFILE" in told
+    assert "hunter2" not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("mysql://db/ledger", "names mysql, which is not supported"),
+        ("postgresql://eval@127.0.0.1:1/ledger", "cannot be reached. See whether its server runs"),
+        ("://", "not a URL. Write postgresql://user@host/database, or a path"),
+        ("nowhere/ledger.sqlite", "its folder does not exist"),
+    ],
+)
+def test_a_place_that_is_no_ledger_is_refused(tmp_path: Path, given: str, told: str) -> None:
+    assert told in refusal(tmp_path, given)
+
+
+@pytest.mark.parametrize(
+    "content", [b"response_id,rating\n" * 500, b"SQLite format 3\0" + b"x" * 9000]
+)
+def test_a_file_that_is_no_ledger_is_refused_and_left_as_it_is(
+    tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "ledger.sqlite").write_bytes(content)
+
+    assert refusal(tmp_path).startswith(f"{tmp_path}/ledger.sqlite: this is not a ledger")
+    assert (tmp_path / "ledger.sqlite").read_bytes() == content
+
+
+def test_a_damaged_ledger_is_one_line_that_says_how_to_get_it_back(ledger: SqlLedger) -> None:
+    if not ledger.place.endswith(".sqlite"):
+        pytest.skip("damage to a file")
+    with Worker(ledger, asset="judge_scores") as worker:
+        worker.record([attempt(f"k{number}") for number in range(2000)])
+    ledger.close()
+    path = Path(ledger.place)
+    path.write_bytes(path.read_bytes()[:8192] + os.urandom(200_000))
+
+    with pytest.raises(StoreError, match=r"it is damaged\. Restore it from a copy"):
+        Worker(ledger, asset="judge_scores").replies([f"k{number}" for number in range(2000)])
+
+
+def test_a_folder_that_may_not_be_written_is_one_line(read_only_folder: Path) -> None:
+    assert "it cannot be written. Give write access or set EVAL_LEDGER" in refusal(read_only_folder)
+
+
+@contextmanager
+def largest_file(n_bytes: int) -> Iterator[None]:
+    """No file grows beyond so many bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_was_stored(tmp_path: Path) -> None:
+    ledger = connect_ledger(tmp_path, evaluation="poems", given=None)
+    with Worker(ledger, asset="judge_scores") as worker:
+        worker.record([attempt("a")])
+        with largest_file(300_000), pytest.raises(StoreError, match=r"cannot be written|is full"):
+            worker.record([attempt("b", raw_reply=os.urandom(1_000_000))])
+        assert worker.replies(["a", "b"]).keys() == {"a"}
+    ledger.close()
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_away_is_one_line_at_once(postgres: Postgres, tmp_path: Path) -> None:
+    ledger = connect_ledger(tmp_path, evaluation="poems", given=postgres.new_database())
+
+    def ask() -> None:
+        with Worker(ledger, asset="judge_scores") as worker:
+            worker.claim([request_for("a")])
+            postgres.drop_connections()
+            worker.record([attempt("a")])
+
+    with pytest.raises(StoreError, match="cannot be reached"):
+        ask()
+    ledger.close()
+
+
+def test_reading_waits_for_no_transaction_of_another_program(tmp_path: Path) -> None:
+    ledger = connect_ledger(tmp_path, evaluation="poems", given=None)
+    holder = sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with ledger.reading() as reading:
+        assert reading.scalar(sa.select(ledger_version.c.version)) == VERSION
+    holder.execute("ROLLBACK")
+    holder.close()
+    ledger.close()

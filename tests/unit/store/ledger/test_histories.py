@@ -1,0 +1,88 @@
+"""What happened and cannot be computed again: kept, and read back as it was."""
+
+import math
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+
+from eval_assets.agreement import StageChange
+from eval_assets.ledger import SealReading
+from eval_assets.store.connection import StoreError
+from eval_assets.store.ledger import (
+    SqlLedger,
+    append_history,
+    history_of,
+    readings_of,
+    record_reading,
+    release_reading,
+    write_staged_mode,
+)
+from eval_assets.store.ledger._tables import staged_mode
+from tests.unit.store.ledger.conftest import NOW
+
+
+def reading(k: int, *, question_id: str = "q") -> SealReading:
+    return SealReading("seal", question_id, k, "judges", 0.05 / (k * (k + 1)), ("map",), None, NOW)
+
+
+def test_rows_of_a_history_are_kept_in_order(ledger: SqlLedger) -> None:
+    for kappa in (0.8, 0.9):
+        append_history(ledger, "dual_judge_validation", [{"timestamp": NOW, "kappa_macro": kappa}])
+    append_history(ledger, "agreement_history", [{"scope": "overall"}])
+
+    found = history_of(ledger, "dual_judge_validation")
+
+    assert found["kappa_macro"].tolist() == [0.8, 0.9]
+    assert found["timestamp"].tolist() == ["2026-11-21T05:00:00.250000+00:00"] * 2
+    assert history_of(ledger, "dual_judgements").empty
+
+
+@pytest.mark.parametrize("undefined", [math.nan, pd.NA, None, np.float64("nan")])
+def test_what_is_undefined_in_a_history_is_null(ledger: SqlLedger, undefined: object) -> None:
+    row = {"a_hh": np.float64(0.9), "alpha": undefined, "n": np.int64(3), "ids": [1, None]}
+    append_history(ledger, "agreement_history", [row])
+
+    [found] = history_of(ledger, "agreement_history").to_dict("records")
+    assert found == {"a_hh": 0.9, "alpha": None, "n": 3, "ids": [1, None]}
+
+
+def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> None:
+    start = StageChange(0, "both", math.nan, 0, "start")
+    dropped = StageChange(100, "one", 0.9, 100, "kappa is 0.900")
+    back = StageChange(300, "both", 0.5, 10, "")
+    later = NOW + timedelta(days=1)
+    write_staged_mode(ledger, [start, dropped], at=NOW)
+    write_staged_mode(ledger, [start, dropped, back], at=later)
+
+    columns = (staged_mode.c.mode, staged_mode.c.since, staged_mode.c.kappa)
+    with ledger.reading() as connection:
+        found = connection.execute(sa.select(*columns).order_by(staged_mode.c.position)).all()
+    assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]
+
+
+def test_readings_of_a_sealed_test_are_counted_by_question(ledger: SqlLedger) -> None:
+    for each in (reading(1), reading(2), reading(1, question_id="other")):
+        record_reading(ledger, each)
+
+    assert readings_of(ledger, "seal", "q") == [reading(1), reading(2)]
+    assert readings_of(ledger, "another seal", "q") == []
+
+
+def test_no_reading_is_taken_twice(ledger: SqlLedger) -> None:
+    record_reading(ledger, reading(1))
+
+    with pytest.raises(StoreError, match="reading 1 of the test of q was taken by another run"):
+        record_reading(ledger, reading(1))
+
+
+def test_what_a_reading_printed_is_remembered(ledger: SqlLedger) -> None:
+    record_reading(ledger, reading(1))
+    printed = SealReading(
+        "seal", "q", 1, "judges", 0.025, ("map",), {"verdict": "accepted", "gain": 0.1}, NOW
+    )
+    release_reading(ledger, printed)
+
+    assert readings_of(ledger, "seal", "q") == [printed]

@@ -1,0 +1,94 @@
+"""What was spent, and what counts towards budgets."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+
+import pytest
+
+from eval_assets.ledger import Batch
+from eval_assets.store.ledger import SqlLedger, Worker, spent_in_month, spent_in_run
+from eval_assets.store.ledger.spending import in_flight, spending
+from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
+
+
+@pytest.fixture
+def worker(ledger: SqlLedger) -> Iterator[Worker]:
+    """A worker of a run."""
+    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
+        yield worker
+
+
+def test_unknown_cost_counts_as_the_most_it_can_be(ledger: SqlLedger, worker: Worker) -> None:
+    unknown = attempt("b", cost_usd=None, charged_usd=0.05)
+    worker.record([attempt("a"), unknown, failed("c")])
+
+    assert spent_in_run(ledger, "run-1") == pytest.approx(0.06)
+    assert spent_in_month(ledger, NOW.date()) == pytest.approx(0.06)
+
+
+def test_a_run_is_charged_for_what_its_own_workers_asked(ledger: SqlLedger, worker: Worker) -> None:
+    worker.record([attempt("a")])
+    with Worker(ledger, asset="generated_responses", run_id="run-1") as generating:
+        generating.record([attempt("b")])
+    with Worker(ledger, asset="judge_scores", run_id="run-2") as other:
+        other.record([attempt("c")])
+
+    assert spent_in_run(ledger, "run-1") == pytest.approx(0.02)
+    assert spent_in_run(ledger, "run-3") == 0
+
+
+@pytest.mark.parametrize(
+    ("at", "counts"),
+    [
+        (datetime(2026, 11, 1, tzinfo=UTC), True),
+        (datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC), True),
+        (datetime(2026, 10, 31, 23, 59, 59, tzinfo=UTC), False),
+        (datetime(2026, 12, 1, tzinfo=UTC), False),
+        (datetime(2025, 11, 21, tzinfo=UTC), False),
+    ],
+)
+def test_a_month_is_one_of_the_calendar_in_utc(
+    ledger: SqlLedger, worker: Worker, at: datetime, *, counts: bool
+) -> None:
+    worker.record([attempt("a", started_at=at)])
+
+    assert bool(spent_in_month(ledger, date(2026, 11, 21))) is counts
+
+
+def test_december_ends_with_the_year(ledger: SqlLedger, worker: Worker) -> None:
+    worker.record([attempt("a", started_at=datetime(2026, 12, 31, tzinfo=UTC))])
+    worker.record([attempt("b", started_at=datetime(2027, 1, 1, tzinfo=UTC))])
+
+    assert spent_in_month(ledger, date(2026, 12, 5)) == pytest.approx(0.01)
+
+
+def test_spending_is_summed_by_whatever_is_asked_for(ledger: SqlLedger, worker: Worker) -> None:
+    worker.record([attempt("a"), attempt("b", judge_id="haiku", model_requested="haiku-5")])
+    worker.record([failed("c"), attempt("d", cost_usd=None, charged_usd=0.05)])
+
+    by_judge = spending(ledger, by="judge").set_index("judge")
+    assert by_judge.loc["gpt"].to_dict() == {
+        "n_attempts": 3,
+        "n_replies": 2,
+        "input_tokens": 300,
+        "output_tokens": 30,
+        "cost_usd": pytest.approx(0.01),
+        "n_unknown": 1,
+        "charged_usd": pytest.approx(0.06),
+    }
+    assert spending(ledger, by="model")["model"].tolist() == ["gpt-6-luna", "haiku-5"]
+    assert spending(ledger, by="day")["day"].tolist() == [NOW.date()]
+    assert spending(ledger, by="run")["run"].tolist() == ["run-1"]
+
+
+def test_an_empty_ledger_has_spent_nothing(ledger: SqlLedger) -> None:
+    assert spending(ledger, by="judge").empty
+    assert spent_in_month(ledger, NOW.date()) == 0
+
+
+def test_what_is_in_flight_is_shown_by_worker_and_batch(ledger: SqlLedger, worker: Worker) -> None:
+    worker.claim([request_for("a"), request_for("b")])
+    worker.open_batch(Batch("batch-1", "haiku", ("c",), NOW))
+
+    found = in_flight(ledger).sort_values("judge_id")[["judge_id", "batch_id", "n_requests"]]
+    assert found.to_numpy().tolist() == [["gpt", None, 2], ["haiku", "batch-1", 1]]
