@@ -71,7 +71,7 @@ def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> 
             connection.execute("DELETE FROM judge_calls")
             _add_attempts(ledger, reading, connection, after=0)
     n_copied = count_rows(connection, "judge_calls")
-    record_import(connection, "judge_calls", fingerprint=fingerprint, n_rows=n_copied)
+    record_import(connection, "judge_calls", fingerprint=fingerprint, sources="", n_rows=n_copied)
 
 
 def _add_attempts(
