@@ -3,7 +3,13 @@
 from eval_assets.judges.batching import n_ended_batches
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.session import RequestOptions, require_prices, warn_of_budget
-from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
+from eval_assets.judges.catalogue.models import (
+    KnownModel,
+    known_models,
+    lifecycle_of,
+    price_sources,
+    shared_family,
+)
 from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_key_name, api_keys
 from eval_assets.judges.declared import live_generators, live_judges
@@ -20,6 +26,7 @@ __all__ = [
     "JudgeScore",
     "JudgeSummary",
     "JudgingSummary",
+    "KnownModel",
     "LiveModel",
     "PromptError",
     "PromptTemplate",
@@ -30,11 +37,13 @@ __all__ = [
     "generate_responses",
     "import_sdks",
     "judge_units",
+    "known_models",
     "lifecycle_of",
     "live_generators",
     "live_judges",
     "n_ended_batches",
     "parse_reply",
+    "price_sources",
     "require_prices",
     "shared_family",
     "warn_of_budget",

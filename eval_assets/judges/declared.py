@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
+from urllib.parse import urlsplit
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges.calling.live_model import Declared, LiveModel
@@ -61,15 +62,16 @@ def _live_model(
     """Return a declared judge or generator, ready to be asked; `defaults` are its settings."""
     vendor = vendor_of(declared)
     model = declared.model or ""
-    capabilities = capabilities_of(model, overrides=evaluation.capabilities)
+    base_url = base_url_of(declared, environ=environ) or VENDORS[vendor].base_url
+    host = urlsplit(base_url).netloc.lower()
+    capabilities = capabilities_of(model, overrides=evaluation.capabilities, host=host)
     wanted = {**defaults, **declared.settings}
     fallback = _MAX_TOKENS_THINKING if capabilities.thinks else _MAX_TOKENS
     max_tokens = int(wanted.pop("max_tokens", fallback))
     taken = {name: value for name, value in wanted.items() if _takes(capabilities, name)}
-    base_url = base_url_of(declared, environ=environ) or VENDORS[vendor].base_url
     return LiveModel(
         declared=declared,
-        endpoint=Endpoint(vendor, base_url.rstrip("/"), model),
+        endpoint=Endpoint(vendor, (base_url or VENDORS[vendor].base_url).rstrip("/"), model),
         capabilities=capabilities,
         settings=taken,
         max_tokens=max_tokens,

@@ -36,8 +36,31 @@ class Lifecycle:
     ends_on: date | None
 
 
+@dataclass(frozen=True)
+class KnownModel:
+    """Everything that the tables that ship say of a model.
+
+    Args:
+        name: The model.
+        capabilities: What it takes.
+        lifecycle: Whether it still answers.
+        price: Its price; None if it is not known.
+        priced_since: Day from which the price is known to hold.
+        source: Where the price is from; empty without a price.
+        is_second_hand: Whether the source is not the vendor's own page.
+    """
+
+    name: str
+    capabilities: Capabilities
+    lifecycle: Lifecycle
+    price: Price | None
+    priced_since: date | None
+    source: str
+    is_second_hand: bool
+
+
 def capabilities_of(
-    model: str, *, overrides: Mapping[str, Mapping[str, bool | str]]
+    model: str, *, overrides: Mapping[str, Mapping[str, bool | str]], host: str = ""
 ) -> Capabilities:
     """Return the capabilities of a model.
 
@@ -46,7 +69,8 @@ def capabilities_of(
 
     Args:
         model: Name of the model; a leading `organisation/` is ignored.
-        overrides: Capabilities by model, which win over the table that ships.
+        overrides: Capabilities by model, which win over the tables that ship.
+        host: Host that serves it, with its port if it has one; empty for the vendor's own.
 
     Raises:
         ValueError: If an override names something that is not a capability.
@@ -59,6 +83,7 @@ def capabilities_of(
     """
     found: dict[str, Any] = {"family": UNKNOWN_FAMILY}
     found |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
+    found |= _table("models.yaml")["hosts"].get(host) or {}
     found |= _fitting(model, overrides) or {}
     try:
         return Capabilities(**found)
@@ -83,9 +108,43 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
     """
     if (override := _snapshot_of(model, overrides)) is not None:
         return override
-    entry = in_force(_snapshot_of(model, _table("prices.yaml")) or [], on=on)
-    if entry is None:
-        return None
+    entry = in_force(_snapshot_of(model, _table("prices.yaml")["prices"]) or [], on=on)
+    return None if entry is None else _price(entry)
+
+
+def known_models(*, on: date) -> list[KnownModel]:
+    """Return the models whose price or end is known, by family and then by name.
+
+    Args:
+        on: Day whose prices hold.
+    """
+    prices: dict[str, list[dict[str, Any]]] = _table("prices.yaml")["prices"]
+    sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
+    names = {*prices, *_table("models.yaml")["retirements"]}
+    found = []
+    for name in names:
+        entry = in_force(_snapshot_of(name, prices) or [], on=on)
+        found.append(
+            KnownModel(
+                name=name,
+                capabilities=capabilities_of(name, overrides={}),
+                lifecycle=lifecycle_of(name, on=on),
+                price=None if entry is None else _price(entry),
+                priced_since=None if entry is None else entry["since"],
+                source="" if entry is None else entry["source"],
+                is_second_hand=entry is not None and sources[entry["source"]]["second_hand"],
+            )
+        )
+    return sorted(found, key=lambda model: (model.capabilities.family, model.name))
+
+
+def price_sources() -> dict[str, str]:
+    """Return where prices are from, by the name of the source."""
+    sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
+    return {name: source["what"] for name, source in sources.items()}
+
+
+def _price(entry: Mapping[str, Any]) -> Price:
     return Price(
         input_usd=entry["input"],
         output_usd=entry["output"],

@@ -8,6 +8,7 @@ from anthropic.resources.messages.messages import DEPRECATED_MODELS
 from eval_assets.judges.catalogue.models import (
     capabilities_of,
     in_force,
+    known_models,
     lifecycle_of,
     price_of,
     shared_family,
@@ -66,7 +67,45 @@ def test_a_price_holds_for_dated_snapshots_and_for_no_other_model() -> None:
     assert known("gpt-4o-mini-2024-07-18") == known("gpt-4o-mini") != known("gpt-4o")
     assert known("gpt-4o-audio-preview") is None
     assert known("gpt-6-luna-large") is None
-    assert known("gemini-2.5-flash") is None
+    assert known("llama-3.3-70b") is None
+
+
+def test_every_price_has_a_date_and_a_source_and_every_source_says_what_it_is() -> None:
+    models = known_models(on=TODAY)
+    priced = [model for model in models if model.price]
+    assert len(priced) > 40
+    for model in priced:
+        assert model.price is not None
+        assert 0 < model.price.input_usd < model.price.output_usd
+        assert model.priced_since is not None
+        assert model.priced_since <= TODAY
+        assert model.source
+        assert model.capabilities.family != "unknown"
+    assert {model.source for model in priced if not model.is_second_hand} == {"claude-docs"}
+
+
+def test_the_current_models_of_both_vendors_have_a_price() -> None:
+    current = ["gpt-6-luna", "gpt-6.1-terra", "gpt-5", "gpt-4.1", "o3", "claude-haiku-5-5",
+               "claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-4-5-20251001"]  # fmt: skip
+    for model in current:
+        assert price_of(model, on=TODAY, overrides={}) is not None, model
+
+
+def test_known_models_are_listed_once_with_snapshots_priced_like_their_model() -> None:
+    models = {model.name: model for model in known_models(on=TODAY)}
+    assert len(models) == len(known_models(on=TODAY))
+    assert models["gpt-4o-2024-08-06"].price == models["gpt-4o"].price
+    assert models["claude-2.1"].lifecycle.state == "retired"
+
+
+def test_a_server_that_takes_less_is_known_by_its_host() -> None:
+    own = capabilities_of("deepseek-v4-flash", overrides={}, host="api.deepseek.com")
+    assert (own.json_schema, own.json_object) == (False, True)
+    assert capabilities_of("deepseek-v4-flash", overrides={}, host="llm.example.org").json_schema
+    declared = {"deepseek-v4-flash": {"json_schema": True}}
+    assert capabilities_of(
+        "deepseek-v4-flash", overrides=declared, host="api.deepseek.com"
+    ).json_schema
 
 
 def test_a_price_is_the_one_in_force_on_the_day() -> None:

@@ -1,0 +1,69 @@
+"""`eval-assets models`: what is known of judge models: prices, capabilities and ends."""
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+
+from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.tables import print_table
+from eval_assets.judges import KnownModel, known_models, price_sources
+
+COLUMNS = ("model", "family", "input", "cached", "output", "since", "source", "takes", "ends")
+
+
+@click.command(short_help="List prices, capabilities and ends of judge models.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "with_retired", is_flag=True, help="Retired models as well.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
+    """List the models whose price or end is known; with NAMEs those that contain one of them.
+
+    Prices are USD per million tokens, half of it in a batch. A price marked with * is second-hand:
+    compare it with the vendor's page before you rely on budget_usd. `prices` and `capabilities`
+    in evaluation.yaml win over this table; a model that is not listed can be asked all the same,
+    without a cap.
+    """
+    known = [
+        model
+        for model in known_models(on=datetime.now(tz=UTC).date())
+        if (with_retired or names or model.lifecycle.state != "retired")
+        and (not names or any(name.lower() in model.name for name in names))
+    ]
+    if as_json:
+        click.echo(json.dumps([asdict(model) for model in known], indent=2, default=str))
+        return DONE
+    if not known:
+        click.echo("No such model is known. It can be asked all the same, without a cap.")
+        return DONE
+    rows = [_row(model) for model in known]
+    print_table("Models", COLUMNS, rows, numbers=("input", "cached", "output"))
+    used = {model.source for model in known}
+    for name, what in price_sources().items():
+        if name in used:
+            click.echo(f"{name}: {what}")
+    return DONE
+
+
+def _row(model: KnownModel) -> tuple[str, ...]:
+    capabilities, ends_on = model.capabilities, model.lifecycle.ends_on
+    taken = {
+        "schema": capabilities.json_schema,
+        "temperature": capabilities.temperature,
+        "effort": capabilities.effort,
+        "seed": capabilities.seed,
+    }
+    price = model.price
+    ends = "" if ends_on is None else f"{ends_on}"
+    return (
+        model.name,
+        capabilities.family,
+        "" if price is None else f"{price.input_usd:g}",
+        "" if price is None or price.cached_input_usd is None else f"{price.cached_input_usd:g}",
+        "" if price is None else f"{price.output_usd:g}",
+        "" if model.priced_since is None else f"{model.priced_since}",
+        f"{model.source}*" if model.is_second_hand else model.source,
+        ", ".join(name for name, is_taken in taken.items() if is_taken),
+        f"{ends} ended" if model.lifecycle.state == "retired" else ends,
+    )

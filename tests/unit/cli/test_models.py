@@ -1,0 +1,42 @@
+"""`eval-assets models`."""
+
+import json
+
+from click.testing import CliRunner
+
+from eval_assets.cli.models import models
+
+
+def printed(*arguments: str) -> str:
+    outcome = CliRunner().invoke(models, arguments)
+    assert outcome.exception is None
+    return outcome.stdout
+
+
+def test_a_row_shows_price_source_capabilities_and_end() -> None:
+    rows = {line.split()[0]: line.split() for line in printed().splitlines() if line}
+    assert rows["gpt-6-luna"][1:7] == ["openai", "0.1", "0.01", "0.5", "2026-09-22", "releases*"]
+    assert rows["claude-haiku-5-5"][6] == "claude-docs"
+    assert rows["gpt-4.1"][-1] == "2027-01-14"
+    assert "models.dev: " in printed()
+    assert "claude-2.1" not in rows
+
+
+def test_models_are_found_by_part_of_a_name_retired_ones_included() -> None:
+    assert "claude-2.1" in printed("--all")
+    found = printed("claude-3-5")
+    assert "2026-02-19 ended" in found
+    assert "gpt" not in found
+
+
+def test_a_model_that_is_not_known_may_be_asked_all_the_same() -> None:
+    assert printed("no-such-model") == (
+        "No such model is known. It can be asked all the same, without a cap.\n"
+    )
+
+
+def test_json_holds_everything_that_is_known() -> None:
+    (found,) = json.loads(printed("gpt-6-luna", "--json"))
+    assert found["price"]["cache_write_usd"] == 0.125
+    assert found["capabilities"]["max_tokens_name"] == "max_completion_tokens"
+    assert found["is_second_hand"] is True
