@@ -78,7 +78,7 @@ class Attempt:
         started_at: When it was asked, UTC.
         request_id: The vendor's name of the request, for questions to their support.
         raw_output: Text of the reply.
-        raw_reply: The whole reply, byte for byte as it was received; None if none arrived.
+        raw_reply: The whole body that was received, keys masked; None if none arrived.
         error: What went wrong.
     """
 
@@ -107,7 +107,7 @@ class Attempt:
     in_batch: bool = False
     request_id: str | None = None
     raw_output: str | None = None
-    raw_reply: bytes | None = None
+    raw_reply: str | None = None
     error: str | None = None
 
 

@@ -1,7 +1,6 @@
 """One model being asked: limiter, deadline, budget, retries and the ledger in one place."""
 
 import asyncio
-import itertools
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 
 from eval_assets.judges.calling.budget import Allowance, Budget
 from eval_assets.judges.calling.features import FeatureMemory
-from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row
+from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
 from eval_assets.judges.calling.limiter import Limiter, Taken
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.requests import (
@@ -26,7 +25,7 @@ from eval_assets.judges.calling.requests import (
     Unsent,
 )
 from eval_assets.judges.calling.retry import RetryPolicy
-from eval_assets.ledger import Reply
+from eval_assets.ledger import Reply, Request
 from eval_assets.raters import Generator, Judge, Setting
 
 logger = logging.getLogger(__name__)
@@ -35,9 +34,13 @@ _HOPELESS_AFTER = 20
 """Requests given up in a row after which a model is stopped: it is down, or refuses everything."""
 
 _KEYS_PER_LOOKUP = 10_000
+_HELD_SECONDS = 0.25
+"""Pause before a request is claimed again that another run has in flight."""
+
 _FORBIDDEN = 403
 
 BUDGET_USED_UP = Unsent("budget_stopped", "the budget is used up")
+_OUTDATED = Unsent("api_error", "the model is known by now to refuse this form")
 
 
 class ModelClient(Generic[Declared]):
@@ -180,54 +183,83 @@ class ModelClient(Generic[Declared]):
     async def _ask(
         self, request: ModelRequest, subject: Subject, allowance: Allowance
     ) -> Answer | Unsent:
-        """Send a request, and again after failures that may pass."""
-        most_usd, n_failed = self.model.most_usd(request), 0
-        for number in itertools.count(1):
+        """Send a request until there is a reply; make room for equal requests if there is none."""
+        answer = await self._claim_and_send(request, subject, allowance)
+        if not isinstance(answer, Reply):
+            del self._asked[request.key]  # so that another unit with the same text may try again
+        return answer
+
+    async def _claim_and_send(
+        self, request: ModelRequest, subject: Subject, allowance: Allowance
+    ) -> Answer | Unsent:
+        """Claim a request, send it, and send it again after failures that may pass."""
+        most_usd, number, n_failed = self.model.most_usd(request), 1, 0
+        claimed: tuple[str, ...] = ()
+        while True:
             self._writer.require_working()
             if self.stopped:
                 answer: Answer | Unsent = Unsent("api_error", self.stopped)
-            elif await allowance.reserve(most_usd):
-                answer = await self._attempt(request, subject, number=number)
+                break
+            request = self._features.fit(request)
+            if request.key not in claimed:
+                self._writer.release(*claimed)
+                row = request_row(request, self.model, subject, most_usd=most_usd)
+                if (known := await self._claim(row, allowance)) is not None:
+                    return known
+                claimed = (request.key,)
+            answer = BUDGET_USED_UP
+            if await allowance.reserve(most_usd):
+                answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
                 self._budget.settle(most_usd, spent_usd=self._spent_usd(answer, most_usd))
-            else:
-                answer = BUDGET_USED_UP
             if isinstance(answer, Reply):
                 return answer
+            if answer is _OUTDATED:
+                continue
             if isinstance(answer, Unsent):
                 break
-            if answer.remedy == "adapt":
-                continue
-            n_failed += 1
+            number += 1
+            n_failed += answer.remedy != "adapt"
             wait_seconds = self._wait_seconds(answer, n_failed)
             if wait_seconds is None:
                 self._give_up(answer)
                 break
             await asyncio.sleep(wait_seconds)
-        del self._asked[request.key]  # so that another unit with the same text may try again
+        self._writer.release(*claimed)
         return answer
 
+    async def _claim(self, row: Request, allowance: Allowance) -> Reply | None:
+        """Return when a request may be sent, or the reply that another run got meanwhile."""
+        while (state := await self._writer.claim(row)) == "held":
+            # Nothing is reserved while it waits: the other run may wait for this one's requests.
+            allowance.release()
+            await asyncio.sleep(_HELD_SECONDS)
+        return state if isinstance(state, Reply) else None
+
     async def _attempt(
-        self, request: ModelRequest, subject: Subject, *, number: int
+        self, request: ModelRequest, subject: Subject, *, number: int, most_usd: float
     ) -> Answer | Unsent:
         """Send a request once, when the limiter allows, and record what came of it."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
         if self.stopped:
             self._limiter.dropped()
             return Unsent("api_error", self.stopped)
+        fitting = self._features.fit(request)
+        if fitting.key != request.key:  # another request was refused while this one waited
+            self._limiter.dropped()
+            return _OUTDATED
         if (task := asyncio.current_task()) is not None:
             self.in_flight.add(task)
             task.add_done_callback(self.in_flight.discard)
-        request = self._features.fit(request)  # what was refused meanwhile is left out
         started_at, started = datetime.now(UTC), time.perf_counter()
         seconds = self.model.declared.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                answer = await self.client.ask(request)
+                answer = await self.client.ask(fitting)
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
             answer = RequestFailed(message, remedy="retry", is_timeout=True, may_be_billed=True)
         latency = time.perf_counter() - started
-        self._features.heed(request, answer)
+        self._features.heed(fitting, answer)
         self.count(answer)
         self._end(admission, answer)
         row = attempt_row(
@@ -238,6 +270,7 @@ class ModelClient(Generic[Declared]):
             number=number,
             started_at=started_at,
             latency_seconds=latency,
+            charged_usd=self._spent_usd(answer, most_usd),
         )
         await self._writer.record(row)
         if task is not None:
@@ -257,6 +290,8 @@ class ModelClient(Generic[Declared]):
 
     def _wait_seconds(self, failure: RequestFailed, n_failed: int) -> float | None:
         """Return the wait before the next attempt; None to make none."""
+        if failure.remedy == "adapt":
+            return 0.0
         if failure.remedy != "retry":
             return None
         return self._retry.wait_seconds(

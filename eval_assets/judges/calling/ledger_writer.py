@@ -1,23 +1,21 @@
-"""Attempts on their way into the ledger: those that arrive together are committed together."""
+"""The way into the ledger: what arrives together is committed together, off the event loop."""
 
 import asyncio
-import time
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import Answer, Subject
-from eval_assets.ledger import Attempt, Ledger, Reply
-
-_GATHERING_SECONDS = 0.05
-"""What arrives within this time is committed together."""
+from eval_assets.judges.calling.requests import Answer, ModelRequest, Subject
+from eval_assets.ledger import Attempt, ClaimState, Ledger, Reply, Request
 
 
 class LedgerWriter:
-    """Records attempts without holding up the event loop.
+    """Claims requests and records attempts without holding up the event loop.
 
-    What arrives while a commit is under way goes into the next one, and between two commits as much
-    time passes as the last one took: a slow ledger makes for few commits, not for few requests.
+    A commit begins as soon as there is something to commit; what arrives while it is under way goes
+    into the next one. So a slow ledger makes for few commits, not for few requests.
 
     Args:
         ledger: Ledger to write to.
@@ -26,8 +24,10 @@ class LedgerWriter:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self._failure: BaseException | None = None
-        self._waiting: list[Attempt] = []
-        self._next: asyncio.Future[None] | None = None
+        self._attempts: list[Attempt] = []
+        self._claims: dict[str, Request] = {}
+        self._released: set[str] = set()
+        self._next: asyncio.Future[dict[str, Reply | ClaimState]] | None = None
         self._writer: asyncio.Task[None] | None = None
 
     async def record(self, *attempts: Attempt) -> None:
@@ -36,14 +36,17 @@ class LedgerWriter:
         Raises:
             Exception: What the ledger raises; then nothing is recorded any more.
         """
-        self._waiting += attempts
-        if self._next is None:
-            self._next = asyncio.get_running_loop().create_future()
-        committed = self._next
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write())
-        # Shielded: the attempt of a cancelled caller is written all the same.
-        await asyncio.shield(committed)
+        self._attempts += attempts
+        await self._commit()
+
+    async def claim(self, request: Request) -> Reply | ClaimState:
+        """Claim a request; see `Ledger.claim`."""
+        self._claims[request.call_key] = request
+        return (await self._commit())[request.call_key]
+
+    def release(self, *call_keys: str) -> None:
+        """Give up claims with the next commit: the requests are not sent again."""
+        self._released.update(call_keys)
 
     def require_working(self) -> None:
         """Raise what the ledger raised, if it did: nothing is to be paid that cannot be kept."""
@@ -55,26 +58,65 @@ class LedgerWriter:
         if self._writer is not None:
             await self._writer
 
+    async def _commit(self) -> dict[str, Reply | ClaimState]:
+        """Return when what waits is committed, with the states of the requests claimed."""
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
+        committed = self._next
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write())
+        # Shielded: what a cancelled caller has handed over is written all the same.
+        return await asyncio.shield(committed)
+
     async def _write(self) -> None:
         """Commit what waits until nothing does."""
-        pause = _GATHERING_SECONDS
-        while self._waiting and self._next is not None:
-            await asyncio.sleep(pause)
-            started = time.monotonic()
-            attempts, committed = self._waiting, self._next
-            self._waiting, self._next = [], None
-            await self._commit(attempts, committed)
-            pause = max(_GATHERING_SECONDS, time.monotonic() - started)
+        while self._next is not None:
+            committed, self._next = self._next, None
+            attempts, self._attempts = self._attempts, []
+            claims, self._claims = self._claims, {}
+            released, self._released = self._released, set()
+            write = asyncio.create_task(
+                asyncio.to_thread(self._write_all, attempts, released, list(claims.values()))
+            )
+            await asyncio.wait([write])
+            if (error := write.exception()) is not None:
+                self._failure = error
+                committed.set_exception(error)
+            else:
+                committed.set_result(write.result())
 
-    async def _commit(self, attempts: Sequence[Attempt], committed: asyncio.Future[None]) -> None:
-        """Commit attempts and wake whoever waits for them."""
-        write = asyncio.create_task(asyncio.to_thread(self.ledger.record, attempts))
-        await asyncio.wait([write])
-        if (error := write.exception()) is not None:
-            self._failure = error
-            committed.set_exception(error)
-        else:
-            committed.set_result(None)
+    def _write_all(
+        self, attempts: Sequence[Attempt], released: set[str], claims: Sequence[Request]
+    ) -> dict[str, Reply | ClaimState]:
+        """Record, release and claim; what was paid for comes first."""
+        if attempts:
+            self.ledger.record(attempts)
+        if released:
+            self.ledger.release(released)
+        return self.ledger.claim(claims) if claims else {}
+
+
+def request_row(
+    request: ModelRequest, model: AnyLiveModel, subject: Subject, *, most_usd: float
+) -> Request:
+    """Return the ledger's row for a request that is about to be sent."""
+    sent = {
+        "messages": [asdict(message) for message in request.messages],
+        "settings": dict(request.settings),
+        "max_tokens": request.max_tokens,
+        "schema": request.schema,
+    }
+    return Request(
+        call_key=request.key,
+        judge_id=model.id,
+        operation=subject.operation,
+        model=request.endpoint.model,
+        prompt=json.dumps(sent, ensure_ascii=False),
+        most_usd=most_usd,
+        response_id=subject.response_id,
+        question_id=subject.question_id,
+        replicate=subject.replicate,
+    )
 
 
 def attempt_row(  # noqa: PLR0913 - everything that a row is made of
@@ -86,6 +128,7 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
     number: int,
     started_at: datetime,
     latency_seconds: float,
+    charged_usd: float | None = None,
 ) -> Attempt:
     """Return the ledger's row for an attempt."""
     endpoint = model.endpoint
@@ -108,7 +151,9 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         input_tokens=usage.input_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,
         cached_input_tokens=usage.cached_input_tokens if usage else None,
+        cache_write_tokens=usage.cache_write_tokens if usage else None,
         cost_usd=model.cost_usd(usage),
+        charged_usd=charged_usd,
         in_batch=model.declared.batch,
         latency_seconds=latency_seconds,
         started_at=started_at,

@@ -148,7 +148,7 @@ attempts = sa.Table(
     sa.Column("day", sa.Date, nullable=False),
     sa.Column("request_id", _Words),
     sa.Column("raw_output", _Words),
-    sa.Column("raw_reply", sa.LargeBinary),
+    sa.Column("raw_reply", _Words),
     sa.Column("error", _Words),
     sa.Index("attempts_by_key", "call_key"),
     sa.Index("attempts_by_worker", "worker"),

@@ -52,7 +52,7 @@ def attempt(key: str, **fields: Any) -> Attempt:
         "cost_usd": 0.01,
         "charged_usd": 0.01,
         "raw_output": "4",
-        "raw_reply": b'{"choices": ["4"]}',
+        "raw_reply": '{"choices": ["4"]}',
     }
     return Attempt(**given | fields)
 
