@@ -16,7 +16,7 @@ help:
 	@echo 'make run [EVAL_DATA=folder]   evaluate a folder (default data/sample); say what was measured'
 	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI on http://127.0.0.1:3000'
 	@echo 'make test                     lint, types and all tests, as CI runs them'
-	@echo 'make test-slow                tests marked slow, and the store on DuckDB 2; CI runs them too'
+	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; and the store on DuckDB 2'
 	@echo 'make bench                    the benchmark tables'
 
 run: .venv/installed
@@ -28,7 +28,7 @@ ui: .venv/installed
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto
 
-test-slow: .venv/installed-dev .venv/duckdb-2
+test-slow: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core .venv/duckdb-2
 	$(BIN)/python -m pytest -m slow
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto \
 	  tests/unit/store tests/properties/test_store_ratings.py
@@ -40,6 +40,10 @@ lint: .venv/installed-dev
 
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
+
+# Rules that pages are checked by; without npm those tests are skipped.
+.venv/node_modules/axe-core: .venv/bin/python
+	-npm install --prefix .venv --no-save --no-audit --no-fund --silent axe-core@4.14.1
 
 clean:
 	rm -rf .venv .dagster data/*/out

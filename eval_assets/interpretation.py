@@ -30,6 +30,11 @@ ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
 KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
 """Limits between bands, which a written figure must not blur."""
 
+KAPPA_TARGETS = {"acceptable": 0.60, "good": 0.75, "excellent": 0.85}
+ALPHA_TARGETS = {"acceptable": 0.667, "good": 0.80, "excellent": 0.90}
+"""Targets of the labelling protocol for human labels that validate a judge. Its text has .67 and
+.667 for the lowest alpha; .667 is Krippendorff's."""
+
 LOWEST_COVERAGE = 0.9
 """Lowest share of a judge's units with a score: scores are seldom missing by chance."""
 

@@ -135,6 +135,25 @@ JUDGE_HUMAN_AGREEMENT = (
         "control: this judge's scores dealt out at random",
         has_interval=False,
     ),
+    Statistic(
+        "a_ha_above_constant",
+        "A^HA above the constant score",
+        "coefficient",
+        "A^HA less that of the best constant score, on the same responses",
+    ),
+    Statistic(
+        "a_ha_above_shuffled",
+        "A^HA above its shuffled scores",
+        "coefficient",
+        "A^HA less that of its scores dealt out at random",
+    ),
+    Statistic(
+        "a_ha_above_people",
+        "A^HA above A^HH",
+        "coefficient",
+        "A^HA less the A^HH of the same responses; above 0 the judge agrees with people more than "
+        "they with each other",
+    ),
     _EXACT,
     _ADJACENT,
     Statistic(

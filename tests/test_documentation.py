@@ -130,3 +130,17 @@ def test_every_table_is_described(tmp_path: Path) -> None:
 
     described = re.findall(r"^\| `(\w+)`", text_of("docs/tables.md"), re.MULTILINE)
     assert sorted(described) == sorted(name for (name,) in tables)
+
+
+def test_every_path_that_contributors_are_sent_to_exists() -> None:
+    named = re.findall(r"`([\w/]+/[\w./*]*)`", text_of("CONTRIBUTING.md"))
+
+    assert len(named) > 20
+    assert [path for path in named if not any(TOP.glob(path.rstrip("/")))] == []
+
+
+def test_every_folder_of_the_package_is_in_the_map_of_contributors() -> None:
+    folders = {f"eval_assets/{p.parent.name}/" for p in TOP.glob("eval_assets/*/__init__.py")}
+    named = set(re.findall(r"^\| `(\w+/\w+/)`", text_of("CONTRIBUTING.md"), re.MULTILINE))
+
+    assert folders - named == {"eval_assets/starter/"}

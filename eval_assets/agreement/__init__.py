@@ -4,6 +4,7 @@ from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.evidence import alpha_levels, judge_gates, measures_version
 from eval_assets.agreement.humans import HumanMeasures, measure_humans
 from eval_assets.agreement.irr import irr_result
+from eval_assets.agreement.judge_verdicts import CLOSE, JudgeVerdict, judge_verdict
 from eval_assets.agreement.judges import (
     JudgeHumanMeasures,
     measure_judges,
@@ -29,6 +30,7 @@ from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 
 __all__ = [
+    "CLOSE",
     "MIDDLE",
     "PROMPT_DIFFERENCE",
     "RESPONSE_DIFFERENCE",
@@ -38,6 +40,7 @@ __all__ = [
     "HumanRatings",
     "JudgeHumanMeasures",
     "JudgeRatings",
+    "JudgeVerdict",
     "JudgedUnits",
     "LongRatings",
     "PairMeasures",
@@ -48,6 +51,7 @@ __all__ = [
     "alpha_levels",
     "irr_result",
     "judge_gates",
+    "judge_verdict",
     "measure_humans",
     "measure_judges",
     "measure_judges_against_humans",

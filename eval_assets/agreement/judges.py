@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from eval_assets.agreement._columns import CONFIDENCE, statistic_columns
 from eval_assets.agreement.evidence import alpha_levels
+from eval_assets.agreement.judge_verdicts import judge_verdict
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.agreement.split_kappa import kappa_by_group, pair_kappa
 from eval_assets.evaluation import Evaluation
@@ -97,11 +98,13 @@ def measure_judges_against_humans(
                 ratings, scores, scale=question.scale, level=question.level, confidence=CONFIDENCE
             )
             named = {"judge_id": judge, "question_id": question.id}
+            figures = statistic_columns(JUDGE_HUMAN_AGREEMENT, vars(profile))
             rows.append(
                 {
                     **named,
                     "n_units": profile.n_units,
-                    **statistic_columns(JUDGE_HUMAN_AGREEMENT, vars(profile)),
+                    **figures,
+                    "verdict": judge_verdict(figures),
                 }
             )
             confusion.append(

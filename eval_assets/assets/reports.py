@@ -12,6 +12,7 @@ from eval_assets.assets.agreement import (
     judge_human_agreement,
     score_summary,
 )
+from eval_assets.assets.checks import dependences
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -19,16 +20,15 @@ from eval_assets.assets.resources import (
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import tunable_questions
 from eval_assets.readers import source_fingerprints
-from eval_assets.report import ReportData, render_html, render_markdown
+from eval_assets.report import ReportData, render_html, render_json, render_markdown
 from eval_assets.store import (
-    count_rows,
     human_ratings,
     is_current,
     judge_gates,
     judge_ratings,
+    judged_models,
+    read_report_tables,
     read_table,
-    status_counts,
-    worst_disagreements,
 )
 
 
@@ -36,24 +36,30 @@ from eval_assets.store import (
 # says why it is closed. If their figures are stale, the report measures again.
 @dg.asset(
     group_name="reports",
-    kinds={"html", "markdown"},
+    kinds={"html", "markdown", "json"},
     deps=[judge_human_agreement, combined_scores, score_summary],
 )
 def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Figures and verdicts of the gates, as HTML and Markdown."""
+    """Figures and verdicts of the gates, as HTML, Markdown and JSON."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             data = report_data(connection, evaluation)
         folder.out.mkdir(parents=True, exist_ok=True)
-        html, markdown = folder.out / "report.html", folder.out / "report.md"
-        html.write_text(render_html(data), encoding="utf-8")
         summary = render_markdown(data)
-        markdown.write_text(summary, encoding="utf-8")
+        written = {
+            folder.out / "report.html": render_html(data),
+            folder.out / "report.md": summary,
+            folder.out / "report.json": render_json(data),
+        }
+        for path, content in written.items():
+            path.write_text(content, encoding="utf-8")
     return dg.MaterializeResult(
         metadata={
-            "report": dg.MetadataValue.path(str(html.resolve())),
-            "markdown": dg.MetadataValue.path(str(markdown.resolve())),
+            **{
+                path.suffix.removeprefix("."): dg.MetadataValue.path(str(path.resolve()))
+                for path in written
+            },
             "summary": dg.MetadataValue.md(summary),
         }
     )
@@ -79,22 +85,20 @@ def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -
         sources=source_fingerprints(evaluation),
         measures={"human_agreement": humans, "judge_agreement": judges},
     )
-    overall = humans.iloc[0]
+    tables, sizes = read_report_tables(connection)
+    measured = {
+        "human_agreement": humans,
+        "label_findings": findings,
+        "judge_agreement": judges[judges["scope"] != "response"],
+        "dependent_judges": pd.DataFrame(
+            {"finding": [f.text for f in dependences(evaluation, judged_models(connection))]}
+        ),
+    }
     return ReportData(
         evaluation=evaluation,
         gates=outcomes,
         tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
-        n_responses=count_rows(connection, "responses"),
-        n_labels=int(overall["n_ratings"]),
-        n_raters=int(overall["n_raters"]),
-        human_agreement=humans,
-        judge_agreement=judges[judges["scope"] != "response"],
-        judge_human_agreement=read_table(connection, "judge_human_agreement"),
-        judge_confusion=read_table(connection, "judge_confusion"),
-        judge_statuses=status_counts(connection),
-        label_findings=findings,
-        label_disagreements=worst_disagreements(connection, most=20),
-        n_disagreements=count_rows(connection, "label_disagreements"),
-        score_summary=read_table(connection, "score_summary"),
+        tables={**tables, **measured},
+        sizes=sizes,
         generated_at=datetime.now(tz=UTC),
     )

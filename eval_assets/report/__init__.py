@@ -6,6 +6,7 @@ has the parts that sections are built of, and `html` and `markdown` write each o
 
 from eval_assets.report.data import ReportData
 from eval_assets.report.html import render_html
+from eval_assets.report.json import render_json
 from eval_assets.report.markdown import escape_markdown, render_markdown
 
-__all__ = ["ReportData", "escape_markdown", "render_html", "render_markdown"]
+__all__ = ["ReportData", "escape_markdown", "render_html", "render_json", "render_markdown"]

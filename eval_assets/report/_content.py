@@ -5,17 +5,21 @@ from dataclasses import dataclass
 
 from eval_assets.report._document import Section
 from eval_assets.report._text import counted
-from eval_assets.report.data import ReportData
+from eval_assets.report.data import ReportData, count
 from eval_assets.report.sections import (
     cautions,
     compared_judges,
+    cost,
     disagreements,
     gates,
     glossary,
     humans,
     judges,
+    results,
     scores,
+    trend,
 )
+from eval_assets.report.sections.first_screen import FirstScreen, first_screen
 
 SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     gates.section,
@@ -25,6 +29,9 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     compared_judges.section,
     disagreements.section,
     scores.section,
+    results.section,
+    trend.section,
+    cost.section,
     glossary.section,
 )
 """One function per section; one that has nothing to say returns None."""
@@ -36,16 +43,14 @@ class Report:
 
     Args:
         name: Name of the evaluation.
-        headline: The verdict in a sentence.
-        is_blocked: Whether tuning may not start.
+        first: What a reader should know first.
         facts: What was evaluated, counted.
-        sections: All that there is to say.
+        sections: The evidence, in the order in which it is read.
         generated_at: When it was made.
     """
 
     name: str
-    headline: str
-    is_blocked: bool
+    first: FirstScreen
     facts: tuple[str, ...]
     sections: tuple[Section, ...]
     generated_at: str
@@ -53,15 +58,15 @@ class Report:
 
 def report_content(data: ReportData) -> Report:
     """Return the report on `data`."""
+    overall = next(data.rows("human_agreement"), {})
     return Report(
         name=data.evaluation.name,
-        headline=gates.headline(data),
-        is_blocked=gates.is_blocked(data),
+        first=first_screen(data),
         facts=(
             counted(len(data.evaluation.rubric), "question"),
-            counted(data.n_responses, "response"),
-            counted(data.n_raters, "human rater"),
-            counted(data.n_labels, "human rating"),
+            counted(data.sizes.get("responses", 0), "response"),
+            counted(count(overall, "n_raters"), "human rater"),
+            counted(count(overall, "n_ratings"), "human rating"),
             counted(len(data.evaluation.judges), "judge"),
         ),
         sections=tuple(section for build in SECTIONS if (section := build(data)) is not None),

@@ -10,6 +10,12 @@ Tone = Literal["good", "fair", "weak", "poor", "none"]
 
 Shape = Literal["circle", "diamond", "triangle", "square", "cross"]
 
+_MOST_ROWS_SHOWN = 20
+"""Rows from which on a table scrolls on its own."""
+
+MarkKind = Literal["minimum", "chance", "constant", "shuffled", "people"]
+"""What a figure is compared with."""
+
 
 @dataclass(frozen=True)
 class Plot:
@@ -30,7 +36,7 @@ class Plot:
     label: str
     dots: tuple[tuple[Shape, float], ...]
     interval: tuple[float, float] | None = None
-    marks: tuple[tuple[Literal["minimum", "chance", "constant", "shuffled"], float], ...] = ()
+    marks: tuple[tuple[MarkKind, float], ...] = ()
     tone: Tone = "none"
 
 
@@ -46,6 +52,7 @@ class Cell:
         plot: Picture of the same figure.
         shade: Darkness of the background in [0, 1]; None for no background.
         is_strong: Whether the text stands out.
+        folded: Titles and long texts from the data that a reader opens.
     """
 
     text: str
@@ -55,6 +62,7 @@ class Cell:
     plot: Plot | None = None
     shade: float | None = None
     is_strong: bool = False
+    folded: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,10 +87,12 @@ class TableRow:
     Args:
         cells: One per column; the first names the row. A heading has one cell for all columns.
         kind: `total` stands out, `part` belongs to the row above, `heading` groups rows below.
+        anchor: Id of the row; empty for none.
     """
 
     cells: tuple[Cell, ...]
     kind: Literal["plain", "total", "part", "heading"] = "plain"
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,16 @@ class Table:
     caption: str = ""
     key: tuple[tuple[Shape, str], ...] = ()
     is_matrix: bool = False
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is shown in a window of its own that scrolls."""
+        return self.is_flat and len(self.rows) > _MOST_ROWS_SHOWN
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether its rows can be put in any order."""
+        return not self.is_matrix and all(row.kind in {"plain", "total"} for row in self.rows)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from eval_assets.interpretation import (
     A_HH_LIMITS,
@@ -15,7 +14,16 @@ from eval_assets.interpretation import (
     alpha_label,
     figure_text,
 )
-from eval_assets.report._document import Cell, Plot, Table, TableRow, Tone, cells, columns
+from eval_assets.report._document import (
+    Cell,
+    MarkKind,
+    Plot,
+    Table,
+    TableRow,
+    Tone,
+    cells,
+    columns,
+)
 from eval_assets.report._text import interval_text, percent_text
 from eval_assets.report.data import Record, number
 
@@ -123,7 +131,7 @@ def agreement_plot(  # noqa: PLR0913 - what is stored where, and what to compare
     column: str,
     *,
     name: str,
-    marks: Iterable[tuple[Literal["minimum", "chance", "constant", "shuffled"], float]],
+    marks: Iterable[tuple[MarkKind, float]],
     tone: Tone,
     axis_low: float = 0.0,
 ) -> Plot:

@@ -74,14 +74,13 @@ def listed(names: Sequence[str]) -> str:
 
 
 def shortened(text: str, *, most: int) -> str:
-    """Return the text on one line, cut between words if it has more than `most` characters.
+    """Return the text, cut between words if it has more than `most` characters.
 
     Examples:
         >>> shortened("to be or not to be", most=12)
         'to be or ...'
     """
-    line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    kept = line[: most - 3]
-    return f"{kept.rsplit(' ', 1)[0] if ' ' in kept else kept} ..."
+    if len(text) <= most:
+        return text
+    words = text[: most - 3].rpartition(" ")[0].rstrip()
+    return f"{words or text[: most - 4]} ..."

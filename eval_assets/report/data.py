@@ -16,44 +16,28 @@ Record = Mapping[str, object]
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """All figures of the report, as measured; the frames have the columns of their tables.
+    """Everything that the report is made from.
 
     Args:
         evaluation: What was evaluated.
         gates: Outcome of every gate that applies, on the data as it is now.
         tunable: Ids of the questions that tuning may cover; empty while a gate is closed.
-        n_responses: Number of responses.
-        n_labels: Number of ratings by humans.
-        n_raters: Number of humans who rated.
-        human_agreement: All rows of `human_agreement`.
-        judge_agreement: Rows of `judge_agreement` of the scopes `question` and `overall`.
-        judge_human_agreement: All rows of `judge_human_agreement`.
-        judge_confusion: All rows of `judge_confusion`.
-        judge_statuses: Columns `judge_id`, `status` and `n`, the units of that status.
-        label_findings: All rows of `label_findings`.
-        label_disagreements: Rows of `label_disagreements`, worst first, with `model_name`,
-            `prompt_text` and `response_text` of the response.
-        n_disagreements: Rows of that table; `label_disagreements` may hold fewer.
-        score_summary: All rows of `score_summary`.
+        tables: Figures by table, with its columns. Lists of single responses hold the worst rows
+            only, with `model_name`, `prompt_text` and `response_text` of the response.
+        sizes: Rows of the tables that `tables` holds in part, and of `responses`.
         generated_at: When the report is made, with a time zone.
     """
 
     evaluation: Evaluation
     gates: tuple[GateOutcome, ...]
     tunable: tuple[str, ...]
-    n_responses: int
-    n_labels: int
-    n_raters: int
-    human_agreement: pd.DataFrame
-    judge_agreement: pd.DataFrame
-    judge_human_agreement: pd.DataFrame
-    judge_confusion: pd.DataFrame
-    judge_statuses: pd.DataFrame
-    label_findings: pd.DataFrame
-    label_disagreements: pd.DataFrame
-    n_disagreements: int
-    score_summary: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+    sizes: Mapping[str, int]
     generated_at: datetime
+
+    def rows(self, table: str) -> Iterator[Record]:
+        """Yield the rows of a table, first to last; none if the table was not given."""
+        return records(self.tables.get(table, pd.DataFrame()))
 
 
 def records(frame: pd.DataFrame) -> Iterator[Record]:

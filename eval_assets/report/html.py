@@ -1,5 +1,8 @@
 """The report as one HTML file that needs nothing else: no network, no font, no other file."""
 
+import hashlib
+from base64 import b64encode
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -12,7 +15,8 @@ from eval_assets.report.data import ReportData
 def render_html(data: ReportData) -> str:
     """Return the report as a self-contained HTML page.
 
-    Every text is escaped, and the page's own policy forbids scripts and requests.
+    Every text is escaped. The page's own policy forbids requests, and every script but the one
+    that sorts and filters tables, which it names by its hash.
     """
     environment = Environment(
         loader=PackageLoader("eval_assets.report"),
@@ -23,7 +27,15 @@ def render_html(data: ReportData) -> str:
     )
     environment.filters |= {"kind": _kind, "notation": _notation, "svg": svg, "shape": shape_key}
     environment.globals |= {"ticks": ticks}
-    return environment.get_template("report.html.jinja").render(report=report_content(data))
+    script = environment.get_template("page.js").render()
+    return environment.get_template("report.html.jinja").render(
+        report=report_content(data), script=script, script_hash=_sha256(script)
+    )
+
+
+def _sha256(script: str) -> str:
+    """Return the hash of a script as a Content-Security-Policy writes it."""
+    return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _kind(block: Block) -> str:

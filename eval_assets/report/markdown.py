@@ -23,19 +23,24 @@ from eval_assets.report.data import ReportData
 _SPECIAL = re.compile(r"[\\`*\[\]|~$@]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that may be markup anywhere; an underscore within a word is not."""
 
+_MOST_ROWS = 25
+"""Rows of a table; a comment on a pull request holds 65,536 characters."""
+
 _LEADING = re.compile(r"^(?:([-+=#>])(?=[-+=#>\s]|$)|(\d+)([.)])(?=\s|$))")
 """What makes a line a list, a heading, a rule or a quotation."""
 
 
 def render_markdown(data: ReportData) -> str:
-    """Return the report in GitHub's Markdown.
+    """Return the report in GitHub's Markdown: what the page shows before anything is opened.
 
-    Texts stay texts: none becomes markup, HTML or a second table cell.
+    Texts stay texts: none becomes markup, HTML or a second table cell. Long tables are cut.
     """
     report = report_content(data)
     parts = [
         f"# Agreement report: {escape_markdown(report.name)}",
-        f"**{escape_markdown(report.headline)}.**",
+        f"**Can the judges be trusted? {escape_markdown(report.first.answer)}.**",
+        "\n".join(f"- {_cell(item)}" for item in (*report.first.gates, *report.first.judges)),
+        f"**Next:** {escape_markdown(report.first.next_step.text)}",
         escape_markdown(" · ".join(report.facts)),
     ]
     for section in report.sections:
@@ -93,8 +98,8 @@ def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _fold(fold: Fold) -> Iterator[str]:
-    """Yield the blocks in a fold; whole texts, which its surroundings quote, are left out."""
-    if all(isinstance(block, Quote) for block in fold.blocks):
+    """Yield the blocks in a fold that is open on the page; what is folded there is left out."""
+    if not fold.is_open:
         return
     summary = html.escape(" ".join(fold.summary.split()), quote=False)
     yield f"<details><summary>{summary}</summary>"
@@ -123,8 +128,10 @@ def _table(table: Table) -> Iterator[str]:
     ]
     heads = [escape_markdown(table.columns[place].name) for place in shown]
     rules = ["---:" if table.columns[place].is_number else "---" for place in shown]
-    lines = [_row(row, shown) for row in table.rows]
+    lines = [_row(row, shown) for row in table.rows[:_MOST_ROWS]]
     yield "\n".join(f"| {' | '.join(line)} |" for line in [heads, rules, *lines])
+    if n_left := len(table.rows) - len(lines):
+        yield f"{n_left:,} more rows in report.html."
 
 
 def _row(row: TableRow, shown: Sequence[int]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from eval_assets.scale import Level, Scale
+from eval_assets.stats._distances import sums_within
 from eval_assets.stats._numbers import (
     Column,
     Floats,
@@ -37,6 +38,8 @@ class ComparedUnits:
         above_constant: Agreement less that of the best constant score.
         above_shuffled: Agreement less that of scores dealt out at random: what the unit adds to the
             difference of the two means, which is not linear in the units.
+        above_people: Agreement less that of the raters with each other; 0 for a single rating.
+        is_shared: 1 if the unit has two ratings or more, else 0.
         n_ratings: Human ratings.
         n_equal: Those equal to the judge's score.
         n_near: Those at most one step from it; on a continuous scale all.
@@ -53,6 +56,8 @@ class ComparedUnits:
     agreement: Floats
     above_constant: Floats
     above_shuffled: Floats
+    above_people: Floats
+    is_shared: Floats
     n_ratings: Floats
     n_equal: Floats
     n_near: Floats
@@ -133,6 +138,8 @@ class ComparedUnits:
         from_ratings = _mean_distance(scores, places, shares)
         shuffled = 1 - float(n_units @ from_ratings) / n if n_units.any() else np.nan
         dealt = 2 - summed(from_scores[code]) / n_ratings[pattern] - from_ratings - shuffled
+        shared = n_ratings[pattern] > 1
+        far_apart = sums_within(patterns, places, "absolute") / np.maximum(patterns.n_pairs, 1)
         return cls(
             units=units,
             judge=np.round(scores, DECIMALS),
@@ -140,6 +147,8 @@ class ComparedUnits:
             agreement=agreement,
             above_constant=agreement - with_constant,
             above_shuffled=agreement - dealt,
+            above_people=np.where(shared, agreement - 1 + far_apart[pattern], 0.0),
+            is_shared=shared.astype(np.float64),
             n_ratings=n_ratings[pattern],
             n_equal=summed((steps == 0).astype(np.float64)),
             n_near=summed((steps <= 1 + 10.0**-DECIMALS).astype(np.float64)),

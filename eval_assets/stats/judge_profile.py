@@ -35,6 +35,8 @@ class JudgeHumanProfile(Profile):
         a_ha: A^HA, as in `judge_human_agreement`.
         a_ha_above_constant: A^HA less that of the best constant score.
         a_ha_above_shuffled: A^HA less that of the same scores dealt out to the units at random.
+        a_ha_above_people: A^HA less the A^HH of the same units, over units with two ratings or
+            more: below 0 if the judge agrees with people less than people with each other.
         exact_agreement: Share of (human rating, judge score) pairs that are equal.
         adjacent_agreement: Share of them at most one step apart, that is at neighbouring values
             if steps vary; NaN on a continuous scale.
@@ -60,6 +62,7 @@ class JudgeHumanProfile(Profile):
     a_ha: Interval
     a_ha_above_constant: Interval
     a_ha_above_shuffled: Interval
+    a_ha_above_people: Interval
     exact_agreement: Interval
     adjacent_agreement: Interval
     alpha: Interval
@@ -151,6 +154,7 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
         "a_ha": _mean(kinds.agreement, each, MeanShare()),
         "a_ha_above_constant": _mean(kinds.above_constant, each, Difference()),
         "a_ha_above_shuffled": _mean(kinds.above_shuffled, each, Difference()),
+        "a_ha_above_people": _mean(kinds.above_people, kinds.is_shared, Difference()),
         "exact_agreement": _mean(kinds.n_equal, kinds.n_ratings, MeanShare()),
         "adjacent_agreement": near,
         "alpha": scores.measure("alpha", n_units),
@@ -185,7 +189,7 @@ def _mean(numerator: Floats, denominator: Floats, spread: Spread) -> Measure:
             weighted_sums(weights, numerator), weighted_sums(weights, denominator)
         ),
         spread,
-        np.ones(len(numerator), np.bool_),
+        denominator > 0,
         cost=len(numerator),
     )
 

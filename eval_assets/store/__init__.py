@@ -39,6 +39,7 @@ from eval_assets.store.ratings import (
     judge_ratings,
     slices_in_order,
 )
+from eval_assets.store.report_tables import read_report_tables
 from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
@@ -94,6 +95,7 @@ __all__ = [
     "judged_units",
     "open_ledger",
     "rated_units",
+    "read_report_tables",
     "read_table",
     "readings_of",
     "record_import",

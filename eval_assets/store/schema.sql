@@ -227,6 +227,9 @@ CREATE TABLE IF NOT EXISTS judge_human_agreement (
     a_ha DOUBLE, a_ha_low DOUBLE, a_ha_high DOUBLE,
     a_ha_constant DOUBLE,
     a_ha_shuffled DOUBLE,
+    a_ha_above_constant DOUBLE, a_ha_above_constant_low DOUBLE, a_ha_above_constant_high DOUBLE,
+    a_ha_above_shuffled DOUBLE, a_ha_above_shuffled_low DOUBLE, a_ha_above_shuffled_high DOUBLE,
+    a_ha_above_people DOUBLE, a_ha_above_people_low DOUBLE, a_ha_above_people_high DOUBLE,
     exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
     adjacent_agreement DOUBLE, adjacent_agreement_low DOUBLE, adjacent_agreement_high DOUBLE,
     alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE,
@@ -238,6 +241,7 @@ CREATE TABLE IF NOT EXISTS judge_human_agreement (
     mae DOUBLE, mae_low DOUBLE, mae_high DOUBLE,
     bias DOUBLE, bias_low DOUBLE, bias_high DOUBLE,
     wilcoxon_p DOUBLE,
+    verdict VARCHAR NOT NULL,              -- 'as people do', 'less than people do', 'cannot tell', ...
     data_version VARCHAR NOT NULL
 );
 

@@ -7,14 +7,14 @@ from eval_assets.gates import GateOutcome
 from eval_assets.interpretation import LOWEST_COVERAGE, figure_text
 from eval_assets.report._document import Card, Definition, Definitions, Section
 from eval_assets.report._text import counted, interval_text, listed, percent_text
-from eval_assets.report.data import Record, ReportData, count, number, records, text
-from eval_assets.report.sections.gates import cannot_tell
+from eval_assets.report.data import Record, ReportData, count, number, text
 
 FEW_RESPONSES = 50
 """From here on simulated 95 % intervals hold the true value 93 to 97 % of the time."""
 
 SKEWED_SHARE = 0.6
-"""Share of one value above which a low alpha is likelier to come of skew than of raters."""
+_MOSTLY_EQUAL = 75.0
+"""Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew."""
 
 
 def section(data: ReportData) -> Section | None:
@@ -34,7 +34,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _small_samples(data)
     yield from _guessed_scales(data)
     yield from _poor_coverage(data)
-    yield from _judges_no_better_than_constant(data)
+    yield from _dependent_judges(data)
     yield from _too_few_judges(data)
 
 
@@ -62,7 +62,7 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
         f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
         f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
         for verdict in (outcome.overall, *outcome.questions)
-        if cannot_tell(verdict)
+        if verdict.cannot_tell
     ]
 
 
@@ -77,22 +77,27 @@ def _paradoxes(data: ReportData) -> Iterator[Definition]:
                 f"A^HH is {figure_text(a_hh, limits=[a_hh_minimum])}, of which chance alone gives "
                 f"{figure_text(number(record, 'a_hh_by_chance'), limits=[])}; alpha, which takes "
                 f"chance out, is {figure_text(alpha, limits=[alpha_minimum])}. "
-                f"{_why_alpha_is_low(number(record, 'most_frequent_share'))}",
+                f"{_why_alpha_is_low(record)}",
             )
 
 
-def _why_alpha_is_low(most_frequent_share: float) -> str:
-    """Return what a low alpha beside a high A^HH comes from."""
-    share = percent_text(100 * most_frequent_share)
-    if most_frequent_share > SKEWED_SHARE:
+def _why_alpha_is_low(record: Record) -> str:
+    """Return what a low alpha beside a high A^HH comes from, judged by its interval."""
+    share = number(record, "most_frequent_share")
+    if number(record, "alpha_low") <= 0:
         return (
-            f"One value makes up {share} of all ratings, so the few that differ decide alpha. "
-            f"Skewed data do this even to careful raters: have more responses rated that deserve "
-            f"other values."
+            "Its interval reaches down to chance: raters may share nothing but their habits. Go "
+            "by alpha."
+        )
+    if share > SKEWED_SHARE and number(record, "exact_agreement") >= _MOSTLY_EQUAL:
+        return (
+            f"One value makes up {percent_text(100 * share)} of all ratings, so the few pairs that "
+            f"differ decide alpha. Have responses rated that deserve other values before you "
+            f"revise the rubric."
         )
     return (
-        "A^HH credits ratings for lying near each other, wherever they lie; alpha asks whether "
-        "raters tell one response from another. They hardly do: go by alpha."
+        "A^HH credits ratings for being close on the scale; alpha asks how well raters tell one "
+        "response from another. Go by alpha."
     )
 
 
@@ -140,14 +145,18 @@ def _guessed_scales(data: ReportData) -> Iterator[Definition]:
 
 
 def _poor_coverage(data: ReportData) -> Iterator[Definition]:
-    for judge_id, statuses in data.judge_statuses.groupby("judge_id", sort=True):
-        total = int(statuses["n"].sum())
-        n_ok = int(statuses.loc[statuses["status"] == "ok", "n"].sum())
+    """Yield judges that scored too few of their units."""
+    by_judge: dict[str, dict[str, int]] = {}
+    for record in data.rows("judge_statuses"):
+        of_judge = by_judge.setdefault(text(record, "judge_id"), {})
+        of_judge[text(record, "status")] = count(record, "n")
+    for judge_id, counts in by_judge.items():
+        total, n_ok = sum(counts.values()), counts.get("ok", 0)
         if total and n_ok / total < LOWEST_COVERAGE:
             lost = [
-                f"{count(record, 'n'):,} {text(record, 'status')}"
-                for record in records(statuses.sort_values("n", ascending=False))
-                if text(record, "status") != "ok"
+                f"{n:,} {status}"
+                for status, n in sorted(counts.items(), key=lambda item: -item[1])
+                if status != "ok"
             ]
             yield Definition(
                 f"{judge_id} scored only {percent_text(100 * n_ok / total)} of its units",
@@ -156,20 +165,10 @@ def _poor_coverage(data: ReportData) -> Iterator[Definition]:
             )
 
 
-def _judges_no_better_than_constant(data: ReportData) -> Iterator[Definition]:
-    useless = [
-        f"{text(record, 'judge_id')} on {text(record, 'question_id')} "
-        f"({figure_text(a_ha, limits=[constant])} against {figure_text(constant, limits=[a_ha])})"
-        for record in records(data.judge_human_agreement)
-        for a_ha, constant in [(number(record, "a_ha"), number(record, "a_ha_constant"))]
-        if a_ha <= constant
-    ]
-    if useless:
-        yield Definition(
-            "Judges no better than a constant score",
-            f"Giving every response the same score, without reading any, agrees with humans at "
-            f"least as well as {listed(useless)}.",
-        )
+def _dependent_judges(data: ReportData) -> Iterator[Definition]:
+    """Yield judges that share a family with each other or with a model that they judge."""
+    for record in data.rows("dependent_judges"):
+        yield Definition("Judges that are not independent", f"{text(record, 'finding')}.")
 
 
 def _too_few_judges(data: ReportData) -> Iterator[Definition]:
@@ -184,7 +183,7 @@ def _too_few_judges(data: ReportData) -> Iterator[Definition]:
 
 def _questions(data: ReportData) -> Iterator[Record]:
     return (
-        record for record in records(data.human_agreement) if text(record, "scope") == "question"
+        record for record in data.rows("human_agreement") if text(record, "scope") == "question"
     )
 
 

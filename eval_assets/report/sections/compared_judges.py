@@ -1,4 +1,4 @@
-"""Judges against humans, beside what a judge that reads nothing would reach."""
+"""Each judge against humans, beside what a judge that reads nothing would reach."""
 
 import math
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from eval_assets.report._document import (
     Table,
     TableRow,
     Text,
+    anchor,
     cells,
     columns,
 )
@@ -25,14 +26,17 @@ from eval_assets.report._figures import (
     share_of_pairs,
 )
 from eval_assets.report._text import lenience
-from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.sections.disagreements import texts_of
+from eval_assets.report.sections.judge_words import judge_sentence, verdict_cell
 from eval_assets.rubric import RubricQuestion
 
-_REMARK = (
+_LEAD = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "
-    "every response the same score, and its own scores dealt out at random."
+    "every response the same score, and its own scores dealt out at random. How well people agree "
+    "with each other is what it can be expected to reach."
 )
-_KEY = "● A^HA with 95 % interval   ╎ constant control   ┊ shuffled control"
+_KEY = "● A^HA with 95 % interval   ╎ constant control   ┊ shuffled control   │ people (A^HH)"
 _CONTROLS = {
     "a_ha_constant": "A^HA of the best constant score",
     "a_ha_shuffled": "A^HA of its own scores, shuffled",
@@ -53,47 +57,61 @@ _MOST_VALUES = 12
 
 
 def section(data: ReportData) -> Section | None:
-    """Return every judge against humans, by question; None if there is nothing to compare."""
-    by_question = [(q, found) for q in data.evaluation.rubric if (found := _records_of(data, q))]
-    if not by_question:
+    """Return a card per judge; None if no judge is compared with humans."""
+    judges = list(dict.fromkeys(text(r, "judge_id") for r in data.rows("judge_human_agreement")))
+    order = [judge.id for judge in data.evaluation.judges]
+    judges.sort(key=lambda judge_id: order.index(judge_id) if judge_id in order else len(order))
+    if not judges:
         return None
-    blocks: list[Block] = [
-        Text(_REMARK, is_small=True),
-        Text(_KEY, is_small=True),
-        _overview(by_question),
-        *(_details(data, question, found) for question, found in by_question),
-    ]
-    title = "Do the judges agree with humans?"
-    return Section("judge-human", title, "Judges and humans", (Card("", tuple(blocks)),))
-
-
-def _records_of(data: ReportData, question: RubricQuestion) -> list[Record]:
-    """Return the rows of one question, in the order in which judges are declared."""
-    order = {judge.id: place for place, judge in enumerate(data.evaluation.judges)}
-    return sorted(
-        (r for r in records(data.judge_human_agreement) if text(r, "question_id") == question.id),
-        key=lambda record: order.get(text(record, "judge_id"), len(order)),
-    )
-
-
-def _overview(by_question: Sequence[tuple[RubricQuestion, Sequence[Record]]]) -> Table:
-    rows = []
-    for question, found in by_question:
-        rows.append(TableRow(cells(question.id), kind="heading"))
-        rows += [TableRow(_overview_cells(record)) for record in found]
-    return Table(
-        "Judges against humans",
+    return Section(
+        "judge-human",
+        "Do the judges agree with people?",
+        "Judges and people",
         (
-            Column("Judge"),
-            Column("A^HA", axis=(0.0, 1.0)),
-            *columns("Constant#", "Shuffled#", "Spearman#", "Judge minus humans", "Units#"),
+            Text(_LEAD),
+            Text(_KEY, is_small=True),
+            *(_card(data, judge_id) for judge_id in judges),
         ),
-        tuple(rows),
     )
 
 
-def _overview_cells(record: Record) -> tuple[Cell, ...]:
-    judge_id = text(record, "judge_id")
+def _card(data: ReportData, judge_id: str) -> Card:
+    by_question = {
+        text(record, "question_id"): record
+        for record in data.rows("judge_human_agreement")
+        if text(record, "judge_id") == judge_id
+    }
+    compared = [(q, by_question[q.id]) for q in data.evaluation.rubric if q.id in by_question]
+    sentence = judge_sentence(data, judge_id)
+    blocks: list[Block] = [
+        Text(f"{sentence[0].upper()}{sentence[1:]}."),
+        _overview(data, judge_id, compared),
+        *(_details(data, judge_id, question, record) for question, record in compared),
+        *_far_apart(data, judge_id),
+    ]
+    return Card(judge_id, tuple(blocks), anchor=anchor("judge", judge_id))
+
+
+def _overview(
+    data: ReportData, judge_id: str, compared: Sequence[tuple[RubricQuestion, Record]]
+) -> Table:
+    people = {text(r, "question_id"): number(r, "a_hh") for r in data.rows("human_agreement")}
+    return Table(
+        f"{judge_id} against people",
+        (
+            Column("Question"),
+            Column("A^HA", axis=(0.0, 1.0)),
+            *columns("Constant#", "Shuffled#", "People#", "Verdict", "Lean", "Units#"),
+        ),
+        tuple(
+            TableRow(_overview_cells(data, record, a_hh=people.get(question.id, math.nan)))
+            for question, record in compared
+        ),
+    )
+
+
+def _overview_cells(data: ReportData, record: Record, *, a_hh: float) -> tuple[Cell, ...]:
+    question_id = text(record, "question_id")
     a_ha, constant, shuffled = (
         number(record, c) for c in ("a_ha", "a_ha_constant", "a_ha_shuffled")
     )
@@ -101,59 +119,90 @@ def _overview_cells(record: Record) -> tuple[Cell, ...]:
     plot = agreement_plot(
         record,
         "a_ha",
-        name=f"A^HA of {judge_id}",
-        marks=[("constant", constant), ("shuffled", shuffled)],
+        name=f"A^HA of {text(record, 'judge_id')} on {question_id}",
+        marks=[("constant", constant), ("shuffled", shuffled), ("people", a_hh)],
         tone=a_hh_tone(a_ha),
     )
     return cells(
-        judge_id,
+        Cell(question_id, link=anchor("question", question_id)),
         Cell(figure_text(a_ha, limits=limits), plot=plot),
         figure_text(constant, limits=[a_ha]),
         figure_text(shuffled, limits=[a_ha]),
-        figure_text(number(record, "spearman"), limits=[]),
+        figure_text(a_hh, limits=[]),
+        verdict_cell(data, record),
         _leaning(record),
         f"{count(record, 'n_units'):,}",
     )
 
 
-def _details(data: ReportData, question: RubricQuestion, found: Sequence[Record]) -> Fold:
-    """Return every statistic of every judge, and the confusion tables."""
-    by_judge = [_statistics(record) for record in found]
+def _far_apart(data: ReportData, judge_id: str) -> list[Fold]:
+    """Return the responses that people rate high and the judge low, and the reverse."""
+    by_direction = {"judge lower": "people rate high", "judge higher": "people rate low"}
+    folds = []
+    for direction, people in by_direction.items():
+        rows = tuple(
+            TableRow(_far_apart_cells(record))
+            for record in data.rows("judge_human_disagreements")
+            if (text(record, "judge_id"), text(record, "direction")) == (judge_id, direction)
+        )
+        if rows:
+            judge = "low" if direction == "judge lower" else "high"
+            label = f"Responses that {people} and {judge_id} {judge}"
+            names = columns("Response", "Question", "Model", "People#", "Judge#", "Difference#")
+            folds.append(Fold(f"{label} ({len(rows)})", (Table(label, names, rows),)))
+    return folds
+
+
+def _far_apart_cells(record: Record) -> tuple[Cell, ...]:
+    question_id = text(record, "question_id")
+    return cells(
+        Cell(text(record, "response_id"), folded=texts_of(record)),
+        Cell(question_id, link=anchor("question", question_id)),
+        text(record, "model_name"),
+        f"{number(record, 'human_mean'):.2f}",
+        f"{number(record, 'score'):g}",
+        f"{number(record, 'difference'):+.2f}",
+    )
+
+
+def _details(data: ReportData, judge_id: str, question: RubricQuestion, record: Record) -> Fold:
+    """Return every statistic of a judge on a question, and the confusion table."""
     table = Table(
-        f"All statistics of judges against humans: {question.id}",
-        columns("Statistic", *(text(record, "judge_id") for record in found)),
+        f"All statistics of {judge_id} on {question.id}",
+        columns("Statistic", "Value#", "95 % interval"),
         tuple(
-            TableRow(
-                cells(
-                    of_judges[0].name,
-                    *(Cell(s.value, note=s.interval or s.reading) for s in of_judges),
-                )
-            )
-            for of_judges in zip(*by_judge, strict=True)
+            TableRow(cells(line.name, line.value, line.interval or line.reading or "none"))
+            for line in _statistics(record)
         ),
     )
     return Fold(
-        f"All statistics and confusion: {question.id}", (table, *_confusions(data, question))
+        f"All statistics on {question.id}",
+        (table, *_confusion(data, judge_id, question)),
+        subject=f"of {judge_id}",
     )
 
 
 def _statistics(record: Record) -> tuple[Line, ...]:
     """Return every statistic, the controls first after A^HA."""
-    undefined = _why_undefined(record)
-    named = {"a_ha": "A^HA"} | _CONTROLS
-    return (
-        *(
+    undefined = (
+        "no variation, or not defined on this scale"
+        if count(record, "n_units")
+        else "no unit has both a score and a human rating"
+    )
+
+    def coefficients(names: dict[str, str]) -> list[Line]:
+        return [
             coefficient(record, column, name, reading="", undefined=undefined)
-            for column, name in named.items()
-        ),
+            for column, name in names.items()
+        ]
+
+    return (
+        *coefficients({"a_ha": "A^HA"} | _CONTROLS),
         *(
             share_of_pairs(record, column, name, reading="", undefined=undefined)
             for column, name in _SHARES.items()
         ),
-        *(
-            coefficient(record, column, name, reading="", undefined=undefined)
-            for column, name in _COEFFICIENTS.items()
-        ),
+        *coefficients(_COEFFICIENTS),
         _wilcoxon(record),
     )
 
@@ -176,65 +225,45 @@ def _wilcoxon(record: Record) -> Line:
     )
 
 
-def _why_undefined(record: Record) -> str:
-    if not count(record, "n_units"):
-        return "no unit has both a score and a human rating"
-    return "no variation, or not defined on this scale"
-
-
-def _confusions(data: ReportData, question: RubricQuestion) -> list[Table]:
-    """Return a table per judge of its scores by what humans gave; none on a fine scale."""
+def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> list[Table]:
+    """Return the judge's scores by what humans gave; nothing on a scale of too many values."""
     values = question.scale.values
     if values is None or len(values) > _MOST_VALUES:
         return []
-    counts: dict[str, dict[tuple[int, int], int]] = {j.id: {} for j in data.evaluation.judges}
-    for record in records(data.judge_confusion):
-        if text(record, "question_id") == question.id:
+    counts: dict[tuple[int, int], int] = {}
+    for record in data.rows("judge_confusion"):
+        if (text(record, "judge_id"), text(record, "question_id")) == (judge_id, question.id):
             pair = (
                 _nearest(number(record, "human_value"), values),
                 _nearest(number(record, "judge_value"), values),
             )
-            of_judge = counts.setdefault(text(record, "judge_id"), {})
-            of_judge[pair] = of_judge.get(pair, 0) + count(record, "n_units")
-    return [
-        _confusion(judge_id, question, values, of_judge)
-        for judge_id, of_judge in counts.items()
-        if of_judge
-    ]
-
-
-def _confusion(
-    judge_id: str,
-    question: RubricQuestion,
-    values: Sequence[float],
-    counts: dict[tuple[int, int], int],
-) -> Table:
+            counts[pair] = counts.get(pair, 0) + count(record, "n_units")
     names = [f"{value:g}" for value in values]
-    rows = []
-    for human, name in enumerate(names):
-        found = [counts.get((human, judge), 0) for judge in range(len(names))]
-        total = sum(found) or 1
-        rows.append(
+    places = range(len(names))
+    totals = [sum(counts.get((human, judge), 0) for judge in places) or 1 for human in places]
+    table = Table(
+        f"Confusion of {judge_id} on {question.id}",
+        columns("People", *(f"{name}#" for name in names)),
+        tuple(
             TableRow(
                 cells(
-                    name,
+                    names[human],
                     *(
-                        Cell(f"{n:,}", shade=n / total, is_strong=judge == human)
-                        for judge, n in enumerate(found)
+                        Cell(f"{n:,}", shade=n / totals[human], is_strong=judge == human)
+                        for judge in places
+                        for n in [counts.get((human, judge), 0)]
                     ),
                 )
             )
-        )
-    return Table(
-        f"Confusion of {judge_id} on {question.id}",
-        columns("Humans", *(f"{name}#" for name in names)),
-        tuple(rows),
+            for human in places
+        ),
         caption=(
-            f"Units by what humans gave (rows, median) and {judge_id} gave (columns); equal values "
+            f"Units by what people gave (rows, median) and {judge_id} gave (columns); equal values "
             f"are underlined, the shade is the share of the row."
         ),
         is_matrix=True,
     )
+    return [table] if counts else []
 
 
 def _nearest(value: float, values: Sequence[float]) -> int:

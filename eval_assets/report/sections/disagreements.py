@@ -1,67 +1,87 @@
-"""Responses on which raters lie farthest apart."""
+"""Responses on which raters are farthest apart, with their texts folded."""
 
 import json
+from collections import Counter
 
 from eval_assets.report._document import (
     Block,
     Card,
-    Fold,
-    Quote,
+    Cell,
     Section,
+    Table,
+    TableRow,
     Text,
     anchor,
+    cells,
+    columns,
 )
-from eval_assets.report._text import counted, shortened
-from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.report._text import shortened
+from eval_assets.report.data import Record, ReportData, number, text
 
-_MOST_SHOWN = 20
-_MOST_CHARACTERS = 220
+_MOST_CHARACTERS = 4000
+"""Longest text that is shown whole; `responses` has all of it."""
+
+_MOST_NAMED = 6
+"""Ratings up to which each stands with its rater; more are counted by value."""
 
 
 def section(data: ReportData) -> Section:
-    """Return the worst disagreements, worst first, with the texts folded."""
-    shown = [_card(record) for record in records(data.label_disagreements.head(_MOST_SHOWN))]
-    if shown:
-        which = "All" if data.n_disagreements <= len(shown) else f"The worst {len(shown)} of"
+    """Return a table of the worst disagreements, worst first."""
+    shown = list(data.rows("label_disagreements"))
+    blocks: tuple[Block, ...]
+    if not shown:
+        blocks = (Text("On no response are raters far apart."),)
+    else:
+        n_shown = len(shown)
+        n_all = data.sizes.get("label_disagreements", n_shown)
+        which = "All" if n_all <= n_shown else f"The worst {n_shown} of"
         lead = (
-            f"{which} {data.n_disagreements:,} in the table label_disagreements. Discuss them as a "
+            f"{which} {n_all:,} in the table label_disagreements. Discuss them as a "
             f"group; ratings already given stay as they are."
         )
-    else:
-        lead = "No response has raters far apart."
-    return Section(
-        "disagreements", "Where raters disagree most", "Disagreements", (Text(lead), *shown)
+        table = Table(
+            "Disagreements between raters",
+            columns("Response", "Question", "Model", "Ratings", "Apart#", "Why it is listed"),
+            tuple(TableRow(_cells(record), anchor=_anchor(record)) for record in shown),
+        )
+        blocks = (Text(lead), Card("", (table,)))
+    return Section("disagreements", "Where raters disagree most", "Disagreements", blocks)
+
+
+def texts_of(record: Record) -> tuple[tuple[str, str], ...]:
+    """Return prompt and response of a row, cut if they are very long."""
+    titles = {"prompt_text": "Prompt", "response_text": "Response"}
+    return tuple(
+        (title, shortened(text(record, column), most=_MOST_CHARACTERS))
+        for column, title in titles.items()
     )
 
 
-def _card(record: Record) -> Card:
-    response_id, question_id = text(record, "response_id"), text(record, "question_id")
-    prompt, response = text(record, "prompt_text"), text(record, "response_text")
-    starts = [shortened(whole, most=_MOST_CHARACTERS) for whole in (prompt, response)]
-    facts = (question_id, text(record, "model_name"), text(record, "reason"), _spread(record))
-    blocks: list[Block] = [
-        Text(" · ".join(fact for fact in facts if fact), is_small=True),
-        Text(_ratings(text(record, "ratings"))),
-    ]
-    if prompt:
-        blocks.append(Quote(starts[0], is_small=True))
-    blocks.append(Quote(starts[1]))
-    if starts != [prompt, response]:
-        whole = (Quote(prompt, is_small=True), Quote(response))
-        blocks.append(Fold("Full text", whole, subject=f"of {response_id}"))
-    return Card(response_id, tuple(blocks), anchor=anchor("disagreement", response_id, question_id))
+def _anchor(record: Record) -> str:
+    return anchor("disagreement", text(record, "response_id"), text(record, "question_id"))
 
 
-def _spread(record: Record) -> str:
-    distance = number(record, "range")
-    return (
-        f"{counted(count(record, 'n_ratings'), 'rating')}, "
-        f"{distance:g} point{'' if distance == 1 else 's'} apart, "
-        f"standard deviation {number(record, 'standard_deviation'):.2f}"
+def _cells(record: Record) -> tuple[Cell, ...]:
+    question_id = text(record, "question_id")
+    return cells(
+        Cell(text(record, "response_id"), folded=texts_of(record)),
+        Cell(question_id, link=anchor("question", question_id)),
+        text(record, "model_name"),
+        _ratings(text(record, "ratings")),
+        Cell(
+            f"{number(record, 'range'):g}",
+            note=f"SD {number(record, 'standard_deviation'):.2f}",
+        ),
+        text(record, "reason"),
     )
 
 
 def _ratings(stored: str) -> str:
-    """Return each rater's rating of the stored JSON object."""
+    """Return each rater's rating of the stored JSON object, or how often each value was given."""
     ratings: dict[str, float] = json.loads(stored)
-    return " · ".join(f"{rater}: {value:g}" for rater, value in ratings.items())
+    if len(ratings) <= _MOST_NAMED:
+        return " · ".join(
+            f"{rater}:\N{NO-BREAK SPACE}{value:g}" for rater, value in ratings.items()
+        )
+    counts = Counter(ratings.values())
+    return " · ".join(f"{value:g} ({counts[value]} times)" for value in sorted(counts))

@@ -1,6 +1,5 @@
 """Every gate with its figure, overall and by question."""
 
-import math
 from typing import Literal
 
 from eval_assets.evaluation import GateName
@@ -48,12 +47,17 @@ def section(data: ReportData) -> Section:
         "gates",
         "Gates",
         "Gates",
-        (Text(_LEAD), *(_card(outcome) for outcome in data.gates), _by_question(data)),
+        (
+            Text(f"{tuning_sentence(data)}."),
+            Text(_LEAD, is_small=True),
+            *(_card(outcome) for outcome in data.gates),
+            _by_question(data),
+        ),
     )
 
 
-def headline(data: ReportData) -> str:
-    """Return the verdict in one sentence."""
+def tuning_sentence(data: ReportData) -> str:
+    """Return for which questions judges may be tuned."""
     if is_blocked(data):
         why = [_why_closed(outcome) for outcome in data.gates if outcome.is_closed]
         return f"Judge tuning is blocked: {listed(why) or 'no question passes every gate'}"
@@ -68,13 +72,6 @@ def headline(data: ReportData) -> str:
 def is_blocked(data: ReportData) -> bool:
     """Return whether tuning may not start, for any question."""
     return not data.tunable or any(outcome.is_closed for outcome in data.gates)
-
-
-def cannot_tell(verdict: GateVerdict) -> bool:
-    """Return whether the interval reaches both sides of the minimum."""
-    if math.isnan(verdict.value):
-        return False
-    return verdict.low < verdict.minimum <= verdict.high
 
 
 def _why_closed(outcome: GateOutcome) -> str:

@@ -33,6 +33,11 @@ _GLOSSARY = (
         "rest.",
     ),
     Definition(
+        "Acceptable, good, excellent for human labels",
+        "Targets of the labelling protocol that this project follows, for labels that validate a "
+        "judge: kappa .60, .75 and .85; alpha .667, .80 and .90.",
+    ),
+    Definition(
         "Gwet's AC1 and AC2",
         "Agreement beyond chance like kappa, but steadier where one value is given most of the "
         "time. AC2 counts near misses as partial agreement.",

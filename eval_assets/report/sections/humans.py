@@ -9,7 +9,9 @@ from eval_assets.evaluation import GateName
 from eval_assets.interpretation import (
     A_HH_LIMITS,
     ALPHA_LIMITS,
+    ALPHA_TARGETS,
     KAPPA_LIMITS,
+    KAPPA_TARGETS,
     UNDEFINED,
     a_hh_label,
     alpha_label,
@@ -42,7 +44,7 @@ from eval_assets.report._figures import (
     share_of_pairs,
 )
 from eval_assets.report._text import counted, percent_text
-from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.rubric import RubricQuestion
 
 _LEAD = (
@@ -63,7 +65,7 @@ _MOST_OPEN = 4
 
 def section(data: ReportData) -> Section:
     """Return a table over all questions and a card per question."""
-    by_question = {text(record, "question_id"): record for record in records(data.human_agreement)}
+    by_question = {text(record, "question_id"): record for record in data.rows("human_agreement")}
     asked: list[RubricQuestion | None] = [None, *data.evaluation.rubric]
     shown = [
         (q, by_question[q.id if q else ""]) for q in asked if (q.id if q else "") in by_question
@@ -182,21 +184,21 @@ def _main_statistic(record: Record, question: RubricQuestion, statistics: dict[s
 
 def _statistics(record: Record) -> dict[str, Line]:
     """Return the statistics of one question by their columns."""
-    a_hh, alpha, kappa = (number(record, column) for column in ("a_hh", "alpha", "kappa"))
+    alpha, kappa = number(record, "alpha"), number(record, "kappa")
 
     kappa_name = _KAPPA_NAMES.get(text(record, "kappa_kind"), "Kappa")
     gwet_name = _GWET_NAMES.get(text(record, "gwet_ac_kind"), "Gwet's AC")
     named: list[tuple[str, str, str, Sequence[float], Tone]] = [
-        ("a_hh", "A^HH", a_hh_label(a_hh), A_HH_LIMITS, a_hh_tone(a_hh)),
+        ("a_hh", "A^HH", *_a_hh_reading(record)),
         ("a_hh_by_chance", "A^HH by chance", "what raters' habits alone would give", (), "none"),
         (
             "alpha",
             f"Krippendorff's alpha ({text(record, 'alpha_level')})",
-            alpha_label(alpha),
+            _alpha_reading(alpha),
             ALPHA_LIMITS,
             alpha_tone(alpha),
         ),
-        ("kappa", kappa_name, kappa_label(kappa), KAPPA_LIMITS, "none"),
+        ("kappa", kappa_name, _kappa_reading(kappa), KAPPA_LIMITS, "none"),
         ("gwet_ac", gwet_name, "beyond chance, steadier on skewed data", (), "none"),
     ]
     shares = [
@@ -220,6 +222,34 @@ def _statistics(record: Record) -> dict[str, Line]:
         )
         for column, name, reading in shares
     }
+
+
+def _a_hh_reading(record: Record) -> tuple[str, Sequence[float], Tone]:
+    """Return what A^HH is called, the ends of its bands, and how good it is.
+
+    The bands know nothing of chance: .688 is "moderate" where habits alone give .689.
+    """
+    a_hh, label = number(record, "a_hh"), a_hh_label(number(record, "a_hh"))
+    if number(record, "a_hh_low") <= number(record, "a_hh_by_chance"):
+        return f"{label}, no better than chance", A_HH_LIMITS, "poor"
+    return label, A_HH_LIMITS, a_hh_tone(a_hh)
+
+
+def _alpha_reading(alpha: float) -> str:
+    """Return what alpha is called, and how far it reaches the targets of human labelling."""
+    reached = [name for name, target in ALPHA_TARGETS.items() if alpha >= target]
+    return (
+        f"{alpha_label(alpha)}; {reached[-1]} for human labels" if reached else alpha_label(alpha)
+    )
+
+
+def _kappa_reading(kappa: float) -> str:
+    """Return what kappa is called, and how far it reaches the targets of human labelling."""
+    if math.isnan(kappa):
+        return UNDEFINED
+    reached = [name for name, target in KAPPA_TARGETS.items() if kappa >= target]
+    target = f"{reached[-1]} for human labels" if reached else "below the targets for human labels"
+    return f"{kappa_label(kappa)}; {target}"
 
 
 def _why_undefined(record: Record, column: str) -> str:
@@ -257,6 +287,6 @@ def _minimum(data: ReportData, gate: GateName) -> list[tuple[Literal["minimum"],
 def _findings(data: ReportData, question: RubricQuestion, kind: str) -> list[str]:
     return [
         text(record, "finding")
-        for record in records(data.label_findings)
+        for record in data.rows("label_findings")
         if text(record, "question_id") == question.id and text(record, "kind") == kind
     ]

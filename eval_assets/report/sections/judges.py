@@ -1,7 +1,10 @@
 """Judges: what they scored, and how far they agree with each other."""
 
+import math
+
 from eval_assets.interpretation import ALPHA_LIMITS, UNDEFINED, alpha_label, figure_text
 from eval_assets.report._document import (
+    Block,
     Card,
     Cell,
     Column,
@@ -15,7 +18,7 @@ from eval_assets.report._document import (
 )
 from eval_assets.report._figures import agreement_plot, alpha_tone, coefficient, lowest_tick
 from eval_assets.report._text import percent_text
-from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.report.data import Record, ReportData, count, number, text
 
 _REMARK = (
     "Judges that agree may still be wrong together: see below how they compare with humans. Kappa "
@@ -33,14 +36,15 @@ def section(data: ReportData) -> Section | None:
     together = _together(data)
     if together.rows and len(coverage.rows) > 1:
         remark = Text(_REMARK, is_small=True)
-        blocks.append(Card("Do they agree with each other?", (remark, together)))
+        parts: tuple[Block, ...] = (remark, together, *_without(data), *_validation(data))
+        blocks.append(Card("Do they agree with each other?", parts))
     return Section("judges", "Do the judges agree?", "Judges", tuple(blocks))
 
 
 def _coverage(data: ReportData) -> Table:
     """Return every judge that is declared or has scores, with its units."""
     statuses: dict[str, dict[str, int]] = {judge.id: {} for judge in data.evaluation.judges}
-    for record in records(data.judge_statuses):
+    for record in data.rows("judge_statuses"):
         of_judge = statuses.setdefault(text(record, "judge_id"), {})
         of_judge[text(record, "status")] = count(record, "n")
     models = {
@@ -77,7 +81,7 @@ def _together(data: ReportData) -> Table:
     """Return agreement among judges, over all questions and by question."""
     by_question = {
         text(record, "question_id"): record
-        for record in records(data.judge_agreement)
+        for record in data.rows("judge_agreement")
         if text(record, "scope") != "response"
     }
     axis_low = lowest_tick(
@@ -131,3 +135,55 @@ def _together_cells(data: ReportData, record: Record, *, axis_low: float) -> tup
         f"{count(record, 'n_units'):,}",
         f"{count(record, 'n_comparisons'):,}",
     )
+
+
+def _without(data: ReportData) -> tuple[Table, ...]:
+    """Return how alpha changes without each judge; nothing if two judges are all there are."""
+    rows = [r for r in data.rows("judge_agreement_without") if text(r, "scope") == "overall"]
+    if all(math.isnan(number(record, "alpha_without")) for record in rows):
+        return ()
+    return (
+        Table(
+            "Agreement without each judge",
+            columns("Judge", "Alpha of all#", "Without it#", "Its score above the others'#"),
+            tuple(
+                TableRow(
+                    cells(
+                        text(record, "judge_id"),
+                        figure_text(number(record, "alpha"), limits=ALPHA_LIMITS),
+                        figure_text(number(record, "alpha_without"), limits=ALPHA_LIMITS),
+                        f"{number(record, 'mean_difference'):+.3f}",
+                    )
+                )
+                for record in rows
+            ),
+            caption=(
+                "A judge without which alpha rises is the one that differs. Scores are on [0, 1]."
+            ),
+        ),
+    )
+
+
+def _validation(data: ReportData) -> tuple[Table, ...]:
+    """Return the history of kappa between the first two judges; nothing without one."""
+    rows = tuple(
+        TableRow(
+            cells(
+                text(record, "timestamp")[:16],
+                f"{text(record, 'judge1_id')} and {text(record, 'judge2_id')}",
+                figure_text(number(record, "kappa_micro"), limits=[]),
+                figure_text(number(record, "kappa_macro"), limits=[]),
+                Cell(
+                    text(record, "status").replace("_", " "),
+                    note=text(record, "notes"),
+                    tone="good" if text(record, "status") == "pass" else "poor",
+                ),
+            )
+        )
+        for record in data.rows("dual_judge_validation")
+    )
+    if not rows:
+        return ()
+    names = columns("Measured", "Judges", "Kappa, micro#", "macro#", "Verdict")
+    caption = "Kappa between the first two judges over the last runs, newest first."
+    return (Table("Kappa of the first two judges by run", names, rows, caption=caption),)

@@ -18,8 +18,7 @@ from eval_assets.report._document import (
     cells,
     columns,
 )
-from eval_assets.report._text import lenience
-from eval_assets.report.data import Record, ReportData, count, number, records, text
+from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.rubric import RubricQuestion
 
 _MOST_SLICE_VALUES = 12
@@ -36,7 +35,8 @@ _HUMANS = "humans"
 _JUDGE_SHAPES: tuple[Shape, ...] = ("diamond", "triangle", "square", "cross")
 _LEAD = (
     "Human ratings of a response are averaged first. In small print: the standard deviation "
-    "between responses and, of a judge, how it compares with humans on the same responses."
+    "between responses and, of a judge, its score minus that of humans on the same responses. "
+    "Whether such a difference is more than noise is said of each judge above."
 )
 
 Key = tuple[str, str, str, str]
@@ -62,7 +62,7 @@ def section(data: ReportData) -> Section | None:
 def _by_key(data: ReportData, question_id: str) -> dict[Key, Record]:
     """Return the rows of a question; of two rows of one key the larger, which has all models."""
     found: dict[Key, Record] = {}
-    for record in records(data.score_summary):
+    for record in data.rows("score_summary"):
         if text(record, "question_id") == question_id:
             key = (
                 text(record, "slice"),
@@ -162,11 +162,11 @@ def _mean_cells(
 
 
 def _note(rater: str, record: Record | None) -> str:
-    """Return the standard deviation and, of a judge, how lenient it is."""
+    """Return the standard deviation and, of a judge, its score minus that of humans."""
     if record is None:
         return ""
     spread = number(record, "standard_deviation")
     parts = [] if math.isnan(spread) else [f"SD {spread:.2f}"]
-    if rater != _HUMANS:
-        parts.append(lenience(number(record, "bias")))
+    if rater != _HUMANS and not math.isnan(bias := number(record, "bias")):
+        parts.append(f"{bias:+.2f}")
     return " · ".join(parts)

@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,11 @@ def result_of(
         data_version="v1",
     )
     result = irr_result(
-        data.evaluation, humans, data.human_agreement, data.label_findings, data.gates
+        data.evaluation,
+        humans,
+        data.tables["human_agreement"],
+        data.tables["label_findings"],
+        data.gates,
     )
     json.dumps(result, allow_nan=False)
     return result
@@ -140,11 +143,11 @@ def test_one_rater_is_too_few() -> None:
 
 def test_nothing_measured_gives_no_scores() -> None:
     data = Case().data()
-    empty = replace(data, human_agreement=data.human_agreement.head(0))
+    nothing = data.tables["human_agreement"].head(0)
     humans = HumanRatings(
         {q.id: ratings_of(COMPLETE) for q in data.evaluation.rubric}, {}, {}, {}, "v1"
     )
     findings = pd.DataFrame(columns=["question_id", "kind", "finding"])
 
-    result = irr_result(data.evaluation, humans, empty.human_agreement, findings, data.gates)
+    result = irr_result(data.evaluation, humans, nothing, findings, data.gates)
     assert (result["score"], result["per_metric_scores"]) == (None, {})

@@ -42,7 +42,9 @@ def test_a_row_on_a_narrow_terminal_is_wrapped_and_keeps_its_numbers_whole(
 def test_an_undefined_figure_is_two_dashes_and_never_a_number(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print_humans(Case(measured=(Measured(CLARITY, alpha=math.nan),)).data().human_agreement)
+    print_humans(
+        Case(measured=(Measured(CLARITY, alpha=math.nan),)).data().tables["human_agreement"]
+    )
 
     [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("clarity")]
     assert row.split() == [
@@ -51,7 +53,7 @@ def test_an_undefined_figure_is_two_dashes_and_never_a_number(
 
 
 def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) -> None:
-    print_judges(Case().data().judge_human_agreement)
+    print_judges(Case().data().tables["judge_human_agreement"])
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["gpt", "clarity", "0.860", "0.700", "0.570", "0.840", "+0.31", "80"] in rows

@@ -1,12 +1,14 @@
 """Report data made by hand: frames as the tables hold them, and the gates' own verdicts on them."""
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 
+from eval_assets.agreement import JudgeVerdict
 from eval_assets.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.gates import Evidence, Figure, evaluate_gates, tunable_questions
 from eval_assets.raters import Judge
@@ -59,6 +61,7 @@ class Case:
     a_ha: float = 0.86
     a_ha_constant: float = 0.70
     bias: float = 0.31
+    verdicts: Mapping[tuple[str, str], JudgeVerdict] = field(default_factory=dict)
     prompt_text: str = "Sort a list by two keys."
     response_text: str = "Use sorted with a key that returns a tuple."
     rater: str = "r1"
@@ -85,21 +88,20 @@ class Case:
             evaluation=evaluation,
             gates=outcomes,
             tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
-            n_responses=80,
-            n_labels=480,
-            n_raters=3,
-            human_agreement=humans,
-            judge_agreement=judges,
-            judge_human_agreement=self._judge_human_agreement(),
-            judge_confusion=self._judge_confusion(),
-            judge_statuses=pd.DataFrame(self.statuses, columns=["judge_id", "status", "n"]),
-            label_findings=pd.DataFrame(
-                [(m.question.id, *finding) for m in self.measured for finding in m.findings],
-                columns=["question_id", "kind", "finding"],
-            ),
-            label_disagreements=self._label_disagreements(),
-            n_disagreements=31,
-            score_summary=self._score_summary(),
+            tables={
+                "human_agreement": humans,
+                "judge_agreement": judges,
+                "judge_human_agreement": self._judge_human_agreement(),
+                "judge_confusion": self._judge_confusion(),
+                "judge_statuses": pd.DataFrame(self.statuses, columns=["judge_id", "status", "n"]),
+                "label_findings": pd.DataFrame(
+                    [(m.question.id, *finding) for m in self.measured for finding in m.findings],
+                    columns=["question_id", "kind", "finding"],
+                ),
+                "label_disagreements": self._label_disagreements(),
+                "score_summary": self._score_summary(),
+            },
+            sizes={"responses": 80, "label_disagreements": 31},
             generated_at=WHEN,
         )
 
@@ -128,7 +130,7 @@ class Case:
             }
             for m in self.measured
         ]
-        n = len(self.measured)
+        n, half_width = len(self.measured), max(m.half_width for m in self.measured)
         overall = {
             "scope": "overall",
             "question_id": None,
@@ -137,11 +139,11 @@ class Case:
             "n_ratings": sum(3 * m.n_responses for m in self.measured),
             "n_pairs": sum(3 * m.n_responses for m in self.measured),
             "n_skipped": 2 * n,
-            **_figure("a_hh", sum(m.a_hh for m in self.measured) / n, 0.02),
+            **_figure("a_hh", sum(m.a_hh for m in self.measured) / n, half_width),
             "a_hh_by_chance": 0.58,
             **_figure("exact_agreement", 63.5, 4),
             **_figure("adjacent_agreement", 97.5, 2),
-            **_figure("alpha", sum(m.alpha for m in self.measured) / n, 0.02),
+            **_figure("alpha", sum(m.alpha for m in self.measured) / n, half_width),
             "alpha_level": "interval",
             "interpretation": "as measured",
         }
@@ -186,6 +188,10 @@ class Case:
                 **_figure("a_ha", self.a_ha, 0.03),
                 "a_ha_constant": self.a_ha_constant,
                 "a_ha_shuffled": 0.57,
+                **_figure("a_ha_above_constant", self.a_ha - self.a_ha_constant, 0.03),
+                **_figure("a_ha_above_shuffled", self.a_ha - 0.57, 0.03),
+                **_figure("a_ha_above_people", self.a_ha - m.a_hh, 0.02),
+                "verdict": self.verdicts.get((judge.id, m.question.id), "as people do"),
                 **_figure("exact_agreement", 55.0, 5),
                 **_figure("adjacent_agreement", 93.0, 3),
                 **{
@@ -329,3 +335,19 @@ CASES = {
     "long text": Case(response_text=LONG),
     "undefined": Case(measured=(Measured(QUESTIONS[0], alpha=math.nan), Measured(QUESTIONS[1]))),
 }
+
+
+def many_disagreements(n: int) -> ReportData:
+    """Return a case with `n` disagreements, whose ratings lie 1 to 4 points apart."""
+    data = Case().data()
+    [row] = data.tables["label_disagreements"].to_dict("records")
+    rows = [
+        {**row, "response_id": f"resp-{k}", "range": float(1 + k % 4), "prompt_text": f"Ask {k}."}
+        for k in range(n)
+    ]
+    return with_tables(data, label_disagreements=pd.DataFrame(rows))
+
+
+def with_tables(data: ReportData, **tables: pd.DataFrame) -> ReportData:
+    """Return `data` with other tables in place of its own."""
+    return replace(data, tables={**data.tables, **tables}, sizes={})

@@ -34,7 +34,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Gather what is shown."""
-        if "style" not in self._open:
+        if not {"style", "script"} & set(self._open):
             self.text += data
 
     @property

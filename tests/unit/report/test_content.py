@@ -1,9 +1,6 @@
 """The whole report: every section in its place, on whatever was measured."""
 
 from dataclasses import replace
-from typing import Any
-
-import pandas as pd
 
 from eval_assets.report import render_html, render_markdown
 from eval_assets.report._content import report_content
@@ -11,12 +8,12 @@ from tests.unit.report.builder import Case, twelve_questions
 from tests.unit.report.page import Page
 
 
-def test_the_verdict_comes_first() -> None:
+def test_the_answer_comes_first() -> None:
     data = Case().data()
-    headline = report_content(data).headline
+    answer = report_content(data).first.answer
 
-    assert render_markdown(data).splitlines()[2] == f"**{headline}.**"
-    assert headline in Page(render_html(data)).words[:250]
+    assert render_markdown(data).splitlines()[2] == f"**Can the judges be trusted? {answer}.**"
+    assert answer in Page(render_html(data)).words[:250]
 
 
 def test_sections_without_content_are_left_out() -> None:
@@ -33,11 +30,7 @@ def test_sections_without_content_are_left_out() -> None:
 
 def test_a_report_on_empty_tables_says_what_to_materialize() -> None:
     """As on a database in which nothing but the inputs is measured."""
-    data = Case().data()
-    empty: dict[str, Any] = {
-        name: value.head(0) for name, value in vars(data).items() if isinstance(value, pd.DataFrame)
-    }
-    bare = replace(data, gates=(), tunable=(), n_disagreements=0, **empty)
+    bare = replace(Case().data(), gates=(), tunable=(), tables={}, sizes={})
 
     assert "Nothing is measured yet. Materialize human_agreement." in render_markdown(bare)
     assert "Nothing is measured yet. Materialize human_agreement." in Page(render_html(bare)).words
@@ -50,7 +43,7 @@ def test_both_formats_show_every_question_and_figure() -> None:
     for question in data.evaluation.rubric:
         assert question.id in page
         assert f"### {question.id}" in markdown
-    for value in data.human_agreement["alpha"]:
+    for value in data.tables["human_agreement"]["alpha"]:
         assert f"{value:.3f}" in page
         assert f"{value:.3f}" in markdown
 

@@ -1,6 +1,8 @@
 """The page holds whatever the data say as text, and can be read by everybody."""
 
+import hashlib
 import re
+from base64 import b64encode
 
 import pytest
 
@@ -13,7 +15,8 @@ from tests.unit.report.page import Page
 def test_the_page_is_well_formed_and_needs_nothing_from_outside(case: Case) -> None:
     page = Page(render_html(case.data()))
     tags = {tag for tag, _ in page.elements}
-    assert not tags & {"script", "img", "link", "iframe", "object", "base", "form"}
+    assert not tags & {"img", "link", "iframe", "object", "base", "form"}
+    assert len(page.all("script")) == 1
     for tag, attributes in page.elements:
         assert not any(name.startswith("on") for name in attributes), (tag, attributes)
         assert "src" not in attributes
@@ -39,9 +42,26 @@ def test_the_page_can_be_read_without_seeing_it(case: Case) -> None:
     assert {attributes.get("lang") for attributes in page.all("html")} == {"en"}
 
 
+def test_the_policy_allows_the_one_script_by_its_hash() -> None:
+    html = render_html(Case().data())
+    [script] = re.findall(r"<script>(.*?)</script>", html, flags=re.DOTALL)
+    expected = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+    [policy] = [
+        meta["content"] or ""
+        for meta in Page(html).all("meta")
+        if meta.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",
+        f"script-src 'sha256-{expected}'",
+    ]
+
+
 def test_texts_from_data_are_shown_as_they_are() -> None:
     page = Page(render_html(CASES["attacked"].data()))
-    assert ATTACK in page.text  # the whole response, line ends included
+    assert ATTACK in page.text  # the whole response, line breaks included
     assert "{{ 7*7 }}" in page.text
     labels = [attributes.get("aria-label") or "" for attributes in page.all("div")]
     assert any("<script>" in label for label in labels)  # as text, in an attribute

@@ -456,3 +456,26 @@ def test_a_judge_that_reads_but_serves_no_better_than_a_constant_is_named_so() -
 
 def test_one_unit_is_told_from_nothing() -> None:
     assert profile_of([4], [[4, 5]]).control_verdict == "no better than shuffled"
+
+
+def test_agreement_with_people_is_compared_with_theirs_on_units_that_two_of_them_rated() -> None:
+    """On 1 to 5: people agree by 3/4 and 1/2, the judge with them by 7/8 and 3/4.
+
+    The third unit has one rating, so people cannot agree on it.
+    """
+    profile = profile_of([4, 3, 1], [[4, 5], [2, 4], [5, np.nan]])
+
+    assert profile.a_ha_above_people.value == pytest.approx(((7 / 8 - 3 / 4) + (3 / 4 - 1 / 2)) / 2)
+    assert profile.a_ha_above_people.n_units == 2
+
+
+def test_a_copy_of_one_rater_agrees_with_people_more_than_they_with_each_other() -> None:
+    rng = np.random.default_rng(7)
+    ratings = rng.integers(1, 6, size=(120, 3)).astype(float)
+
+    above = profile_of(ratings[:, 0], ratings).a_ha_above_people
+    assert above.low > 0
+
+
+def test_agreement_above_people_is_undefined_without_two_ratings_of_a_unit() -> None:
+    assert np.isnan(profile_of([4, 3], [[4, np.nan], [3, np.nan]]).a_ha_above_people.value)

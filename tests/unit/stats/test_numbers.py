@@ -191,10 +191,8 @@ def test_float_noise_is_no_difference_in_any_coefficient() -> None:
         NOISY, scale=tenths, level="ordinal", confidence=0.95
     ) == agreement_profile(CLEAN, scale=tenths, level="ordinal", confidence=0.95)
     assert judge_human_profile(
-        NOISY[:, :1], CLEAN[:, 1], scale=tenths, level="ordinal", confidence=0.95
-    ) == judge_human_profile(
-        CLEAN[:, :1], NOISY[:, 1], scale=tenths, level="ordinal", confidence=0.95
-    )
+        NOISY, CLEAN[:, 1], scale=tenths, level="ordinal", confidence=0.95
+    ) == judge_human_profile(CLEAN, NOISY[:, 1], scale=tenths, level="ordinal", confidence=0.95)
 
 
 def test_a_rating_is_the_declared_value_it_was_written_for() -> None:

@@ -1,9 +1,11 @@
 """Cautions: what a reader should know before relying on a figure."""
 
+import pandas as pd
+
 from eval_assets.report.sections.cautions import cautions
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
-from tests.unit.report.builder import QUESTIONS, Case, Measured
+from tests.unit.report.builder import QUESTIONS, Case, Measured, with_tables
 
 CLARITY, SAFE = QUESTIONS
 
@@ -29,21 +31,36 @@ def test_fewer_than_fifty_responses_are_a_caution() -> None:
     assert "clarity (49)" in cautions_of(Case(measured=(Measured(CLARITY, n_responses=49),)))[title]
 
 
-def test_a_high_a_hh_beside_a_low_alpha_is_explained() -> None:
+def why_low(question: Measured) -> str:
+    """Return what is said of a question with a high A^HH and a low alpha."""
+    return cautions_of(Case(measured=(question,)))["clarity: high A^HH, low alpha"]
+
+
+def test_a_low_alpha_on_skewed_ratings_is_attributed_to_skew() -> None:
     """18 of 20 exact on skewed data, A^HH .975 and alpha .458."""
-    skewed = Measured(CLARITY, a_hh=0.975, alpha=0.458, by_chance=0.954, most_frequent_share=0.925)
+    skewed = Measured(
+        CLARITY, a_hh=0.975, alpha=0.458, by_chance=0.954, most_frequent_share=0.925, exact=90.0
+    )
 
-    caution = cautions_of(Case(measured=(skewed,)))["clarity: high A^HH, low alpha"]
-    for figure in ("0.975", "0.458", "0.954", "92.5 %"):
-        assert figure in caution
+    for words in ("0.975", "0.458", "0.954", "One value makes up 92.5 % of all ratings"):
+        assert words in why_low(skewed)
 
 
-def test_near_misses_on_even_data_are_not_attributed_to_skew() -> None:
+def test_a_low_alpha_whose_interval_reaches_chance_is_not_put_down_to_skew() -> None:
+    """A^HH .828 with chance .818 and alpha .067 [-.007, .162]."""
+    chance = Measured(
+        CLARITY, a_hh=0.828, alpha=0.067, half_width=0.08, most_frequent_share=0.7, exact=80.0
+    )
+
+    assert "Its interval reaches down to chance" in why_low(chance)
+    assert "One value" not in why_low(chance)
+
+
+def test_near_misses_on_even_ratings_are_not_put_down_to_skew() -> None:
     even = Measured(CLARITY, a_hh=0.79, alpha=0.54, most_frequent_share=0.34)
 
-    caution = cautions_of(Case(measured=(even,)))["clarity: high A^HH, low alpha"]
-    assert "go by alpha" in caution
-    assert "Skewed" not in caution
+    assert "Go by alpha" in why_low(even)
+    assert "One value" not in why_low(even)
 
 
 def test_a_guessed_scale_is_a_caution_that_names_the_guess() -> None:
@@ -62,12 +79,11 @@ def test_a_judge_that_scored_too_few_units_is_a_caution_with_the_reasons() -> No
     assert not any("scored only" in title for title in cautions_of(Case(statuses=enough)))
 
 
-def test_a_judge_no_better_than_a_constant_is_a_caution() -> None:
-    title = "Judges no better than a constant score"
+def test_judges_of_one_family_are_a_caution() -> None:
+    found = pd.DataFrame({"finding": ["gpt-6-luna and gpt-5 are both of gpt"]})
 
-    caution = cautions_of(Case(a_ha=0.7, a_ha_constant=0.7))[title]
-    assert "gpt on safe (0.7000 against 0.7000)" in caution
-    assert title not in cautions_of(Case(a_ha=0.7001, a_ha_constant=0.7))
+    told = {c.term: c.meaning for c in cautions(with_tables(Case().data(), dependent_judges=found))}
+    assert told["Judges that are not independent"] == "gpt-6-luna and gpt-5 are both of gpt."
 
 
 def test_without_judges_that_is_a_caution() -> None:

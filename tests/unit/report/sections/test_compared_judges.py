@@ -1,4 +1,4 @@
-"""Judges against humans: figures, lean and confusion."""
+"""Each judge against humans: verdict, figures, lean and confusion."""
 
 import pytest
 
@@ -6,8 +6,10 @@ from eval_assets.report._document import Section, Table
 from eval_assets.report.sections import compared_judges
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
-from tests.unit.report.builder import Case, Measured
-from tests.unit.report.reading import blocks_in, table
+from tests.unit.report.builder import QUESTIONS, Case, Measured
+from tests.unit.report.reading import blocks_in, cards, paragraphs, table
+
+OVERVIEW = "gpt against people"
 
 
 def section_of(case: Case) -> Section:
@@ -15,6 +17,33 @@ def section_of(case: Case) -> Section:
     section = compared_judges.section(case.data())
     assert section is not None
     return section
+
+
+def test_a_judge_stands_beside_its_controls_and_people() -> None:
+    assert table(section_of(Case()), OVERVIEW)[0] == {
+        "Question": "clarity",
+        "A^HA": "0.860",
+        "Constant": "0.700",
+        "Shuffled": "0.570",
+        "People": "0.880",
+        "Verdict": "as people do",
+        "Lean": "+0.31, more lenient",
+        "Units": "80",
+    }
+
+
+def test_every_judge_has_a_card_in_the_order_in_which_judges_are_declared() -> None:
+    section = section_of(Case())
+
+    assert list(cards(section)) == ["gpt", "haiku"]
+    assert "Agrees with people as people do on all 2 questions." in paragraphs(section)
+
+
+def test_a_verdict_beside_people_who_disagree_is_withheld() -> None:
+    case = Case(measured=(Measured(QUESTIONS[0]), Measured(QUESTIONS[1], a_hh=0.74)))
+
+    rows = table(section_of(case), OVERVIEW)
+    assert [row["Verdict"] for row in rows] == ["as people do", "people do not agree"]
 
 
 @pytest.mark.parametrize(
@@ -26,9 +55,7 @@ def section_of(case: Case) -> Section:
     ],
 )
 def test_the_lean_of_a_judge_is_put_into_words(bias: float, words: str) -> None:
-    rows = table(section_of(Case(bias=bias)), "Judges against humans")
-
-    assert rows[1]["Judge minus humans"] == words
+    assert table(section_of(Case(bias=bias)), OVERVIEW)[0]["Lean"] == words
 
 
 def test_confusion_counts_each_pair_of_values_once() -> None:
@@ -61,15 +88,9 @@ def test_a_continuous_scale_has_no_confusion_table() -> None:
     ]
 
     assert [found.label for found in tables] == [
-        "Judges against humans",
-        "All statistics of judges against humans: share",
+        *(OVERVIEW, "All statistics of gpt on share"),
+        *("haiku against people", "All statistics of haiku on share"),
     ]
-
-
-def test_judges_stand_in_the_order_in_which_they_are_declared() -> None:
-    rows = table(section_of(Case()), "Judges against humans")
-
-    assert [row["Judge"] for row in rows] == ["clarity", "gpt", "haiku", "safe", "gpt", "haiku"]
 
 
 def test_without_judges_there_is_nothing_to_compare() -> None:

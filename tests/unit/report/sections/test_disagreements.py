@@ -1,38 +1,60 @@
 """Disagreements: the worst first, with the texts in a fold."""
 
-from dataclasses import replace
+import pandas as pd
 
-from eval_assets.report._document import Fold, Quote
+from eval_assets.report._document import Table
 from eval_assets.report.sections import disagreements
-from tests.unit.report.builder import Case
-from tests.unit.report.reading import cards, paragraphs
+from tests.unit.report.builder import LONG, Case, with_tables
+from tests.unit.report.reading import blocks_in, notes, paragraphs, table
 
-LONG = "A sentence that goes on. " * 400
+LABEL = "Disagreements between raters"
+
+
+def test_a_disagreement_shows_who_rated_how_and_why_it_is_listed() -> None:
+    section = disagreements.section(Case().data())
+
+    assert table(section, LABEL) == [
+        {
+            "Response": "resp-1",
+            "Question": "clarity",
+            "Model": "fern-small",
+            "Ratings": "r1:\N{NO-BREAK SPACE}1 · r2:\N{NO-BREAK SPACE}5",
+            "Apart": "4",
+            "Why it is listed": "from one end of the scale to the other",
+        }
+    ]
+    assert notes(section, LABEL)[0][4] == "SD 2.00"
 
 
 def test_the_number_left_out_is_stated() -> None:
-    lead, facts, ratings = paragraphs(disagreements.section(Case().data()))
+    [lead] = paragraphs(disagreements.section(Case().data()))
 
     assert lead.startswith("The worst 1 of 31 in the table label_disagreements.")
-    assert facts == (
-        "clarity · fern-small · from one end of the scale to the other · 2 ratings, 4 points "
-        "apart, standard deviation 2.00"
+
+
+def test_many_ratings_are_counted_by_value() -> None:
+    data = Case().data()
+    ratings = pd.Series({f"r{n}": float(1 + n % 2) for n in range(123)}).to_json()
+    data = with_tables(
+        data, label_disagreements=data.tables["label_disagreements"].assign(ratings=ratings)
     )
-    assert ratings == "r1: 1 · r2: 5"
+
+    [row] = table(disagreements.section(data), LABEL)
+    assert row["Ratings"] == "1 (62 times) · 2 (61 times)"
 
 
-def test_a_long_text_is_shortened_and_whole_in_a_fold() -> None:
-    card = cards(disagreements.section(Case(response_text=LONG).data()))["resp-1"]
+def test_texts_are_folded_and_very_long_ones_are_cut() -> None:
+    section = disagreements.section(Case(response_text=LONG).data())
+    [found] = [block for block in blocks_in(section.blocks) if isinstance(block, Table)]
 
-    *_, start, fold = card.blocks
-    assert isinstance(start, Quote)
-    assert len(start.text) < 250
-    assert isinstance(fold, Fold)
-    assert fold.blocks[1] == Quote(LONG)
+    (_, prompt), (_, response) = found.rows[0].cells[0].folded
+    assert prompt == "Sort a list by two keys."
+    assert response.endswith(" ...")
+    assert 3900 < len(response) <= 4000
 
 
 def test_without_any_that_is_stated() -> None:
     data = Case().data()
-    data = replace(data, label_disagreements=data.label_disagreements.head(0), n_disagreements=0)
+    data = with_tables(data, label_disagreements=pd.DataFrame())
 
-    assert paragraphs(disagreements.section(data)) == ["No response has raters far apart."]
+    assert paragraphs(disagreements.section(data)) == ["On no response are raters far apart."]

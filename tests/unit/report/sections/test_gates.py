@@ -20,14 +20,14 @@ def states(case: Case) -> list[str]:
     ]
 
 
-def test_the_headline_of_open_gates_counts_the_questions_that_tuning_covers() -> None:
-    assert gates.headline(Case().data()) == "Judge tuning may start for 2 of 2 questions"
+def test_the_questions_that_tuning_covers_are_counted() -> None:
+    assert gates.tuning_sentence(Case().data()) == "Judge tuning may start for 2 of 2 questions"
 
 
-def test_the_headline_of_closed_gates_names_value_and_minimum() -> None:
+def test_closed_gates_are_named_with_value_and_minimum() -> None:
     case = Case(measured=(Measured(CLARITY, a_hh=0.62, alpha=0.35), Measured(SAFE, a_hh=0.62)))
 
-    assert gates.headline(case.data()) == (
+    assert gates.tuning_sentence(case.data()) == (
         "Judge tuning is blocked: human_a_hh 0.620 is below 0.75 and human_alpha 0.580 is below "
         "0.667"
     )
@@ -36,7 +36,7 @@ def test_the_headline_of_closed_gates_names_value_and_minimum() -> None:
 def test_questions_below_a_gate_are_left_out_by_name() -> None:
     case = Case(measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.74)))
 
-    assert gates.headline(case.data()) == (
+    assert gates.tuning_sentence(case.data()) == (
         "Judge tuning may start for 1 of 2 questions; left out: safe"
     )
     assert states(case) == ["partly open", "open", "open"]
@@ -55,7 +55,7 @@ def test_without_any_gate_tuning_is_blocked() -> None:
     """Nothing measured is no permission."""
     data = replace(Case().data(), gates=(), tunable=())
 
-    assert gates.headline(data) == "Judge tuning is blocked: no question passes every gate"
+    assert gates.tuning_sentence(data) == "Judge tuning is blocked: no question passes every gate"
 
 
 def test_stale_figures_block_and_the_card_names_the_remedy() -> None:
@@ -67,7 +67,7 @@ def test_stale_figures_block_and_the_card_names_the_remedy() -> None:
     closed = replace(outcome, overall=verdict, is_closed=True)
     data = replace(data, gates=(closed, *data.gates[1:]), tunable=())
 
-    assert gates.headline(data) == "Judge tuning is blocked: human_a_hh cannot be evaluated"
+    assert gates.tuning_sentence(data) == "Judge tuning is blocked: human_a_hh cannot be evaluated"
     assert "stale: X. Materialize human_agreement." in paragraphs(gates.section(data))
 
 
@@ -81,7 +81,7 @@ def test_a_value_just_below_its_minimum_is_never_written_as_the_minimum(a_hh: fl
     assert question.figure
 
     shown = (
-        gates.headline(data).split()[5],
+        gates.tuning_sentence(data).split()[5],
         gate.figure.value,
         table(gates.section(data), BY_QUESTION)[0]["human_a_hh"].split()[0],
         question.figure.value,

@@ -53,9 +53,33 @@ def test_pairwise_agreement_replaces_an_undefined_a_hh() -> None:
     ],
 )
 def test_a_hh_is_named_and_coloured_by_its_bands(a_hh: float, label: str, tone: str) -> None:
-    [figure] = figures(Measured(CLARITY, a_hh=a_hh))
+    [figure] = figures(Measured(CLARITY, a_hh=a_hh, by_chance=0.3))
 
     assert (figure.reading, figure.tone) == (label, tone)
+
+
+def test_a_hh_that_habits_alone_would_give_is_called_no_better_than_chance() -> None:
+    """.688 where chance gives .689."""
+    [figure] = figures(Measured(CLARITY, a_hh=0.688, by_chance=0.689))
+
+    assert figure.reading == "Moderate agreement, no better than chance"
+    assert figure.tone == "poor"
+
+
+@pytest.mark.parametrize(
+    ("kappa", "meaning"),
+    [
+        (0.575, "moderate; below the targets for human labels"),
+        (0.60, "moderate; acceptable for human labels"),
+        (0.85, "almost perfect; excellent for human labels"),
+    ],
+)
+def test_kappa_is_held_against_the_targets_for_human_labels(kappa: float, meaning: str) -> None:
+    """The builder gives kappa the value of alpha."""
+    data = Case(measured=(Measured(CLARITY, alpha=kappa),)).data()
+
+    rows = {r["Statistic"]: r for r in table(humans.section(data), "All statistics of clarity")}
+    assert rows["Fleiss' kappa"]["Meaning"] == meaning
 
 
 def test_findings_stand_on_the_card_of_their_question() -> None:

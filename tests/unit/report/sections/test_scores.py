@@ -25,4 +25,4 @@ def test_a_judges_mean_is_followed_by_its_lean() -> None:
     assert section is not None
 
     _, _, humans, gpt, *_ = notes(section, LABEL)[1]
-    assert (humans, gpt) == ("SD 0.40", "SD 0.40 · +0.31, more lenient")
+    assert (humans, gpt) == ("SD 0.40", "SD 0.40 · +0.31")

@@ -1,0 +1,192 @@
+"""The first screen: whether judges can be trusted, and what to do next, each with its evidence."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from eval_assets.evaluation import GateName
+from eval_assets.gates import HUMAN_GATES, GateOutcome
+from eval_assets.interpretation import figure_text
+from eval_assets.report._document import Cell, Tone, anchor
+from eval_assets.report._text import counted, interval_text, listed
+from eval_assets.report.data import ReportData, text
+from eval_assets.report.sections.judge_words import (
+    contested_questions,
+    judge_sentence,
+    verdicts_of,
+)
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The answer to "Can the judges be trusted?".
+
+    Args:
+        answer: The answer in a few words.
+        tone: How good it is.
+        gates: A sentence per gate.
+        judges: A sentence per judge.
+        next_step: What to do.
+    """
+
+    answer: str
+    tone: Tone
+    gates: tuple[Cell, ...]
+    judges: tuple[Cell, ...]
+    next_step: Cell
+
+
+def first_screen(data: ReportData) -> FirstScreen:
+    """Return what a reader should know first."""
+    answer, tone = _answer(data)
+    return FirstScreen(
+        answer=answer,
+        tone=tone,
+        gates=tuple(_gate_sentence(outcome) for outcome in data.gates),
+        judges=tuple(_judge_cell(data, judge.id) for judge in data.evaluation.judges),
+        next_step=next(_next_steps(data)),
+    )
+
+
+_CLAIMS: dict[GateName, tuple[str, str]] = {
+    "human_a_hh": ("People rate close to each other", "A^HH"),
+    "human_alpha": ("People agree with each other beyond chance", "alpha"),
+    "judge_alpha": ("The judges agree with each other beyond chance", "alpha"),
+}
+_DENIALS: dict[GateName, str] = {
+    "human_a_hh": "People do not rate close enough to each other",
+    "human_alpha": "People do not agree enough beyond chance",
+    "judge_alpha": "The judges do not agree enough beyond chance",
+}
+_CHANCE: dict[GateName, str] = {
+    "human_alpha": "People agree no better than chance",
+    "judge_alpha": "The judges agree no better than chance",
+}
+
+
+def _gate_sentence(outcome: GateOutcome) -> Cell:
+    """Return a gate in words, with a link to its card."""
+    overall = outcome.overall
+    claim, figure = _CLAIMS[outcome.gate]
+    limits = [overall.minimum]
+    value = figure_text(overall.value, limits=limits)
+    interval = interval_text(overall.low, overall.high, limits=limits)
+    match overall.verdict:
+        case "pass":
+            words = f"{claim}: {figure} {value}, and {overall.minimum:g} is needed"
+            if outcome.failing_questions:
+                words += f"; not on {listed(outcome.failing_questions)}"
+        case "fail":
+            is_chance = overall.low <= 0 and outcome.gate in _CHANCE
+            denial = _CHANCE[outcome.gate] if is_chance else _DENIALS[outcome.gate]
+            words = f"{denial}: {figure} {value}, and {overall.minimum:g} is needed"
+        case "not_evaluable":
+            words = f"{claim}? That cannot be said: {overall.reason}"
+    if overall.cannot_tell:
+        words += f". The data cannot tell: the 95 % interval is {interval}"
+    if outcome.severity == "warn" and not outcome.passed:
+        words += ". This gate does not block"
+    return Cell(f"{words}.", tone=_gate_tone(outcome), link=f"gate-{outcome.gate}")
+
+
+def _gate_tone(outcome: GateOutcome) -> Tone:
+    if outcome.is_closed:
+        return "poor"
+    return "good" if outcome.passed and not outcome.overall.cannot_tell else "fair"
+
+
+def _judge_cell(data: ReportData, judge_id: str) -> Cell:
+    """Return a judge in words, with a link to its card."""
+    found = verdicts_of(data, judge_id)
+    fit = fit_questions(data, judge_id)
+    tone: Tone = "good" if fit and len(fit) == len(found) else "fair" if fit else "poor"
+    link = anchor("judge", judge_id) if found else "judges"
+    return Cell(f"{judge_id}: {judge_sentence(data, judge_id)}.", tone=tone, link=link)
+
+
+def fit_questions(data: ReportData, judge_id: str) -> list[str]:
+    """Return the questions on which people agree, and the judge with them as they do."""
+    contested = contested_questions(data)
+    return [
+        question_id
+        for question_id, record in verdicts_of(data, judge_id).items()
+        if question_id not in contested and text(record, "verdict") == "as people do"
+    ]
+
+
+def _answer(data: ReportData) -> tuple[str, Tone]:
+    """Return whether the judges can be trusted, in a few words."""
+    closed = [outcome for outcome in data.gates if outcome.is_closed]
+    if not data.gates:
+        return "That cannot be said: nothing is measured yet", "poor"
+    for outcome in closed:
+        who = "people do" if outcome.gate in HUMAN_GATES else "the judges do"
+        if outcome.overall.verdict == "not_evaluable":
+            return f"That cannot be said: {outcome.overall.reason.split('. ')[0]}", "poor"
+        if outcome.overall.verdict == "fail":
+            return f"Not yet: {who} not agree with each other well enough", "poor"
+        return "Not yet: no question passes every gate", "poor"
+    if not data.evaluation.judges:
+        return "People agree with each other; no judge is declared yet", "fair"
+    return _answer_on_judges(data)
+
+
+def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
+    """Return the answer if people agree, and judges with each other."""
+    n_questions = len(data.evaluation.rubric)
+    fit = {judge.id: fit_questions(data, judge.id) for judge in data.evaluation.judges}
+    most = max(len(questions) for questions in fit.values())
+    if most:
+        best = [judge_id for judge_id, questions in fit.items() if len(questions) == most]
+        verb = "agrees" if len(best) == 1 else "agree"
+        where = "" if most == n_questions else f" on {most} of {n_questions} questions"
+        words = f"{listed(best)} {verb} with people as people do{where}"
+        return (f"Yes: {words}", "good") if most == n_questions else (f"In part: {words}", "fair")
+    verdicts = {
+        text(record, "verdict")
+        for judge_id in fit
+        for record in verdicts_of(data, judge_id).values()
+    }
+    if verdicts and verdicts <= {"like a constant", "like shuffled scores"}:
+        return "No: no judge is better than one that never reads the responses", "poor"
+    if "cannot tell" in verdicts:
+        return "That cannot be said: more responses have to be rated", "fair"
+    if verdicts <= {"not compared"}:
+        return "That cannot be said: no response has both a score and a rating", "poor"
+    return "No: no judge agrees with people as people do", "weak"
+
+
+def _next_steps(data: ReportData) -> Iterator[Cell]:
+    """Yield what to do, the most urgent first, each with a link to where it is explained."""
+    if not data.gates:
+        yield Cell("Measure agreement: eval-assets run.", link="gates")
+    for outcome in data.gates:
+        if outcome.is_closed:
+            yield _remedy(outcome.overall.remedy or outcome.reason, outcome)
+    if not data.evaluation.judges:
+        words = "Declare two judges of different vendors under judges in evaluation.yaml."
+        yield Cell(words, link="cautions")
+    yield from _useless_prompts(data)
+    for outcome in data.gates:
+        for verdict in (outcome.overall, *outcome.questions):
+            if verdict.remedy:
+                where = f"{verdict.question_id}: " if verdict.question_id else ""
+                yield _remedy(f"{where}{verdict.remedy}", outcome)
+    covered = f"{len(data.tunable)} of {counted(len(data.evaluation.rubric), 'question')}"
+    yield Cell(f"Tune the judges: the gates are open for {covered}.", link="gates")
+
+
+def _useless_prompts(data: ReportData) -> Iterator[Cell]:
+    """Yield judges whose scores on a question say nothing about the responses."""
+    for judge in data.evaluation.judges:
+        for question_id, record in verdicts_of(data, judge.id).items():
+            if text(record, "verdict").startswith("like"):
+                words = (
+                    f"Revise the prompt of {judge.id}: its scores on {question_id} say no more "
+                    f"than those of a judge that never reads the responses."
+                )
+                yield Cell(words, link=anchor("judge", judge.id))
+
+
+def _remedy(words: str, outcome: GateOutcome) -> Cell:
+    link = "disagreements" if "label_disagreements" in words else f"gate-{outcome.gate}"
+    return Cell(f"{words}.", link=link)

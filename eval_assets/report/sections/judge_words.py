@@ -1,0 +1,103 @@
+"""The verdict on each judge in words."""
+
+from collections.abc import Mapping
+
+from eval_assets.gates import HUMAN_GATES
+from eval_assets.report._document import Cell, Tone
+from eval_assets.report._text import counted, listed
+from eval_assets.report.data import Record, ReportData, number, text
+
+_WORDS = {
+    "as people do": "agrees with people as people do",
+    "less than people do": "agrees with people less than people do",
+    "cannot tell": "the data cannot tell whether it agrees with people as people do",
+}
+_CONTROLS = {
+    "like a constant": ("a_ha_above_constant", "a constant score"),
+    "like shuffled scores": ("a_ha_above_shuffled", "its own scores, shuffled"),
+}
+_TONES: Mapping[str, Tone] = {
+    "as people do": "good",
+    "less than people do": "weak",
+    "cannot tell": "fair",
+    "like a constant": "poor",
+    "like shuffled scores": "poor",
+    "not compared": "none",
+}
+
+
+def verdicts_of(data: ReportData, judge_id: str) -> dict[str, Record]:
+    """Return the rows of a judge by question, in the rubric's order."""
+    found = {
+        text(record, "question_id"): record
+        for record in data.rows("judge_human_agreement")
+        if text(record, "judge_id") == judge_id
+    }
+    return {q.id: found[q.id] for q in data.evaluation.rubric if q.id in found}
+
+
+def verdict_cell(data: ReportData, record: Record) -> Cell:
+    """Return the verdict of a judge on one question in a few words."""
+    verdict = text(record, "verdict")
+    if _is_no_merit(data, record):
+        return Cell("people do not agree")
+    return Cell(verdict or "not compared", tone=_TONES.get(verdict, "none"))
+
+
+def judge_sentence(data: ReportData, judge_id: str) -> str:
+    """Return how a judge agrees with people, over all questions."""
+    found = verdicts_of(data, judge_id)
+    by_words: dict[tuple[str, str], list[str]] = {}
+    for question_id, record in sorted(found.items(), key=lambda item: _rank(item[1])):
+        words, where = _words(record), ""
+        if _is_no_merit(data, record):
+            words, where = "cannot be judged", ", where people do not agree with each other"
+        by_words.setdefault((words, where), []).append(question_id)
+    parts = [
+        f"{words} on {_questions(questions, len(found))}{where}"
+        for (words, where), questions in by_words.items()
+    ]
+    return "; ".join(parts) or "no score beside a rating"
+
+
+def contested_questions(data: ReportData) -> set[str]:
+    """Return the questions on which people do not agree well enough."""
+    return {
+        question_id
+        for outcome in data.gates
+        if outcome.gate in HUMAN_GATES
+        for question_id in outcome.failing_questions
+    }
+
+
+def _is_no_merit(data: ReportData, record: Record) -> bool:
+    """Return whether a judge is compared with people who do not agree with each other."""
+    is_contested = text(record, "question_id") in contested_questions(data)
+    return is_contested and text(record, "verdict") in _WORDS
+
+
+def _rank(record: Record) -> int:
+    """Return the place of a verdict in a sentence: the best first."""
+    order = list(_TONES)
+    verdict = text(record, "verdict")
+    return order.index(verdict) if verdict in order else len(order)
+
+
+def _questions(questions: list[str], n_all: int) -> str:
+    """Return the questions by name; of many their number."""
+    if len(questions) == n_all > 1:
+        return f"all {n_all} questions"
+    most_named = 3
+    if len(questions) <= most_named:
+        return listed(questions)
+    return f"{len(questions)} of {counted(n_all, 'question')}"
+
+
+def _words(record: Record) -> str:
+    """Return the verdict of a row as part of a sentence."""
+    verdict = text(record, "verdict")
+    if verdict in _CONTROLS:
+        column, control = _CONTROLS[verdict]
+        exceeds = number(record, column) > 0
+        return f"{'cannot be told apart from' if exceeds else 'no better than'} {control}"
+    return _WORDS.get(verdict, "no response has both its score and a rating")

@@ -1,0 +1,122 @@
+"""Agreement over runs, with a fall that is more than noise."""
+
+import math
+from collections.abc import Iterable, Iterator
+
+from eval_assets.evaluation import GateName
+from eval_assets.interpretation import A_HH_LIMITS, ALPHA_LIMITS, figure_text
+from eval_assets.report._document import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Column,
+    Plot,
+    Section,
+    Table,
+    TableRow,
+    Text,
+    cells,
+)
+from eval_assets.report._text import interval_text
+from eval_assets.report.data import Record, ReportData, number, text
+
+_MOST_RUNS = 20
+_FEWEST_RUNS = 2
+_FIGURES: dict[str, tuple[str, GateName, tuple[float, ...]]] = {
+    "a_hh": ("A^HH", "human_a_hh", A_HH_LIMITS),
+    "alpha": ("alpha of people", "human_alpha", ALPHA_LIMITS),
+    "judge_alpha": ("alpha of judges", "judge_alpha", ALPHA_LIMITS),
+}
+_LEAD = (
+    "Overall figures of the last runs, newest first; runs on the same data are one. A figure has "
+    "fallen if the value before lies above the whole 95 % interval of today."
+)
+
+
+def section(data: ReportData) -> Section | None:
+    """Return the overall figures of the last runs; None until two runs differ in their data."""
+    runs = _runs(data.rows("agreement_history"))
+    if len(runs) < _FEWEST_RUNS:
+        return None
+    falls = tuple(_falls(data, runs))
+    blocks: list[Block] = [Text(_LEAD)]
+    if falls:
+        blocks.append(Bullets(falls, heading="What fell"))
+    blocks.append(_table(data, runs[:_MOST_RUNS]))
+    return Section("trend", "Agreement over time", "Trend", (Card("", tuple(blocks)),))
+
+
+def _runs(history: Iterable[Record]) -> list[Record]:
+    """Return the overall rows, newest first, one for each version of the data and the judges."""
+    overall = [record for record in history if text(record, "scope") == "overall"]
+    overall.sort(key=lambda record: text(record, "measured_at"), reverse=True)
+    newest: dict[tuple[str, str], Record] = {}
+    for record in overall:
+        key = (text(record, "data_version"), text(record, "judge_set_fingerprint"))
+        newest.setdefault(key, record)
+    return list(newest.values())
+
+
+def _falls(data: ReportData, runs: list[Record]) -> Iterator[Cell]:
+    """Yield each figure whose value before lies above today's interval."""
+    newest, before = runs[:2]
+    gates = {outcome.gate: outcome.overall for outcome in data.gates}
+    for column, (name, gate, limits) in _FIGURES.items():
+        was = number(before, column)
+        if gate in gates and was > gates[gate].high and was > number(newest, column):
+            now = gates[gate]
+            yield Cell(
+                f"{name} fell from {figure_text(was, limits=limits)} to "
+                f"{figure_text(now.value, limits=limits)} "
+                f"({interval_text(now.low, now.high, limits=limits)})",
+                tone="poor",
+                link=f"gate-{gate}",
+            )
+
+
+def _table(data: ReportData, runs: list[Record]) -> Table:
+    minimums = {outcome.gate: outcome.overall.minimum for outcome in data.gates}
+    judge_sets = list(dict.fromkeys(text(run, "judge_set_fingerprint") for run in reversed(runs)))
+    return Table(
+        "Agreement by run",
+        (
+            Column("Measured"),
+            *(Column(name, axis=(0.0, 1.0)) for name, _, _ in _FIGURES.values()),
+            Column("Judges"),
+        ),
+        tuple(
+            TableRow(
+                cells(
+                    text(run, "measured_at")[:16],
+                    *(
+                        _cell(run, column, minimums.get(gate, math.nan), limits)
+                        for column, (_, gate, limits) in _FIGURES.items()
+                    ),
+                    _judge_set(run, judge_sets),
+                )
+            )
+            for run in runs
+        ),
+    )
+
+
+def _cell(run: Record, column: str, minimum: float, limits: tuple[float, ...]) -> Cell:
+    value = number(run, column)
+    written = figure_text(value, limits=limits)
+    return Cell(
+        written,
+        plot=Plot(
+            low=0.0,
+            high=1.0,
+            label=f"{_FIGURES[column][0]} {written} at {text(run, 'measured_at')[:16]}",
+            dots=(("circle", value),),
+            marks=() if math.isnan(minimum) else (("minimum", minimum),),
+        ),
+    )
+
+
+def _judge_set(run: Record, judge_sets: list[str]) -> str:
+    """Return which set of judges a run had, by number: the oldest is the first."""
+    fingerprint = text(run, "judge_set_fingerprint")
+    return f"set {judge_sets.index(fingerprint) + 1} ({fingerprint})" if fingerprint else "none"

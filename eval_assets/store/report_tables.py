@@ -1,0 +1,82 @@
+"""Everything that the report shows, read in one place and limited to what a person can read."""
+
+from collections.abc import Mapping
+
+import duckdb
+import pandas as pd
+
+from eval_assets.store.scores import status_counts
+from eval_assets.store.summaries import worst_disagreements
+from eval_assets.store.tables import count_rows, read_table
+
+MOST_LISTED = 200
+"""Rows of a list of single responses or prompts; the tables have all."""
+
+_WHOLE = (
+    "human_agreement",
+    "label_findings",
+    "judge_agreement_without",
+    "judge_human_agreement",
+    "judge_confusion",
+    "score_summary",
+    "results_by_model",
+)
+"""Tables whose length depends on questions, raters and slices, not on responses."""
+
+_LISTS = {
+    "judge_agreement": "SELECT * FROM judge_agreement WHERE scope <> 'response'",
+    "agreement_by_slice": """
+        SELECT * FROM agreement_by_slice
+        WHERE slice <> 'prompt_id' AND question_id IS NULL
+        ORDER BY ALL
+    """,
+    "dual_judge_validation": """
+        SELECT * FROM dual_judge_validation ORDER BY timestamp DESC LIMIT 10
+    """,
+    "judge_costs": """
+        SELECT judge_id, model_requested AS model, count(*) AS n_requests,
+               count(*) FILTER (status <> 'ok') AS n_failed,
+               sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+               CASE WHEN count(*) = count(cost_usd) THEN sum(cost_usd) END AS cost_usd,
+               median(latency_seconds) AS latency_seconds
+        FROM judge_calls GROUP BY ALL ORDER BY ALL
+    """,
+}
+_WORST = {
+    "judge_human_disagreements": """
+        SELECT judge_human_disagreements.*, model_name, prompt_text, response_text
+        FROM judge_human_disagreements
+        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
+        ORDER BY abs(difference) / (scale_max - scale_min) DESC, response_id, judge_id
+        LIMIT $most
+    """,
+    "results": """
+        SELECT agreement_by_slice.*, prompt_text
+        FROM agreement_by_slice LEFT JOIN (
+            SELECT prompt_id AS slice_value, min(prompt_text) AS prompt_text
+            FROM response_groups JOIN responses USING (response_id) GROUP BY ALL
+        ) USING (slice_value)
+        WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL
+              AND alpha IS NOT NULL
+        ORDER BY alpha, slice_value, model_name
+        LIMIT $most
+    """,
+}
+"""Lists of single responses or prompts, worst first."""
+
+_COUNTED = ("responses", "label_disagreements", "judge_human_disagreements")
+
+
+def read_report_tables(
+    connection: duckdb.DuckDBPyConnection,
+) -> tuple[Mapping[str, pd.DataFrame], Mapping[str, int]]:
+    """Return the tables that the report shows, and how many rows those have that it shortens."""
+    tables = {name: read_table(connection, name) for name in _WHOLE}
+    tables |= {name: connection.execute(query).df() for name, query in _LISTS.items()}
+    tables |= {
+        name: connection.execute(query, {"most": MOST_LISTED}).df()
+        for name, query in _WORST.items()
+    }
+    tables["label_disagreements"] = worst_disagreements(connection, most=MOST_LISTED)
+    tables["judge_statuses"] = status_counts(connection)
+    return tables, {name: count_rows(connection, name) for name in _COUNTED}

@@ -1,0 +1,87 @@
+"""A real browser for pages: Debian's chromium, driven by Playwright, and axe-core's rules."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium")
+AXE = Path(sys.prefix) / "node_modules" / "axe-core" / "axe.min.js"
+
+OpenPage = Callable[..., "Page"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let a skipped test fail in CI, which installs all that these tests need."""
+    report = yield
+    if report.skipped and "EVAL_ASSETS_NO_SKIPS" in os.environ:
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which CI does not allow: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """One browser for all tests."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright installed")
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser: "Browser", tmp_path: Path) -> Iterator[OpenPage]:
+    """Open a page from its HTML; whatever the browser complains of fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(html: str, *, width: int = 1440, anchor: str = "", **context: Any) -> "Page":
+        file = tmp_path / "page.html"
+        file.write_text(html, encoding="utf-8")
+        made = browser.new_context(viewport={"width": width, "height": 900}, **context)
+        contexts.append(made)
+        page = made.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend(_outside(request.url)))
+        page.goto(f"{file.as_uri()}{anchor}")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The rules of axe-core as a script."""
+    if not AXE.exists():
+        pytest.skip("no axe-core installed: make test-slow installs it with npm")
+    return AXE.read_text("utf-8")
+
+
+def violations(page: "Page", axe: str) -> list[str]:
+    """Return what axe-core finds wrong: rule, element and reason."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found
+        for node in violation["nodes"]
+    ]
+
+
+def _outside(url: str) -> list[str]:
+    return [] if url.startswith("file:") else [f"requested {url}"]

@@ -1,0 +1,166 @@
+"""The first screen: can the judges be trusted, and what is to be done next."""
+
+from dataclasses import replace
+
+import pytest
+
+from eval_assets.agreement import JudgeVerdict
+from eval_assets.evaluation import Gate, default_gates
+from eval_assets.report.sections.first_screen import FirstScreen, first_screen
+from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured
+
+CLARITY, SAFE = QUESTIONS
+
+
+def screen_of(case: Case) -> FirstScreen:
+    return first_screen(case.data())
+
+
+def all_of(verdict: JudgeVerdict) -> dict[tuple[str, str], JudgeVerdict]:
+    """Return that verdict for both judges on both questions."""
+    return {(judge.id, question.id): verdict for judge in JUDGES for question in QUESTIONS}
+
+
+def test_judges_that_agree_as_people_do_can_be_trusted() -> None:
+    screen = screen_of(Case())
+
+    assert screen.answer == "Yes: gpt and haiku agree with people as people do"
+    assert screen.tone == "good"
+    assert [cell.text for cell in screen.judges] == [
+        "gpt: agrees with people as people do on all 2 questions.",
+        "haiku: agrees with people as people do on all 2 questions.",
+    ]
+    assert screen.next_step.text == "Tune the judges: the gates are open for 2 of 2 questions."
+
+
+def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
+    screen = screen_of(Case(a_ha=0.69, verdicts=all_of("like a constant")))
+
+    assert screen.answer == "No: no judge is better than one that never reads the responses"
+    assert screen.tone == "poor"
+    assert screen.judges[0].text == "gpt: no better than a constant score on all 2 questions."
+    assert screen.next_step.text == (
+        "Revise the prompt of gpt: its scores on clarity say no more than those of a judge that "
+        "never reads the responses."
+    )
+    assert screen.next_step.link == "judge-gpt"
+
+
+def test_a_judge_above_a_control_by_chance_cannot_be_told_apart_from_it() -> None:
+    case = Case(a_ha=0.71, verdicts={("gpt", "safe"): "like a constant"})
+
+    assert screen_of(case).judges[0].text == (
+        "gpt: agrees with people as people do on clarity; cannot be told apart from a constant "
+        "score on safe."
+    )
+
+
+def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
+    verdicts = all_of("less than people do") | {("haiku", "safe"): "as people do"}
+    screen = screen_of(Case(verdicts=verdicts))
+
+    assert screen.answer == "In part: haiku agrees with people as people do on 1 of 2 questions"
+    assert [cell.tone for cell in screen.judges] == ["poor", "fair"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "answer"),
+    [
+        ("less than people do", "No: no judge agrees with people as people do"),
+        ("cannot tell", "That cannot be said: more responses have to be rated"),
+        ("not compared", "That cannot be said: no response has both a score and a rating"),
+        (
+            "like shuffled scores",
+            "No: no judge is better than one that never reads the responses",
+        ),
+    ],
+)
+def test_the_answer_follows_the_verdicts_on_the_judges(verdict: JudgeVerdict, answer: str) -> None:
+    assert screen_of(Case(verdicts=all_of(verdict))).answer == answer
+
+
+def test_agreeing_like_people_who_disagree_is_no_merit() -> None:
+    case = Case(measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.74)))
+    screen = screen_of(case)
+
+    assert screen.answer == (
+        "In part: gpt and haiku agree with people as people do on 1 of 2 questions"
+    )
+    assert screen.judges[0].text == (
+        "gpt: agrees with people as people do on clarity; cannot be judged on safe, where people "
+        "do not agree with each other."
+    )
+
+
+def test_closed_gates_of_people_come_before_whatever_judges_do() -> None:
+    screen = screen_of(Case(measured=(Measured(CLARITY, a_hh=0.62, alpha=0.35),)))
+
+    assert screen.answer == "Not yet: people do not agree with each other well enough"
+    assert screen.gates[0].text == (
+        "People do not rate close enough to each other: A^HH 0.620, and 0.75 is needed."
+    )
+    assert (screen.gates[0].tone, screen.gates[0].link) == ("poor", "gate-human_a_hh")
+
+
+def test_agreement_near_chance_is_called_so() -> None:
+    """From the interval, not from the value: .067 with [-.007, .162]."""
+    near = Case(measured=(Measured(CLARITY, alpha=0.067, half_width=0.08),))
+    low = Case(measured=(Measured(CLARITY, alpha=0.35, half_width=0.08),))
+
+    assert screen_of(near).gates[1].text.startswith("People agree no better than chance: alpha")
+    assert screen_of(low).gates[1].text.startswith("People do not agree enough beyond chance")
+
+
+def test_a_gate_that_judges_close_is_named() -> None:
+    screen = screen_of(Case(measured=(Measured(CLARITY, judge_alpha=0.5),)))
+
+    assert screen.answer == "Not yet: the judges do not agree with each other well enough"
+
+
+def test_what_cannot_be_evaluated_is_not_called_disagreement() -> None:
+    data = Case().data()
+    verdict = replace(
+        data.gates[0].overall,
+        verdict="not_evaluable",
+        reason="1 response with two ratings or more, at least 2 are needed. Have more rated",
+        remedy="Have more rated",
+    )
+    closed = replace(data.gates[0], overall=verdict, is_closed=True)
+    screen = first_screen(replace(data, gates=(closed, *data.gates[1:]), tunable=()))
+
+    assert screen.answer == (
+        "That cannot be said: 1 response with two ratings or more, at least 2 are needed"
+    )
+    assert screen.next_step.text == "Have more rated."
+
+
+def test_an_interval_that_holds_the_minimum_is_part_of_the_sentence() -> None:
+    screen = screen_of(Case(measured=(Measured(CLARITY, alpha=0.69, half_width=0.05),)))
+
+    assert screen.gates[1].text == (
+        "People agree with each other beyond chance: alpha 0.690, and 0.667 is needed. The data "
+        "cannot tell: the 95 % interval is 0.640 to 0.740."
+    )
+
+
+def test_a_gate_that_only_warns_says_that_it_does_not_block() -> None:
+    gates = default_gates() | {"human_alpha": Gate(0.95, severity="warn")}
+
+    assert screen_of(Case(gates=gates)).gates[1].text.endswith("This gate does not block.")
+
+
+def test_without_judges_the_next_step_is_to_declare_some() -> None:
+    screen = screen_of(Case(judges=(), statuses=()))
+
+    assert screen.answer == "People agree with each other; no judge is declared yet"
+    assert screen.judges == ()
+    assert screen.next_step.text == (
+        "Declare two judges of different vendors under judges in evaluation.yaml."
+    )
+
+
+def test_before_anything_is_measured_nothing_is_said_of_trust() -> None:
+    screen = first_screen(replace(Case().data(), gates=(), tunable=()))
+
+    assert screen.answer == "That cannot be said: nothing is measured yet"
+    assert screen.next_step.text == "Measure agreement: eval-assets run."

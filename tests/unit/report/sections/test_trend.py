@@ -1,0 +1,83 @@
+"""Agreement over runs: newest first, one row per version of the data, falls beyond noise."""
+
+import pandas as pd
+
+from eval_assets.report._document import Bullets, Section
+from eval_assets.report.data import ReportData
+from eval_assets.report.sections import trend
+from tests.unit.report.builder import Case, with_tables
+from tests.unit.report.reading import blocks_in, table
+
+Run = tuple[str, str, float, str]
+"""When it was measured, version of the data, A^HH, set of judges."""
+
+
+def data_of(*runs: Run) -> ReportData:
+    rows = [
+        {
+            "run_id": f"run-{measured_at}",
+            "measured_at": measured_at,
+            "scope": scope,
+            "question_id": None if scope == "overall" else "clarity",
+            "a_hh": a_hh,
+            "alpha": 0.81,
+            "judge_alpha": 0.83,
+            "data_version": version,
+            "judge_set_fingerprint": judges,
+        }
+        for measured_at, version, a_hh, judges in runs
+        for scope in ("overall", "question")
+    ]
+    return with_tables(Case().data(), agreement_history=pd.DataFrame(rows))
+
+
+def section_of(*runs: Run) -> Section:
+    section = trend.section(data_of(*runs))
+    assert section is not None
+    return section
+
+
+def falls(section: Section) -> list[str]:
+    lists = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
+    return [item.text for block in lists for item in block.items]
+
+
+def test_runs_on_the_same_data_are_one_row_and_the_newest_is_first() -> None:
+    section = section_of(
+        ("2026-11-18 06:00", "v1", 0.90, "abc"),
+        ("2026-11-19 06:00", "v2", 0.88, "abc"),
+        ("2026-11-20 06:00", "v2", 0.88, "abc"),
+    )
+
+    rows = table(section, "Agreement by run")
+    assert [(row["Measured"], row["A^HH"]) for row in rows] == [
+        ("2026-11-20 06:00", "0.880"),
+        ("2026-11-18 06:00", "0.9000"),
+    ]
+
+
+def test_a_value_before_above_the_whole_interval_of_today_is_a_fall() -> None:
+    """Today's A^HH is .88 with [.84, .92]."""
+    section = section_of(("2026-11-18", "v1", 0.95, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
+
+    assert falls(section) == ["A^HH fell from 0.950 to 0.880 (0.840 to 0.920)"]
+
+
+def test_a_value_before_within_the_interval_of_today_is_noise() -> None:
+    section = section_of(("2026-11-18", "v1", 0.91, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
+
+    assert falls(section) == []
+
+
+def test_each_row_names_the_judges_it_was_measured_with() -> None:
+    section = section_of(("2026-11-18", "v1", 0.9, "abc"), ("2026-11-19", "v1", 0.88, "def"))
+
+    assert [row["Judges"] for row in table(section, "Agreement by run")] == [
+        "set 2 (def)",
+        "set 1 (abc)",
+    ]
+
+
+def test_one_run_is_no_trend() -> None:
+    assert trend.section(data_of(("2026-11-18", "v1", 0.9, "abc"))) is None
+    assert trend.section(Case().data()) is None
