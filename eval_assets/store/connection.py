@@ -104,7 +104,10 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
     pause = _FIRST_PAUSE_SECONDS
     while True:
         try:
-            return duckdb.connect(str(path), config={"autoinstall_known_extensions": "false"})
+            return duckdb.connect(
+                f"duckdb:{path}",  # nothing else: a CSV file would open as a database in memory
+                config={"autoinstall_known_extensions": "false"},
+            )
         except duckdb.IOException as error:
             waited = time.monotonic() - started
             if not _LOCKED.search(str(error)) or waited >= wait_seconds:

@@ -340,6 +340,7 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
     assert {name for name, _ in again} == {
         "generated_responses",
         "human_labels",
+        "judge_calls",
         "judge_scores",
         "responses",
     }
