@@ -85,6 +85,7 @@ class Evaluation:
         judges: LLM raters; without any the human side runs alone.
         gates: Gates by name.
         budget_usd: Most that one run may spend on judges and generators; None for no cap.
+        budget_usd_per_month: Most that all runs of one calendar month (UTC) may spend.
         judge_prompt: Template of the judges' prompt; None for the one that ships.
         staged: When one judge of the first pair is enough; None to ask all about everything.
         generators: Models that answer the prompts; empty if responses are given.
@@ -105,6 +106,7 @@ class Evaluation:
     judges: tuple[Judge, ...] = ()
     gates: Mapping[GateName, Gate] = field(default_factory=default_gates)
     budget_usd: NotNegative | None = None
+    budget_usd_per_month: NotNegative | None = None
     judge_prompt: Path | None = None
     staged: Staged | None = None
     generators: tuple[Generator, ...] = ()

@@ -19,10 +19,13 @@ from eval_assets.interpretation import LOWEST_COVERAGE
 from eval_assets.judges import api_key_name, lifecycle_of, shared_family
 from eval_assets.raters import Generator, Judge
 from eval_assets.scale import TOLERANCE
-from eval_assets.store import judged_models, score_coverage, tables_that_hold
+from eval_assets.store import judged_models, score_coverage, spent_in_month, tables_that_hold
 
 SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
+
+MONTH_WARNING = 0.8
+"""Share of a month's budget from which on the check warns."""
 
 Figures = Mapping[str, dg.TableMetadataValue | list[str] | float | None]
 
@@ -83,20 +86,33 @@ def judges_independent(folder: EvaluationFolder) -> dg.AssetCheckResult:
 def within_budget(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> dg.AssetCheckResult:
-    """The budget reached every unit of the last run."""
+    """The budget reached every unit of the last run, and most of the month's is left."""
+    month_usd = 0.0
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             coverage = score_coverage(connection)
+        if evaluation.budget_usd_per_month is not None:
+            with folder.ledger(evaluation) as ledger:
+                month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
     last = _last_materialization(context)
     figures = {name: _number(last, name) for name in ("n_calls", "spent_usd", "budget_left_usd")}
     n_stopped = int(coverage["n_budget_stopped"].sum())
     return result_of(
-        over_budget(n_stopped, cap=evaluation.budget_usd, left=figures["budget_left_usd"]),
+        [
+            *over_budget(n_stopped, cap=evaluation.budget_usd, left=figures["budget_left_usd"]),
+            *most_of_the_month(month_usd, cap=evaluation.budget_usd_per_month),
+        ],
         otherwise=(
             "The budget reached every unit." if figures["n_calls"] else "Nothing was spent."
         ),
-        metadata={**figures, "budget_usd": evaluation.budget_usd, "n_budget_stopped": n_stopped},
+        metadata={
+            **figures,
+            "budget_usd": evaluation.budget_usd,
+            "budget_usd_per_month": evaluation.budget_usd_per_month,
+            "spent_this_month_usd": month_usd,
+            "n_budget_stopped": n_stopped,
+        },
     )
 
 
@@ -171,13 +187,22 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:
 
 
 def over_budget(n_stopped: int, *, cap: float | None, left: float | None) -> list[Finding]:
-    """What the budget did not reach."""
+    """Return a finding if the budget did not reach every score."""
     if not n_stopped:
         return []
     money = "" if cap is None else f" of {cap:g} USD"
     rest = "" if left is None else f" ({left:.4f} USD are left)"
     text = f"The budget{money}{rest} did not reach {n_stopped} scores"
-    return [Finding(f"{text}. Raise budget_usd and run again: nothing is asked twice")]
+    return [Finding(f"{text}. Raise it and run again: nothing is asked twice")]
+
+
+def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[Finding]:
+    """Return a finding if most of what a month may cost is spent."""
+    if cap is None or spent_usd < MONTH_WARNING * cap - TOLERANCE:
+        return []
+    share = f" ({spent_usd / cap:.0%})" if cap else ""
+    text = f"{spent_usd:.4f} of {cap:g} USD{share} of this month's budget are spent"
+    return [Finding(f"{text}. Raise budget_usd_per_month, or wait for the next month")]
 
 
 def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:

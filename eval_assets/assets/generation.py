@@ -31,6 +31,7 @@ from eval_assets.store import (
     Worker,
     copy_ledger,
     is_imported,
+    left_to_spend,
     record_import,
     replace_rows,
     transaction,
@@ -93,11 +94,12 @@ def _generate(
 ) -> GenerationSummary:
     """Ask every generator every prompt, except for what the ledger already answers."""
     prompts = read_prompts(evaluation)
-    generators = live_generators(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
-    options = RequestOptions(
-        api_keys=api_keys(evaluation.generators), budget_usd=evaluation.budget_usd
-    )
+    today = datetime.now(tz=UTC).date()
+    generators = live_generators(evaluation, environ=os.environ, today=today)
+    keys = api_keys(evaluation.generators)
     with folder.ledger(evaluation) as ledger:
+        left_usd = left_to_spend(ledger, evaluation, run_id=run_id, today=today)
+        options = RequestOptions(api_keys=keys, budget_usd=left_usd)
         with Worker(ledger, asset="generated_responses", run_id=run_id) as worker:
             summary = asyncio.run(
                 generate_responses(prompts, generators, worker, name=_response_id, options=options)

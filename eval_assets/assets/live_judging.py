@@ -30,7 +30,7 @@ from eval_assets.raters import Judge, judge_fingerprint
 from eval_assets.store import (
     Worker,
     copy_ledger,
-    spent_in_run,
+    left_to_spend,
     transaction,
     units_to_judge,
     write_staged_mode,
@@ -74,9 +74,9 @@ def judge_live(evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str)
         ]
     template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
-        cap = evaluation.budget_usd
-        budget = None if cap is None else max(0.0, cap - spent_in_run(ledger, run_id))
-        options = RequestOptions(api_keys=keys, budget_usd=budget)
+        today = datetime.now(tz=UTC).date()
+        left_usd = left_to_spend(ledger, evaluation, run_id=run_id, today=today)
+        options = RequestOptions(api_keys=keys, budget_usd=left_usd)
         with Worker(ledger, asset="judge_scores", run_id=run_id) as worker:
             summary = asyncio.run(
                 judge_units(

@@ -42,6 +42,7 @@ from eval_assets.store import (
     append_history,
     connect,
     copy_ledger,
+    left_to_spend,
     transaction,
 )
 
@@ -81,11 +82,14 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
     asked = read_document_query(query_id, query, docs)
     evaluation = _evaluation(data)
     _refuse_one_model_twice(evaluation.judges)
-    judges = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
-    options = RequestOptions(api_keys(evaluation.judges), budget_usd=evaluation.budget_usd)
-    require_prices(judges, budget_usd=options.budget_usd)
+    today = datetime.now(tz=UTC).date()
+    judges = live_judges(evaluation, environ=os.environ, today=today)
+    keys = api_keys(evaluation.judges)
     path = database_of(data, database)
     with ledger_of(data, evaluation, database=path) as ledger:
+        left_usd = left_to_spend(ledger, evaluation, run_id=None, today=today)
+        options = RequestOptions(keys, budget_usd=left_usd)
+        require_prices(judges, budget_usd=left_usd)
         with Worker(ledger, asset="dual-judge") as worker:
             summary, latency_seconds = _ask(asked, judges, worker, options)
         judged = _judgement(asked, evaluation.judges, summary.scores)

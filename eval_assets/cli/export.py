@@ -1,32 +1,28 @@
 """`eval-assets export`: a stored table as CSV, JSON Lines or Parquet."""
 
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.options import (
+    check_output,
+    data_option,
+    database_of,
+    database_option,
+    format_option,
+    output_option,
+    put_file,
+)
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.store import ExportFormat, connect, export_table, table_names
 
 
 @click.command(short_help="Write a stored table as CSV, JSON Lines or Parquet.")
 @click.argument("table")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["csv", "jsonl", "parquet"]),
-    default="csv",
-    show_default=True,
-)
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write; Parquet needs one.  [default: the terminal]",
-)
+@format_option
+@output_option
 @data_option
 @database_option
 def export(
@@ -39,8 +35,7 @@ def export(
     """
     if table not in table_names():
         raise click.UsageError(f"There is no table {table}. Tables: {', '.join(table_names())}.")
-    if form == "parquet" and output is None:
-        raise click.UsageError("Parquet is not text: name a file with --output.")
+    check_output(form, output)
     path = database_of(data, database)
     if not path.exists():
         remedy = f"Run eval-assets run --data {data}"
@@ -49,20 +44,5 @@ def export(
         made = Path(folder) / "rows"
         with connect(path, folder=data) as connection:
             export_table(connection, table, made, form=form)
-        if output is None:
-            with made.open("rb") as rows:
-                shutil.copyfileobj(rows, sys.stdout.buffer)
-        else:
-            _put(made, output)
+        put_file(made, output)
     return DONE
-
-
-def _put(made: Path, output: Path) -> None:
-    """Move the rows to the file that was named."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(made, output)
-    except OSError as error:
-        what = f"cannot be written ({error.strerror})"
-        remedy = "Name another file with --output"
-        raise InputError(InputProblem(str(output), None, None, what, remedy)) from error

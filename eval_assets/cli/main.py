@@ -20,7 +20,7 @@ from eval_assets.cli.exit_codes import (
 COMMANDS: dict[str, Sequence[str]] = {
     "Get started": ("init",),
     "Evaluate": ("run", "gates", "irr"),
-    "Judges": ("models", "dual-judge"),
+    "Judges": ("models", "ledger", "dual-judge"),
     "Results": ("export",),
     "Try it": ("fake-provider",),
 }

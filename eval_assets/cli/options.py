@@ -1,15 +1,18 @@
 """Options that several commands share."""
 
 import os
+import shutil
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import click
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.store import SqlLedger, open_ledger
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.store import ExportFormat, SqlLedger, open_ledger
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -36,6 +39,48 @@ def database_option(command: Command) -> Command:
         type=click.Path(path_type=Path),
         help="The DuckDB file.  [default: out/eval.duckdb in the folder]",
     )(command)
+
+
+def format_option(command: Command) -> Command:
+    """Add `--format`, the form of exported rows."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(get_args(ExportFormat)),
+        default="csv",
+        show_default=True,
+        help="Form of exported rows.",
+    )(command)
+
+
+def output_option(command: Command) -> Command:
+    """Add `--output`, the file that rows are exported to."""
+    return click.option(
+        "--output",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="File to write; Parquet needs one.  [default: the terminal]",
+    )(command)
+
+
+def check_output(form: ExportFormat, output: Path | None) -> None:
+    """Raise UsageError if rows in this form cannot go to the terminal."""
+    if form == "parquet" and output is None:
+        raise click.UsageError("Parquet is not text: name a file with --output.")
+
+
+def put_file(made: Path, output: Path | None) -> None:
+    """Copy a file to the one that was named, or to the terminal."""
+    if output is None:
+        with made.open("rb") as rows:
+            shutil.copyfileobj(rows, sys.stdout.buffer)
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(made, output)
+    except OSError as error:
+        what = f"cannot be written ({error.strerror})"
+        remedy = "Name another file with --output"
+        raise InputError(InputProblem(str(output), None, None, what, remedy)) from error
 
 
 def ledger_of(

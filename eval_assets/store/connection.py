@@ -86,6 +86,14 @@ def connect(
 
 
 @contextmanager
+def connect_in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open an empty database that is gone in the end."""
+    with duckdb.connect() as connection:
+        connection.execute(schema())
+        yield connection
+
+
+@contextmanager
 def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Commit everything done inside at once, or nothing of it."""
     connection.begin()

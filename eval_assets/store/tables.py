@@ -73,6 +73,13 @@ def export_table(
     """
     if table not in table_names():
         raise ValueError(f"there is no table {table!r}")
+    copy_rows(connection, table, path, form=form)
+
+
+def copy_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, path: Path, *, form: ExportFormat
+) -> None:
+    """Write all rows of a table to a file, also if it is temporary."""
     connection.execute(
         f'COPY (FROM "{table}") TO $path ({_COPY_OPTIONS[form]})', {"path": str(path)}
     )

@@ -215,7 +215,7 @@ def test_a_budget_that_ends_early_is_told_and_covers_too_little(
     assert not found["judge_coverage"].passed
     assert found["within_budget"].metadata["budget_usd"].value == 0.0001
     assert found["within_budget"].severity is dg.AssetCheckSeverity.WARN
-    assert "budget_usd did not reach 48 scores or responses; 0.0001 USD are left" in caplog.text
+    assert "the budget did not reach 48 scores or responses; 0.0001 USD are left" in caplog.text
 
 
 def test_staged_judges_fall_to_one_and_a_rerun_asks_nothing(live: Evaluated) -> None:

@@ -55,7 +55,7 @@ def require_prices(models: Sequence[AnyLiveModel], *, budget_usd: float | None) 
     unpriced = ", ".join(sorted({each.endpoint.model for each in models if each.price is None}))
     if unpriced and budget_usd is not None:
         what = f"the price of {unpriced} is not known, so no cap could be kept"
-        remedy = "Add it under prices, or leave out budget_usd"
+        remedy = "Add it under prices, or remove the budget"
         raise InputError(InputProblem("evaluation.yaml", None, "budget_usd", what, remedy))
     if unpriced:
         logger.warning("the price of %s is not known, so neither is its cost", unpriced)
@@ -70,7 +70,7 @@ def warn_of_budget(n_stopped: int, *, left_usd: float | None) -> None:
     """
     if n_stopped and left_usd is not None:
         logger.warning(
-            "budget_usd did not reach %d scores or responses; %.4f USD are left, less than the "
+            "the budget did not reach %d scores or responses; %.4f USD are left, less than the "
             "next one may cost. Raise it or run again: nothing is asked twice",
             n_stopped,
             left_usd,

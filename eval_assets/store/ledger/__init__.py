@@ -5,6 +5,7 @@ SQLAlchemy Core on SQLite or PostgreSQL, with one schema and one set of statemen
 
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.exports import export_ledger
 from eval_assets.store.ledger.histories import (
     DualJudgement,
     append_history,
@@ -15,20 +16,32 @@ from eval_assets.store.ledger.histories import (
     write_staged_mode,
 )
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.ledger.spending import spent_in_month, spent_in_run
+from eval_assets.store.ledger.spending import (
+    SpendingBy,
+    in_flight,
+    left_to_spend,
+    spending,
+    spent_in_month,
+    spent_in_run,
+)
 from eval_assets.store.ledger.workers import Worker
 
 __all__ = [
     "DualJudgement",
+    "SpendingBy",
     "SqlLedger",
     "Worker",
     "append_history",
     "copy_ledger",
+    "export_ledger",
     "history_of",
+    "in_flight",
+    "left_to_spend",
     "open_ledger",
     "readings_of",
     "record_reading",
     "release_reading",
+    "spending",
     "spent_in_month",
     "spent_in_run",
     "write_staged_mode",

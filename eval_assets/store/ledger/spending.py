@@ -6,6 +6,7 @@ from typing import Literal, assert_never
 import pandas as pd
 import sqlalchemy as sa
 
+from eval_assets.evaluation import Evaluation
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import attempts, batches, claims, workers
 
@@ -42,6 +43,29 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
     open_ = _sum(batches.c.most_usd).where(of_month(batches) & batches.c.closed_at.is_(None))
     with ledger.reading() as connection:
         return connection.scalars(paid).one() + connection.scalars(open_).one()
+
+
+def left_to_spend(
+    ledger: SqlLedger, evaluation: Evaluation, *, run_id: str | None, today: date
+) -> float | None:
+    """Return what may still be spent, in USD: the least that a declared cap has left.
+
+    Args:
+        ledger: The ledger.
+        evaluation: Declares the caps of a run and of a month.
+        run_id: The run; None for a command, which is a run of its own.
+        today: Day whose month counts, in UTC.
+
+    Returns:
+        0 if a cap is used up; None without a cap.
+    """
+    left = []
+    if evaluation.budget_usd is not None:
+        spent = 0.0 if run_id is None else spent_in_run(ledger, run_id)
+        left.append(evaluation.budget_usd - spent)
+    if evaluation.budget_usd_per_month is not None:
+        left.append(evaluation.budget_usd_per_month - spent_in_month(ledger, today))
+    return max(0.0, min(left)) if left else None
 
 
 def spending(ledger: SqlLedger, *, by: SpendingBy) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from eval_assets.assets.checks import (
     ending_models,
     leaks,
     live_raters,
+    most_of_the_month,
     over_budget,
     result_of,
     uncovered,
@@ -104,8 +105,19 @@ def test_a_budget_that_did_not_says_how_much_is_left_and_what_to_do() -> None:
     [found] = over_budget(67, cap=0.5, left=0.0123)
 
     assert found.text == (
-        "The budget of 0.5 USD (0.0123 USD are left) did not reach 67 scores. Raise budget_usd and "
+        "The budget of 0.5 USD (0.0123 USD are left) did not reach 67 scores. Raise it and "
         "run again: nothing is asked twice"
+    )
+
+
+def test_four_fifths_of_a_months_budget_are_a_finding_and_less_is_not() -> None:
+    assert most_of_the_month(1.599, cap=2.0) == []
+    assert most_of_the_month(5.0, cap=None) == []
+    [found] = most_of_the_month(1.6, cap=2.0)
+
+    assert found == Finding(
+        "1.6000 of 2 USD (80%) of this month's budget are spent. Raise budget_usd_per_month, or "
+        "wait for the next month"
     )
 
 

@@ -156,5 +156,5 @@ def test_a_cap_without_a_price_is_one_message_not_one_inside_another(
 
     assert line == (
         "evaluation.yaml:budget_usd: the price of our-model is not known, so no cap could be "
-        "kept. Add it under prices, or leave out budget_usd."
+        "kept. Add it under prices, or remove the budget."
     )

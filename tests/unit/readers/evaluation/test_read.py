@@ -173,8 +173,8 @@ def test_what_is_wrong_with_a_question_is_reported(
             "extra: 1",
             (
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
-                "judges, gates, budget_usd, judge_prompt, staged, generators, prompts, prices, "
-                "capabilities"
+                "judges, gates, budget_usd, budget_usd_per_month, judge_prompt, staged, "
+                "generators, prompts, prices, capabilities"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -337,8 +337,8 @@ gates:
             "# nothing\n",
             (
                 "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
-                "rubric, responses, labels, judges, gates, budget_usd, judge_prompt, staged, "
-                "generators, prompts, prices, capabilities."
+                "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
+                "judge_prompt, staged, generators, prompts, prices, capabilities."
             ),
         ),
         (

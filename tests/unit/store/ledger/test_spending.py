@@ -2,12 +2,23 @@
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 
+from eval_assets.evaluation import Evaluation
 from eval_assets.ledger import Batch
-from eval_assets.store.ledger import SqlLedger, Worker, spent_in_month, spent_in_run
-from eval_assets.store.ledger.spending import in_flight, spending
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import Scale
+from eval_assets.store.ledger import (
+    SqlLedger,
+    Worker,
+    in_flight,
+    left_to_spend,
+    spending,
+    spent_in_month,
+    spent_in_run,
+)
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
 
@@ -53,6 +64,35 @@ def test_a_month_is_one_of_the_calendar_in_utc(
     worker.record([attempt("a", started_at=at)])
 
     assert bool(spent_in_month(ledger, date(2026, 11, 21))) is counts
+
+
+@pytest.mark.parametrize(
+    ("per_run", "per_month", "left"),
+    [
+        (None, None, None),
+        (0.05, None, 0.04),
+        (None, 0.05, 0.03),
+        (0.05, 0.05, 0.03),
+        (0.015, 0.05, 0.005),
+        (0.005, None, 0.0),
+    ],
+)
+def test_the_cap_that_has_less_left_decides_what_may_be_spent(
+    ledger: SqlLedger,
+    worker: Worker,
+    per_run: float | None,
+    per_month: float | None,
+    left: float | None,
+) -> None:
+    worker.record([attempt("a")])
+    with Worker(ledger, asset="judge_scores", run_id="run-2") as other:
+        other.record([attempt("b")])
+    question = RubricQuestion("q", "?", Scale(low=0, high=1), "interval")
+    caps = Evaluation("t", Path(), (question,), budget_usd=per_run, budget_usd_per_month=per_month)
+
+    found = left_to_spend(ledger, caps, run_id="run-1", today=NOW.date())
+
+    assert found == (left if left is None else pytest.approx(left))
 
 
 def test_december_ends_with_the_year(ledger: SqlLedger, worker: Worker) -> None:

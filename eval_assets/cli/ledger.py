@@ -1,0 +1,130 @@
+"""`eval-assets ledger`: what was spent, what is in flight, and the ledger as a file."""
+
+import tempfile
+from collections.abc import Hashable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import click
+
+from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.options import (
+    check_output,
+    data_option,
+    database_of,
+    database_option,
+    format_option,
+    ledger_of,
+    output_option,
+    put_file,
+)
+from eval_assets.cli.tables import print_table
+from eval_assets.evaluation import Evaluation
+from eval_assets.readers import read_evaluation
+from eval_assets.store import (
+    ExportFormat,
+    SpendingBy,
+    SqlLedger,
+    connect,
+    copy_ledger,
+    export_ledger,
+    in_flight,
+    spending,
+    spent_in_month,
+    transaction,
+)
+
+Action = Literal["show", "sync", "export"]
+
+_MOST_ROWS = 20
+"""Days and runs shown, the latest first; an export holds all."""
+
+_FLYING = ("judge", "asked by", "run", "batch", "since", "requests", "at most USD")
+_SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "at most USD")
+
+
+@click.command(short_help="Show what was spent and what is in flight; export the ledger.")
+@click.argument("action", type=click.Choice(get_args(Action)), default="show")
+@data_option
+@database_option
+@format_option
+@output_option
+def ledger(
+    action: Action, data: Path, database: Path | None, form: ExportFormat, output: Path | None
+) -> int:
+    r"""Show what was spent by judge, model, day and run, and what is in flight.
+
+    "USD" sums the costs that are known; "at most USD" is what counts towards budgets: a cost that
+    is not known counts as the most that it can be.
+
+    \b
+    sync     copy the ledger to the tables judge_calls, run_spending, ... of the database
+    export   write every request with its prompt and reply, a row per attempt
+    """
+    if action == "export":
+        check_output(form, output)
+    evaluation = read_evaluation(data)
+    path = database_of(data, database)
+    with ledger_of(data, evaluation, database=path) as opened:
+        match action:
+            case "show":
+                _show(opened, evaluation)
+            case "sync":
+                with connect(path, folder=data) as connection, transaction(connection):
+                    copy_ledger(opened, connection)
+                click.echo(f"{path} holds what {opened.place} does.")
+            case "export":
+                _export(opened, form, output)
+    return DONE
+
+
+def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
+    """Print spending by judge, model, day and run, this month's, and what is in flight."""
+    click.echo(f"Ledger  {ledger.place}\n")
+    for by in get_args(SpendingBy):
+        spent = spending(ledger, by=by).head(_MOST_ROWS).to_dict("records")
+        rows = [_spent(row, row[by]) for row in spent]
+        print_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT)
+    cap = evaluation.budget_usd_per_month
+    of = "" if cap is None else f" of {cap:g}"
+    month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
+    click.echo(f"This month  {month_usd:.4f}{of} USD at most\n")
+    flying = [_flying(row) for row in in_flight(ledger).to_dict("records")]
+    if flying:
+        print_table("In flight", _FLYING, flying, numbers=_FLYING[-2:])
+    else:
+        click.echo("Nothing is in flight.")
+
+
+def _spent(row: Mapping[Hashable, Any], key: object) -> tuple[str, ...]:
+    unknown = f" + {row['n_unknown']} unknown" if row["n_unknown"] else ""
+    return (
+        "outside a run" if key is None else str(key),
+        f"{row['n_attempts']:,}",
+        f"{row['n_replies']:,}",
+        f"{row['input_tokens'] or 0:,}",
+        f"{row['output_tokens'] or 0:,}",
+        f"{row['cost_usd'] or 0.0:.4f}{unknown}",
+        f"{row['charged_usd']:.4f}",
+    )
+
+
+def _flying(row: Mapping[Hashable, Any]) -> tuple[str, ...]:
+    return (
+        row["judge_id"],
+        row["asset"],
+        row["run_id"] or "outside a run",
+        row["batch_id"] or row["batch"] or "",
+        f"{row['since']:%Y-%m-%d %H:%M:%S}",
+        f"{row['n_requests']:,}",
+        f"{row['most_usd']:.4f}",
+    )
+
+
+def _export(ledger: SqlLedger, form: ExportFormat, output: Path | None) -> None:
+    """Write the ledger to a file or to the terminal."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "rows"
+        export_ledger(ledger, made, form=form)
+        put_file(made, output)

@@ -1,0 +1,109 @@
+"""`eval-assets ledger`: shown, copied and exported."""
+
+import csv
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from eval_assets.cli.ledger import ledger
+from eval_assets.ledger import Batch
+from eval_assets.store import Worker, connect, open_ledger
+from tests.unit.store.ledger.conftest import attempt, failed, request_for
+
+NOW = datetime.now(tz=UTC)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An evaluation folder with four attempts in its ledger and a batch under way."""
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: poems\nbudget_usd_per_month: 2\nrubric: [{id: q, question: Good?, scale: binary}]\n"
+    )
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\nr1,?,!,m\n"
+    )
+    database = tmp_path / "out" / "eval.duckdb"
+    with (
+        open_ledger(tmp_path, evaluation="poems", database=database, given=None) as opened,
+        Worker(opened, asset="judge_scores", run_id="run-1") as worker,
+    ):
+        worker.claim([request_for("a")])
+        worker.record([attempt("a", started_at=NOW), failed("b", started_at=NOW)])
+        unknown = attempt("c", started_at=NOW, cost_usd=None, charged_usd=0.05)
+        worker.record([unknown, attempt("d", started_at=NOW, judge_id="haiku")])
+        worker.open_batch(Batch("batch-1", "haiku", ("e", "f"), NOW))
+    return tmp_path
+
+
+@pytest.fixture
+def program(folder: Path) -> "Program":
+    """The command on that folder."""
+    return Program(folder)
+
+
+class Program:
+    """The command on one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *arguments: str) -> str:
+        """Return what the command prints."""
+        given = [*arguments, "--data", str(self.folder)]
+        done = CliRunner().invoke(ledger, given, standalone_mode=False, catch_exceptions=False)
+        return done.stdout
+
+
+def test_spending_is_shown_by_judge_model_day_and_run(program: Program) -> None:
+    shown = program()
+
+    rows = [line.split() for line in shown.splitlines()]
+    assert ["gpt", "3", "2", "300", "30", "0.0100", "+", "1", "unknown", "0.0600"] in rows
+    assert ["haiku", "1", "1", "100", "10", "0.0100", "0.0100"] in rows
+    assert [row[0] for row in rows if "0.0700" in row] == [
+        "gpt-6-luna",
+        f"{NOW.date()}",
+        "run-1",
+        "This",
+    ]
+    assert "This month  0.0700 of 2 USD at most" in shown
+
+
+def test_what_is_in_flight_is_shown(program: Program) -> None:
+    in_flight = program().split("In flight")[1]
+
+    assert "batch-1" in in_flight
+    assert "judge_scores" in in_flight
+
+
+def test_sync_copies_the_ledger_to_the_database(program: Program) -> None:
+    program("sync")
+
+    with connect(program.folder / "out" / "eval.duckdb") as connection:
+        copied = connection.execute("SELECT call_key FROM judge_calls ORDER BY ALL").fetchall()
+    assert copied == [("a",), ("b",), ("c",), ("d",)]
+
+
+def test_an_export_holds_prompt_and_raw_reply_in_every_format(
+    program: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "made" / "ledger.parquet"
+    program("export", "--format", "parquet", "--output", str(file))
+    kept = duckdb.from_parquet(str(file))
+    first, *others = csv.DictReader(program("export").splitlines())
+    lines = program("export", "--format", "jsonl").splitlines()
+
+    assert (len(kept), len(others), len(lines)) == (4, 3, 4)
+    assert list(first) == kept.columns
+    assert json.loads(lines[0])["prompt"] == first["prompt"] == '{"messages": ["Rate a."]}'
+    assert first["raw_reply"] == '{"choices": ["4"]}'
+    assert (first["run_id"], first["asset"]) == ("run-1", "judge_scores")
+
+
+def test_nothing_but_the_ledger_is_needed(program: Program) -> None:
+    assert program("export").count("run-1") == 4
+    assert not (program.folder / "out").exists()
