@@ -123,6 +123,7 @@ class Reply:
         model_returned: Model that answered, by its own account.
         request_id: The vendor's name of the request.
         http_status: HTTP status of the reply; a filter may answer 400.
+        body: Everything that was received, keys masked; None if the reply is from the ledger.
     """
 
     text: str
@@ -131,6 +132,24 @@ class Reply:
     model_returned: str | None = None
     request_id: str | None = None
     http_status: int = 200
+    body: str | None = None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Something that an endpoint does not take for a model, learnt from its answer.
+
+    Args:
+        base_url: The endpoint.
+        model: The model.
+        capability: What it does not take.
+        error: What it said.
+    """
+
+    base_url: str
+    model: str
+    capability: str
+    error: str
 
 
 @dataclass(frozen=True)
@@ -202,8 +221,8 @@ class Ledger(Protocol):
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""
 
-    def record_refusal(self, base_url: str, model: str, capability: str, *, error: str) -> None:
-        """Remember that an endpoint refuses something for a model."""
+    def record_refusals(self, refused: Collection[Refusal]) -> None:
+        """Remember what endpoints refuse for models."""
 
 
 class BatchLedger(Ledger, Protocol):

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Generic
@@ -55,6 +55,7 @@ class ModelClient(Generic[Declared]):
         budget: What may be spent.
         retry: When a failed request is sent again.
         rng: Source of the retries' jitter.
+        refused: What earlier runs learnt that the model refuses where it is served.
         asked: Requests of this run by key; shared by clients, so that equal requests of two judges
             are sent once.
     """
@@ -69,6 +70,7 @@ class ModelClient(Generic[Declared]):
         budget: Budget,
         retry: RetryPolicy,
         rng: np.random.Generator,
+        refused: Collection[str],
         asked: dict[str, asyncio.Task[Answer | Unsent]],
     ) -> None:
         self.model: LiveModel[Declared] = model
@@ -90,7 +92,7 @@ class ModelClient(Generic[Declared]):
         self._rng = rng
         self._asked = asked
         self._n_given_up_in_a_row = 0
-        self._features = FeatureMemory(model)
+        self._features = FeatureMemory(model, known=refused, remember=writer.remember)
 
     @property
     def client(self) -> Client:

@@ -1,13 +1,13 @@
 """Parts of a request that a model or server may refuse, learnt from its first refusal."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import Answer, Feature, Message, ModelRequest
-from eval_assets.ledger import Reply
+from eval_assets.ledger import Refusal, Reply
 
 logger = logging.getLogger(__name__)
 
@@ -67,12 +67,19 @@ class FeatureMemory:
 
     Args:
         model: The model.
+        known: What earlier runs learnt that it refuses.
+        remember: Keeps what it refuses for later runs.
     """
 
-    def __init__(self, model: AnyLiveModel) -> None:
+    def __init__(
+        self, model: AnyLiveModel, *, known: Collection[str], remember: Callable[[Refusal], None]
+    ) -> None:
         self._model = model
-        self._refused: set[Feature] = set() if model.capabilities.system else {"system"}
-        self._suspected: set[Feature] = set()
+        self._remember = remember
+        self._refused: set[Feature] = {each for each in get_args(Feature) if each in known}
+        if not model.capabilities.system:
+            self._refused.add("system")
+        self._suspected: dict[Feature, str] = {}
         self._proven: set[Feature] = set()
 
     def fit(self, request: ModelRequest) -> ModelRequest:
@@ -80,7 +87,7 @@ class FeatureMemory:
         capabilities = self._model.capabilities
         if isinstance(request.schema, Mapping) and not capabilities.json_schema:
             request = replace(request, schema="json_object" if capabilities.json_object else None)
-        while left_out := features_of(request) & (self._refused | self._suspected):
+        while left_out := features_of(request) & (self._refused | self._suspected.keys()):
             request = without(request, min(left_out))
         return request
 
@@ -92,27 +99,30 @@ class FeatureMemory:
         """
         if isinstance(answer, Reply):
             self._proven |= features_of(sent)
-            self._learn(self._suspected - features_of(sent))
+            self._learn(self._suspected.keys() - features_of(sent))
             return
-        known = self._refused | self._suspected
+        known = self._refused | self._suspected.keys()
         for feature in answer.refused:
             if (
                 feature in features_of(sent) - self._proven
                 and _OTHER_NAME.get(feature) not in known
             ):
-                self._suspected |= {feature} - self._refused
+                if feature not in self._refused:
+                    self._suspected.setdefault(feature, str(answer))
                 answer.remedy = "adapt"
                 return
         if answer.remedy == "give_up":
             self._suspected.clear()  # to leave them out did not help
 
     def _learn(self, features: Collection[Feature]) -> None:
+        endpoint = self._model.endpoint
         for feature in sorted(features):
-            self._suspected.discard(feature)
+            error = self._suspected.pop(feature)
             self._refused.add(feature)
+            self._remember(Refusal(endpoint.base_url, endpoint.model, feature, error))
             logger.warning(
                 "%s does not take %s: %s is asked without it",
-                self._model.endpoint.model,
+                endpoint.model,
                 feature,
                 self._model.id,
             )

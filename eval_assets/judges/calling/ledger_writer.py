@@ -8,7 +8,7 @@ from datetime import datetime
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import Answer, ModelRequest, Subject
-from eval_assets.ledger import Attempt, ClaimState, Ledger, Reply, Request
+from eval_assets.ledger import Attempt, ClaimState, Ledger, Refusal, Reply, Request
 
 
 class LedgerWriter:
@@ -27,6 +27,7 @@ class LedgerWriter:
         self._attempts: list[Attempt] = []
         self._claims: dict[str, Request] = {}
         self._released: set[str] = set()
+        self._refused: list[Refusal] = []
         self._next: asyncio.Future[dict[str, Reply | ClaimState]] | None = None
         self._writer: asyncio.Task[None] | None = None
 
@@ -47,6 +48,10 @@ class LedgerWriter:
     def release(self, *call_keys: str) -> None:
         """Give up claims with the next commit: the requests are not sent again."""
         self._released.update(call_keys)
+
+    def remember(self, refused: Refusal) -> None:
+        """Record with the next commit what an endpoint does not take."""
+        self._refused.append(refused)
 
     def require_working(self) -> None:
         """Raise what the ledger raised, if it did: nothing is to be paid that cannot be kept."""
@@ -75,8 +80,11 @@ class LedgerWriter:
             attempts, self._attempts = self._attempts, []
             claims, self._claims = self._claims, {}
             released, self._released = self._released, set()
+            refused, self._refused = self._refused, []
             write = asyncio.create_task(
-                asyncio.to_thread(self._write_all, attempts, released, list(claims.values()))
+                asyncio.to_thread(
+                    self._write_all, attempts, refused, released, list(claims.values())
+                )
             )
             await asyncio.wait([write])
             if (error := write.exception()) is not None:
@@ -86,11 +94,17 @@ class LedgerWriter:
                 committed.set_result(write.result())
 
     def _write_all(
-        self, attempts: Sequence[Attempt], released: set[str], claims: Sequence[Request]
+        self,
+        attempts: Sequence[Attempt],
+        refused: Sequence[Refusal],
+        released: set[str],
+        claims: Sequence[Request],
     ) -> dict[str, Reply | ClaimState]:
         """Record, release and claim; what was paid for comes first."""
         if attempts:
             self.ledger.record(attempts)
+        if refused:
+            self.ledger.record_refusals(refused)
         if released:
             self.ledger.release(released)
         return self.ledger.claim(claims) if claims else {}
@@ -151,6 +165,7 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         input_tokens=usage.input_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,
         cached_input_tokens=usage.cached_input_tokens if usage else None,
+        reasoning_tokens=usage.reasoning_tokens if usage else None,
         cache_write_tokens=usage.cache_write_tokens if usage else None,
         cost_usd=model.cost_usd(usage),
         charged_usd=charged_usd,
@@ -158,6 +173,7 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         latency_seconds=latency_seconds,
         started_at=started_at,
         request_id=answer.request_id,
-        raw_output=answer.text if isinstance(answer, Reply) else answer.body,
+        raw_output=reply.text if reply else None,
+        raw_reply=answer.body,
         error=None if reply else str(answer),
     )

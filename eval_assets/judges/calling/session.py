@@ -106,14 +106,19 @@ async def open_clients(
     clients: list[ModelClient[Declared]] = []
     async with ending_well(clients, asked) as interruption, AsyncExitStack() as stack:
         for model in models:
+            endpoint = model.endpoint
+            refused = await asyncio.to_thread(
+                ledger.refused_capabilities, endpoint.base_url, endpoint.model
+            )
             client = ModelClient(
                 model,
-                partial(connect, model.endpoint, api_key=options.api_keys[model.id], keys=keys),
+                partial(connect, endpoint, api_key=options.api_keys[model.id], keys=keys),
                 limiter=limiters[_account(model, options)],
                 writer=writer,
                 budget=budget,
                 retry=options.retry,
                 rng=rng,
+                refused=refused,
                 asked=asked,
             )
             stack.push_async_callback(client.close)

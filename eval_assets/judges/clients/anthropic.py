@@ -163,20 +163,22 @@ def read_message(text: str, *, request_id: str | None, keys: Collection[str]) ->
     body = decoded(text)
     if not isinstance(body, dict):
         return unreadable(text, what="no message", keys=keys)
+    received = storable(without_keys(text, keys))
     if "content" not in body and body.get("error"):
         failure = failure_of(
             http_status=502, body=body, headers={}, request_id=request_id, keys=keys
         )
-        failure.may_be_billed = True
+        failure.may_be_billed, failure.body = True, received
         return answer_of(failure)
     content = text_of(body["content"]) if "content" in body else None
     model = body.get("model")
     return Reply(
-        text=storable(without_keys(text if content is None else content, keys)),
+        text=received if content is None else storable(without_keys(content, keys)),
         status="unparsable" if content is None else status_of(body.get("stop_reason"), _STATUSES),
         usage=_usage(mapping(body.get("usage"))),
         model_returned=named(model, keys=keys) if isinstance(model, str) else None,
         request_id=None if request_id is None else named(request_id, keys=keys),
+        body=received,
     )
 
 
@@ -190,11 +192,13 @@ def _usage(usage: Mapping[str, Any]) -> Usage | None:
         return None
     cached = token_count(usage.get("cache_read_input_tokens")) or 0
     written = token_count(usage.get("cache_creation_input_tokens")) or 0
+    details = mapping(usage.get("output_tokens_details"))
     return Usage(
         input_tokens=n_input + cached + written,  # the vendor counts the cached part separately
         output_tokens=n_output,
         cached_input_tokens=cached,
         cache_write_tokens=written,
+        reasoning_tokens=min(n_output, token_count(details.get("thinking_tokens")) or 0),
     )
 
 

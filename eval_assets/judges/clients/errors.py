@@ -83,13 +83,15 @@ def translate_errors(sdk: Sdk, *, keys: Collection[str]) -> Iterator[None]:
     try:
         yield
     except sdk.APIStatusError as error:
-        raise failure_of(
+        failure = failure_of(
             http_status=error.status_code,
             body=error.body,
             headers=error.response.headers,
             request_id=error.request_id,
             keys=keys,
-        ) from None
+        )
+        failure.body = storable(masked(error.response.text, keys))
+        raise failure from None
     except sdk.APIConnectionError as error:
         raise connection_failure(error.__cause__) from None
     except (sdk.APIError, ValueError) as error:
@@ -153,6 +155,7 @@ def answer_of(failure: RequestFailed) -> Answer:
         usage=Usage(0, 0),
         request_id=failure.request_id,
         http_status=failure.http_status or 0,
+        body=failure.body,
     )
 
 

@@ -184,25 +184,29 @@ def read_completion(text: str, *, request_id: str | None, keys: Collection[str])
         return unreadable(text, what="no completion", keys=keys)
     choice = mapping(first(body.get("choices")))
     message = mapping(choice.get("message"))
+    received = storable(without_keys(text, keys))
     if not choice and body.get("error"):
-        return _failure_in_disguise(body, request_id=request_id, keys=keys)
+        failure = _failure_in_disguise(body, request_id=request_id, keys=keys)
+        failure.body = received
+        return answer_of(failure)
     content = text_of(message["content"]) if "content" in message else None
     status = status_of(choice.get("finish_reason"), _STATUSES)
     if isinstance(refusal := message.get("refusal"), str) and refusal:
         content, status = refusal, "refused"
     model = body.get("model")
     return Reply(
-        text=storable(without_keys(text if content is None else content, keys)),
+        text=received if content is None else storable(without_keys(content, keys)),
         status="unparsable" if content is None else status,
         usage=_usage(mapping(body.get("usage"))),
         model_returned=named(model, keys=keys) if isinstance(model, str) else None,
         request_id=None if request_id is None else named(request_id, keys=keys),
+        body=received,
     )
 
 
 def _failure_in_disguise(
     body: Mapping[str, Any], *, request_id: str | None, keys: Collection[str]
-) -> Answer:
+) -> RequestFailed:
     """Return the failure that a good status comes with if a model breaks off at work."""
     code = mapping(body["error"]).get("code")
     status = code if isinstance(code, int) and 400 <= code < 600 else 502  # noqa: PLR2004
@@ -210,7 +214,7 @@ def _failure_in_disguise(
         http_status=status, body=body, headers={}, request_id=request_id, keys=keys
     )
     failure.may_be_billed = True
-    return answer_of(failure)
+    return failure
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage | None:

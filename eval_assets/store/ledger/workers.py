@@ -10,7 +10,7 @@ from typing import Any, Self, get_args
 
 import sqlalchemy as sa
 
-from eval_assets.ledger import Attempt, Batch, ClaimState, Reply, ReplyStatus, Request
+from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, ReplyStatus, Request
 from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger._engine import SqlLedger, this_machine
 from eval_assets.store.ledger._tables import (
@@ -170,17 +170,11 @@ class Worker:
             )
             return frozenset(found)
 
-    def record_refusal(self, base_url: str, model: str, capability: str, *, error: str) -> None:
-        """Remember that an endpoint refuses something for a model."""
-        row = {
-            "base_url": base_url,
-            "model": model,
-            "capability": capability,
-            "error": error,
-            "learnt_at": datetime.now(UTC),
-        }
+    def record_refusals(self, refused: Collection[Refusal]) -> None:
+        """Remember what endpoints refuse for models."""
+        rows = [{**vars(each), "learnt_at": datetime.now(UTC)} for each in refused]
         with self._ledger.writing() as connection:
-            connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), row)
+            connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Return a judge's batches that were submitted and not closed, oldest first."""

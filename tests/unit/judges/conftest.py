@@ -20,7 +20,7 @@ from eval_assets.judges import (
     live_judges,
 )
 from eval_assets.judges.calling.retry import RetryPolicy
-from eval_assets.ledger import Attempt, Batch, ClaimState, Reply, Request
+from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request
 from eval_assets.raters import Judge
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
@@ -77,10 +77,9 @@ class MemoryLedger:
         """Refusals recorded before."""
         return frozenset(what for *where, what in self.refused if where == [base_url, model])
 
-    def record_refusal(self, base_url: str, model: str, capability: str, *, error: str) -> None:
-        """Remember a refusal."""
-        del error
-        self.refused.add((base_url, model, capability))
+    def record_refusals(self, refused: Collection[Refusal]) -> None:
+        """Remember refusals."""
+        self.refused |= {(each.base_url, each.model, each.capability) for each in refused}
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Batches under way."""

@@ -103,6 +103,22 @@ def test_what_was_refused_once_is_not_sent_again_in_the_run(server: ScriptedServ
     assert 100 < len(server.received) <= 100 + 32
 
 
+def test_what_was_refused_once_is_known_to_later_runs(server: ScriptedServer) -> None:
+    def mistral(body: dict[str, Any]) -> tuple[int, bytes]:
+        if body["response_format"]["type"] == "json_schema":
+            return refusal("json_schema is not supported")
+        return rating()
+
+    server.respond = mistral
+    ledger = MemoryLedger()
+    judge_all(server, units(1), ledger)
+    assert len(server.received) == 2
+    summary = judge_all(server, units(3), ledger)
+    assert {score.status for score in summary.scores} == {"ok"}
+    assert len(server.received) == 4  # two new units, one request each
+    assert summary.judges[0].n_from_ledger == 1
+
+
 @pytest.mark.parametrize(
     ("model", "name", "message", "param"),
     [
@@ -190,3 +206,23 @@ def test_a_key_that_loses_its_rights_on_the_way_stops_the_judge_in_the_end(
     assert judge.statuses["ok"] == 30
     assert "20 requests in a row failed" in judge.stopped
     assert judge.n_attempts < 300
+
+
+def test_everything_that_arrives_is_kept_as_it_was_received(server: ScriptedServer) -> None:
+    bodies = [
+        (500, b'{"error": {"message": "busy"}}'),
+        (200, b'{"error": {"message": "broke off", "code": 502}}'),
+        (200, b"<html>a gateway</html>"),
+        (200, b'{"choices": [{"message": {"content": 3}}], "usage": null}'),
+        rating(),
+    ]
+    left = iter(bodies)
+    server.respond = lambda _: next(left)
+    ledger = MemoryLedger()
+    judge_all(server, units(1), ledger)
+
+    assert [attempt.raw_reply for attempt in ledger.attempts] == [
+        body.decode() for _, body in bodies
+    ]
+    statuses = [attempt.status for attempt in ledger.attempts]
+    assert statuses == ["api_error", "api_error", "api_error", "unparsable", "ok"]

@@ -97,7 +97,8 @@ def check(server: ScriptedServer, body: object) -> None:
         assert usage is None or (
             usage.cached_input_tokens + usage.cache_write_tokens <= usage.input_tokens
         )
-        texts = [answer.text, answer.model_returned or "", answer.request_id or ""]
+        assert answer.body
+        texts = [answer.text, answer.model_returned or "", answer.request_id or "", answer.body]
     else:
         texts = [str(answer), answer.body or "", answer.request_id or ""]
         assert "\n" not in str(answer)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.ledger import Attempt, Batch, Reply
+from eval_assets.ledger import Attempt, Batch, Refusal, Reply
 from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger import SqlLedger, Worker, open_ledger
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
@@ -247,9 +247,10 @@ def test_as_many_keys_as_a_large_run_has_are_looked_up_at_once(worker: Worker) -
 
 
 def test_what_an_endpoint_refuses_for_a_model_is_remembered(worker: Worker) -> None:
-    worker.record_refusal("http://a", "m", "json_schema", error="400: not supported")
-    worker.record_refusal("http://a", "m", "json_schema", error="again")
-    worker.record_refusal("http://a", "m", "seed", error="")
+    worker.record_refusals([Refusal("http://a", "m", "json_schema", "400: not supported")])
+    worker.record_refusals(
+        [Refusal("http://a", "m", "json_schema", "again"), Refusal("http://a", "m", "seed", "")]
+    )
 
     assert worker.refused_capabilities("http://a", "m") == {"json_schema", "seed"}
     assert worker.refused_capabilities("http://b", "m") == frozenset()
