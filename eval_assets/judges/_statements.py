@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from eval_assets.scale import Scale
 
-_DIGITS = r"(?:[0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)"
+# A point before is no decoration if the number has one of its own: ".5.5" is not 5.5.
+_DIGITS = r"(?:(?<!\.)[0-9]+\.[0-9]+|[0-9]++(?!\.[0-9])|(?<!\.)\.[0-9]+)"
 _NUMBER = rf"(?P<number>[-\u2212+]?{_DIGITS})"
 # Digits, units or a second number right behind make it another number, a range or a choice.
 _ENDS = (

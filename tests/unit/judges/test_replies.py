@@ -5,7 +5,7 @@ import math
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eval_assets.judges.replies import Reading, parse_reply
@@ -160,6 +160,8 @@ def test_a_score_sent_as_json_comes_back_whatever_the_rationale(score: float, wh
     assert parse_reply(raw, FOUR) == Reading("ok", score, score, why, raw)
 
 
+@example(" .5.5")
+@example("score:.5.5")
 @given(st.from_regex(r"(?:[a-z:/ .\-\n]{0,8}|scale|score|rating|of|is|to|\d{1,2}){0,12}"))
 def test_no_number_is_made_up(raw: str) -> None:
     reading = parse_reply(raw, FOUR)
