@@ -65,31 +65,6 @@ class HumanRatings:
     n_disagreements: Mapping[str, int]
     data_version: str
 
-    @classmethod
-    def from_frame(cls, ratings: pd.DataFrame, *, data_version: str) -> "HumanRatings":
-        """Return ratings that are not stored anywhere.
-
-        Args:
-            ratings: Columns response_id, question_id, rater_id and value, one row a rating.
-            data_version: Version of all that agreement depends on.
-        """
-        response_ids = np.unique(ratings["response_id"].to_numpy(dtype=str))
-        rater_ids = np.unique(ratings["rater_id"].to_numpy(dtype=str))
-        by_question = {
-            str(question_id): _long(rows, response_ids, rater_ids)
-            for question_id, rows in ratings.groupby("question_id", sort=False)
-        }
-        return cls(
-            ratings=by_question,
-            patterns={
-                question_id: RatingPatterns.from_matrix(long.matrix())
-                for question_id, long in by_question.items()
-            },
-            n_skipped={},
-            n_disagreements={},
-            data_version=data_version,
-        )
-
 
 @dataclass(frozen=True)
 class JudgeRatings:
@@ -127,19 +102,3 @@ class JudgedUnits:
     scores: Mapping[str, Floats]
     models: Mapping[str, str | None]
     fingerprints: Mapping[str, str]
-
-
-def _long(
-    rows: pd.DataFrame, response_ids: NDArray[np.str_], rater_ids: NDArray[np.str_]
-) -> LongRatings:
-    """Return the ratings of one question in order of unit and rater."""
-    unit = np.searchsorted(response_ids, rows["response_id"].to_numpy(dtype=str))
-    rater = np.searchsorted(rater_ids, rows["rater_id"].to_numpy(dtype=str))
-    order = np.lexsort((rater, unit))
-    return LongRatings(
-        unit[order],
-        rater[order],
-        rows["value"].to_numpy(dtype=np.float64)[order],
-        tuple(rater_ids.tolist()),
-        len(response_ids),
-    )

@@ -18,7 +18,7 @@ from eval_assets.cli.exit_codes import (
 )
 
 COMMANDS: dict[str, Sequence[str]] = {
-    "Get started": ("init",),
+    "Get started": ("agreement", "init", "import"),
     "Evaluate": ("run", "gates", "irr"),
     "Judges": ("models", "ledger", "dual-judge"),
     "Results": ("export",),

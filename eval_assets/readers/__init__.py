@@ -4,7 +4,8 @@ from eval_assets.readers.documents import Document, DocumentQuery, read_document
 from eval_assets.readers.evaluation import FILE, read_evaluation
 from eval_assets.readers.importers import SOURCES, import_files
 from eval_assets.readers.importers.draft import write_draft
-from eval_assets.readers.labels import read_labels
+from eval_assets.readers.importers.imported import Imported
+from eval_assets.readers.labels import Labels, read_labels
 from eval_assets.readers.prompts import read_prompts
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.readers.references import id_of
@@ -18,6 +19,8 @@ __all__ = [
     "UNPARSED",
     "Document",
     "DocumentQuery",
+    "Imported",
+    "Labels",
     "id_of",
     "import_files",
     "read_document_query",

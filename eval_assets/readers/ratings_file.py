@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers._cells import read_ratings
 from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
 from eval_assets.readers.labels.given import FIELDS, GivenLabels, labels_in_rows
-from eval_assets.readers.labels.validation import checked_labels, second_ratings
+from eval_assets.readers.labels.read import Labels, labels_of_files
+from eval_assets.readers.labels.validation import checked_labels
 from eval_assets.readers.labels.wide import RatingColumn, melted, rating_columns
 from eval_assets.readers.references import (
     RESPONSE_ID,
@@ -58,30 +59,19 @@ _RATER_NAME = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class RatingsFile:
-    """Ratings of a file, with the rubric that they imply.
-
-    Args:
-        rubric: Questions that are rated, with the scale declared or guessed for each.
-        ratings: Columns response_id, question_id, rater_id and value, one row a rating.
-        n_unrated: Blank ratings.
-        notes: How the file was read, as far as that was guessed.
-    """
-
-    rubric: tuple[RubricQuestion, ...]
-    ratings: pd.DataFrame
-    n_unrated: int
-    notes: tuple[str, ...]
-
-
-def read_ratings_file(path: Path, *, scale: Scale | None, level: Level | None) -> RatingsFile:
-    """Return the ratings of a file in any form of labels, long or wide, without a rubric.
+def read_ratings_file(
+    path: Path, *, scale: Scale | None, level: Level | None
+) -> tuple[Evaluation, Labels]:
+    """Return the labels of a file in any form, long or wide, and the evaluation that they imply.
 
     Args:
         path: The file.
         scale: Scale of all questions; None to guess each from its ratings.
         level: Level of measurement of all questions; None for the scale's own.
+
+    Returns:
+        An evaluation whose rubric has a question for each that is rated, and the labels, whose
+        notes say how the file was read as far as that was guessed.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for the file if it leaves open who
@@ -95,15 +85,10 @@ def read_ratings_file(path: Path, *, scale: Scale | None, level: Level | None) -
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
     evaluation = Evaluation(path.stem, path.parent, rubric)
     checked = checked_labels(given, evaluation, _units(given, rubric), ignored=frozenset())
-    ratings = checked.ratings[~checked.ratings["skipped"]]
-    wrong = [*checked.rejected, *second_ratings(checked.ratings)]
-    raise_all([row.problem for row in wrong], source=path.name)
-    return RatingsFile(
-        rubric,
-        ratings[["response_id", "question_id", "rater_id", "value"]].reset_index(drop=True),
-        checked.n_unrated,
-        (*given.table.notes, *notes),
+    labels = labels_of_files(
+        [checked], unusable=[], rejects_rows=False, notes=(*given.table.notes, *notes)
     )
+    return evaluation, labels
 
 
 def _given(table: Table, scale: Scale | None) -> GivenLabels:
@@ -118,7 +103,8 @@ def _given(table: Table, scale: Scale | None) -> GivenLabels:
     rater, rating = table.header_of(*_RATER), table.header_of(*_RATING)
     if rater is not None and rating is not None:
         return _long(table, rater=rater, rating=rating)
-    headers = rating_columns(table, [scale])
+    item = table.header_of(*_ITEM)
+    headers = [header for header in rating_columns(table, [scale]) if header != item]
     if scale is None and len(headers) < _FEWEST_COLUMNS:
         headers = _columns_of_words(table)
     columns = _columns_by_question(headers) or [RatingColumn(h, h, None) for h in headers]
@@ -233,6 +219,10 @@ def _rubric(
     if not rubric:
         what, remedy = "there are no ratings", "Add some, one a row or a column for each rater"
         raise InputError(InputProblem(given.table.file, 1, None, what, remedy))
-    guessed = ", ".join(f"{q.id} {q.scale.described()}" for q in rubric if q.scale_guessed)
-    note = f"scale guessed from the ratings: {guessed}. Pass --scale if that is wrong"
+    guessed: dict[str, list[str]] = {}
+    for question in rubric:
+        if question.scale_guessed:
+            guessed.setdefault(question.scale.described(), []).append(question.id)
+    scales = "; ".join(f"{values} ({', '.join(ids)})" for values, ids in guessed.items())
+    note = f"scale guessed from the ratings: {scales}. Pass --scale if that is wrong"
     return tuple(rubric), [note] if guessed else []

@@ -20,6 +20,16 @@ _HEAD = """\
 
 """
 
+_EXAMPLE = {
+    "id": "helpfulness",
+    "question": "How helpful is the response?",
+    "scale": "likert5",
+}
+_NO_RATINGS = """\
+# The export holds no ratings, so the question below is only an example: write your own.
+
+"""
+
 
 def write_draft(imported: Imported, folder: Path, *, name: str, tool: str) -> list[Path]:
     """Write the evaluation folder of an export; return the files written.
@@ -28,7 +38,8 @@ def write_draft(imported: Imported, folder: Path, *, name: str, tool: str) -> li
         InputError: If one of the files exists already, or cannot be written.
     """
     contents = {
-        "evaluation.yaml": _HEAD.format(tool=tool) + _evaluation(imported, name=name),
+        "evaluation.yaml": (_HEAD.format(tool=tool) if imported.questions else _NO_RATINGS)
+        + _evaluation(imported, name=name),
         **{file: rows for file, rows in _tables(imported).items() if len(rows) > 1},
     }
     taken = [file for file in contents if (folder / file).exists()]
@@ -83,12 +94,13 @@ def _tables(imported: Imported) -> dict[str, Sequence[Sequence[str]]]:
 def _evaluation(imported: Imported, *, name: str) -> str:
     """Return evaluation.yaml: a question for each thing rated, a judge for each that scored."""
     models = dict.fromkeys(model for _, _, model in imported.scores)
+    rubric = [
+        {"id": question, "question": given.text, **_scale(imported, question)}
+        for question, given in imported.questions.items()
+    ]
     declared: dict[str, object] = {
         "name": name,
-        "rubric": [
-            {"id": question, "question": given.text, **_scale(imported, question)}
-            for question, given in imported.questions.items()
-        ],
+        "rubric": rubric or [_EXAMPLE],
     }
     if imported.scores:
         declared["judges"] = [

@@ -70,13 +70,45 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
     checked = [
         checked_labels(each, evaluation, units, ignored=frozenset(removed)) for each in given
     ]
+    removed_notes = (
+        f"{n} labels of {shown(name)} are ignored: the rubric does not ask it"
+        for name, n in removed.items()
+    )
+    return labels_of_files(
+        checked,
+        unusable=unusable,
+        rejects_rows=evaluation.labels.on_error == "reject_rows",
+        notes=(
+            *(f"{each.table.file}: {note}" for each in given for note in each.table.notes),
+            *removed_notes,
+        ),
+    )
+
+
+def labels_of_files(
+    checked: Sequence[CheckedLabels],
+    *,
+    unusable: Sequence[InputProblem],
+    rejects_rows: bool,
+    notes: tuple[str, ...],
+) -> Labels:
+    """Return the labels of several files together.
+
+    Args:
+        checked: Labels of each file.
+        unusable: What is wrong with files as a whole.
+        rejects_rows: Whether bad rows are left out, and not errors.
+        notes: What is worth knowing of the files.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad row, or file.
+    """
     ratings = _joined(checked)
-    unusable += _raters_alike(ratings)
     rejected = [row for file in checked for row in file.rejected] + second_ratings(ratings)
     rejected = _by_place(rejected)
     faults = [row.problem for row in rejected]
-    rejecting = evaluation.labels.on_error == "reject_rows"
-    raise_all(unusable if rejecting else [*unusable, *faults], source="the labels")
+    wrong = [*unusable, *_raters_alike(ratings)]
+    raise_all(wrong if rejects_rows else [*wrong, *faults], source="the labels")
     kept = ratings[~ratings.duplicated(UNIT_AND_RATER, keep="first")]
     latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
     return Labels(
@@ -84,13 +116,7 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
         kept.loc[~latest, list(LABEL_COLUMNS)].reset_index(drop=True),
         _rejected_frame(rejected),
         n_unrated=sum(file.n_unrated for file in checked),
-        notes=(
-            *(f"{each.table.file}: {note}" for each in given for note in each.table.notes),
-            *(
-                f"{n} labels of {shown(name)} are ignored: the rubric does not ask it"
-                for name, n in removed.items()
-            ),
-        ),
+        notes=notes,
     )
 
 
@@ -140,7 +166,7 @@ def _raters_alike(ratings: pd.DataFrame) -> list[InputProblem]:
     return problems
 
 
-def _joined(checked: list[CheckedLabels]) -> pd.DataFrame:
+def _joined(checked: Sequence[CheckedLabels]) -> pd.DataFrame:
     """Return the ratings of all files."""
     empty = labels_frame({column: [] for column in (*LABEL_COLUMNS, "rating_header")})
     files = [file.ratings for file in checked if len(file.ratings)]

@@ -1,0 +1,176 @@
+"""`eval-assets agreement`: a verdict on any file of ratings, without an evaluation folder."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from eval_assets.agreement import HumanMeasures, measure_humans
+from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
+from eval_assets.cli.gates import gate_json
+from eval_assets.cli.tables import print_gates, print_humans, print_table
+from eval_assets.evaluation import Evaluation
+from eval_assets.gates import GateOutcome
+from eval_assets.readers import Labels, read_ratings_file
+from eval_assets.scale import Level, Scale
+from eval_assets.store import (
+    connect,
+    human_ratings,
+    judge_gates,
+    read_table,
+    replace_rows,
+    write_label_disagreements,
+    write_labels,
+    write_rubric,
+)
+
+_MOST_DISAGREEMENTS = 5
+
+
+class _ScaleType(click.ParamType[Scale]):
+    """A scale as `Scale.parse` reads it."""
+
+    name = "scale"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Scale:
+        """Return the scale that the text names."""
+        try:
+            return Scale.parse(str(value))
+        except ValueError as error:
+            self.fail(
+                f"{error}. Write 1-5, 0-1:any, binary, or words as in bad,fair,good", param, ctx
+            )
+
+
+@click.command(short_help="Say whether the raters of any file agree.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--scale",
+    type=_ScaleType(),
+    help="Scale of all ratings: 1-5, 0-1:0.1, 0-1:any, binary, or words, worst first: "
+    "bad,fair,good.  [default: guessed from the ratings]",
+)
+@click.option(
+    "--level",
+    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+    help="Level of measurement.  [default: nominal if there are two values, ordinal if they are "
+    "whole numbers, else interval]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def agreement(file: Path, *, scale: Scale | None, level: Level | None, as_json: bool) -> int:
+    """Say whether the raters of any file agree: A^HH, alpha, the gates and what to do next.
+
+    FILE holds one rating a row (who rated, what, the rating), or a column for each rater or
+    question; as CSV, TSV, Excel, JSON, JSONL or Parquet. Nothing is stored. If a gate is closed,
+    the exit code is 3.
+    """
+    measured = _measure(*read_ratings_file(file, scale=scale, level=level))
+    if as_json:
+        click.echo(json.dumps(_as_json(measured), indent=2, allow_nan=False))
+    else:
+        _print(measured, file.name)
+    return DONE if measured.is_open else GATE_CLOSED
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What a file says, and what was measured on it.
+
+    Args:
+        evaluation: The questions, with the scales declared or guessed.
+        labels: The ratings.
+        humans: How far the raters agree, with remarks.
+        outcomes: Outcome of each gate.
+        disagreements: Rows of `label_disagreements`.
+    """
+
+    evaluation: Evaluation
+    labels: Labels
+    humans: HumanMeasures
+    outcomes: tuple[GateOutcome, ...]
+    disagreements: pd.DataFrame
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no gate is closed."""
+        return not any(outcome.is_closed for outcome in self.outcomes)
+
+
+def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
+    """Measure in a database in memory, as `eval-assets run` does in a file."""
+    responses = pd.DataFrame({"response_id": labels.ratings["response_id"].unique()})
+    with connect(Path(":memory:")) as connection:
+        write_rubric(connection, evaluation.rubric)
+        replace_rows(connection, "responses", responses)
+        write_labels(connection, labels.ratings, earlier=labels.earlier)
+        write_label_disagreements(connection)
+        humans = measure_humans(human_ratings(connection, evaluation), evaluation)
+        replace_rows(connection, "human_agreement", humans.agreement)
+        outcomes = judge_gates(connection, evaluation, sources={})
+        disagreements = read_table(connection, "label_disagreements")
+    return _Measured(evaluation, labels, humans, outcomes, disagreements)
+
+
+def _print(measured: _Measured, file: str) -> None:
+    """Print how the file was read, what was measured, the gates, and what to do next."""
+    for note in measured.labels.notes:
+        click.echo(f"{file}: {note}.")
+    click.echo()
+    print_humans(measured.humans.agreement)
+    print_gates(measured.evaluation, measured.outcomes)
+    if len(measured.disagreements):
+        worst = measured.disagreements.head(_MOST_DISAGREEMENTS).to_dict("records")
+        print_table(
+            f"label_disagreements: the largest of {len(measured.disagreements)}",
+            ("item", "question", "ratings"),
+            [(row["response_id"], row["question_id"], _ratings(row["ratings"])) for row in worst],
+        )
+    for remark, questions in _remarks(measured.humans).items():
+        click.echo(f"{', '.join(questions)}: {remark}.")
+    if measured.is_open:
+        click.echo(
+            "The gates are open. To compare judges with these raters, put the file into a folder "
+            "as labels.csv,\nthe responses beside it, and run: eval-assets init FOLDER"
+        )
+
+
+def _remarks(measures: HumanMeasures) -> dict[str, list[str]]:
+    """Return the questions of each remark, so that none is printed twice."""
+    remarks: dict[str, list[str]] = {}
+    for finding in measures.findings:
+        remarks.setdefault(finding.finding, []).append(finding.question_id)
+    return remarks
+
+
+def _ratings(by_rater: str) -> str:
+    return ", ".join(f"{rater} {value:g}" for rater, value in json.loads(by_rater).items())
+
+
+def _as_json(measured: _Measured) -> dict[str, object]:
+    """Return everything in the types of JSON; an undefined figure is null."""
+    agreement = measured.humans.agreement
+    figures = agreement.astype(object).where(agreement.notna(), None)
+    return {
+        "name": measured.evaluation.name,
+        "notes": measured.labels.notes,
+        "questions": [
+            {
+                "question_id": question.id,
+                "scale_min": question.scale.low,
+                "scale_max": question.scale.high,
+                "scale": question.scale.described(),
+                "scale_guessed": question.scale_guessed,
+                "level": question.level,
+            }
+            for question in measured.evaluation.rubric
+        ],
+        "agreement": figures.to_dict("records"),
+        "gates": [gate_json(outcome) for outcome in measured.outcomes],
+        "findings": [vars(finding) for finding in measured.humans.findings],
+        "n_disagreements": len(measured.disagreements),
+        "n_unrated": measured.labels.n_unrated,
+    }

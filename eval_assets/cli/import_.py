@@ -1,0 +1,62 @@
+"""`eval-assets import`: an evaluation folder drafted from another tool's export."""
+
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from eval_assets.cli.exit_codes import DONE
+from eval_assets.readers import SOURCES, Imported, import_files, write_draft
+
+
+@click.command(
+    "import",
+    short_help="Make an evaluation folder of another tool's export.",
+    epilog=f"Tools: {', '.join(SOURCES)}.",
+)
+@click.argument("source", nargs=-1, required=True, metavar="[TOOL] SOURCE...")
+@click.option(
+    "--data",
+    envvar="EVAL_DATA",
+    required=True,
+    show_envvar=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The evaluation folder to write.",
+)
+def import_(source: tuple[str, ...], data: Path) -> int:
+    """Write responses, labels, judge scores and a draft evaluation.yaml from an export.
+
+    SOURCE is a file or a folder that another tool wrote; several are one export. The tool is
+    recognised by what the records look like, or named first. No file that exists is replaced, and
+    whatever was not understood is listed with its count.
+    """
+    tool = source[0] if source[0] in SOURCES and not Path(source[0]).exists() else None
+    paths = [Path(each) for each in (source[1:] if tool else source)]
+    if not paths:
+        raise click.UsageError(f"Name the files that {tool} exported.")
+    tool, imported = import_files(paths, source=tool)
+    written = write_draft(imported, data, name=data.resolve().name, tool=tool)
+    click.echo(f"{tool}: {_contents(imported)}")
+    for note, count in imported.notes.items():
+        click.echo(f"not understood: {count:,} {note}")
+    for path in written:
+        click.echo(f"wrote {path}")
+    click.echo(f"\nRead the rubric, then run: eval-assets run --data {quote(str(data))}")
+    return DONE
+
+
+def _contents(imported: Imported) -> str:
+    """Return how much an export holds, in words."""
+    found = [_counted(len(imported.responses), "response")]
+    for rated, noun, who in (
+        (imported.ratings, "rating", "rater"),
+        (imported.scores, "score", "judge"),
+    ):
+        by = {name for _, _, name in rated}
+        if by:
+            found.append(f"{_counted(len(rated), noun)} by {_counted(len(by), who)}")
+    return ", ".join(found)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,72 @@
+"""`eval-assets agreement` gives a verdict on a file of ratings by itself."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from eval_assets.cli.agreement import agreement
+
+AGREEING = "Item;Anna;Ben\n" + "".join(f"{k};{1 + k % 5};{1 + k % 5}\n" for k in range(20))
+OPPOSED = "item,rater,rating\n" + "".join(
+    f"{k},anna,{1 + k % 5}\n{k},ben,{5 - k % 5}\n" for k in range(20)
+)
+
+
+def invoke(folder: Path, content: str, *options: str) -> Result:
+    (folder / "ratings.csv").write_text(content)
+    arguments = [str(folder / "ratings.csv"), *options]
+    result = CliRunner().invoke(agreement, arguments, standalone_mode=False)
+    assert [path.name for path in folder.iterdir()] == ["ratings.csv"]
+    return result
+
+
+def test_raters_who_agree_open_the_gates(tmp_path: Path) -> None:
+    result = invoke(tmp_path, AGREEING)
+
+    assert result.return_value == 0
+    assert result.stdout.startswith(
+        "ratings.csv: columns Anna, Ben read as raters of rating.\n"
+        "ratings.csv: scale guessed from the ratings: 1, 2, 3, 4, 5 (rating). "
+        "Pass --scale if that is wrong.\n"
+    )
+    assert "all questions  1.000" in result.stdout
+    assert "The gates are open." in result.stdout
+
+
+def test_raters_who_disagree_close_them_and_learn_where_they_do(tmp_path: Path) -> None:
+    result = invoke(tmp_path, OPPOSED, "--scale", "1-5")
+
+    assert result.return_value == 3
+    assert "guessed" not in result.stdout
+    assert "human_alpha  CLOSED" in result.stdout
+    assert "label_disagreements: the largest of 8\n" in result.stdout
+    assert "anna 1, ben 5" in result.stdout
+    assert "rating: Raters contradict one another" in result.stdout
+
+
+def test_undefined_figures_are_null_in_json(tmp_path: Path) -> None:
+    result = invoke(tmp_path, "item,rater,rating\n1,a,2\n2,a,4\n", "--json", "--level", "interval")
+
+    assert result.return_value == 3
+    found = json.loads(result.stdout)
+    assert {row["alpha"] for row in found["agreement"]} == {None}
+    assert [gate["is_closed"] for gate in found["gates"]] == [True, True]
+    [question] = found["questions"]
+    assert question == {
+        "question_id": "rating",
+        "scale_min": 1,
+        "scale_max": 5,
+        "scale": "1, 2, 3, 4, 5",
+        "scale_guessed": True,
+        "level": "interval",
+    }
+
+
+def test_a_scale_that_makes_no_sense_is_misuse(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text(AGREEING)
+
+    result = CliRunner().invoke(agreement, [str(tmp_path / "r.csv"), "--scale", "five"])
+
+    assert result.exit_code == 2
+    assert '"five" is not a scale. Write 1-5' in result.stderr
