@@ -4,6 +4,7 @@ import dagster as dg
 
 from eval_assets.assets import (
     agreement,
+    certificates,
     checks,
     gates,
     generation,
@@ -35,7 +36,7 @@ score = dg.define_asset_job(
 )
 defs = dg.Definitions(
     assets=dg.load_assets_from_modules(
-        [generation, inputs, labels, judging, agreement, tuning, reports]
+        [generation, inputs, labels, judging, agreement, tuning, certificates, reports]
     ),
     asset_checks=dg.load_asset_checks_from_modules([gates, checks]),
     jobs=[evaluate, score, alert],

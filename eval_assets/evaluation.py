@@ -19,6 +19,7 @@ from eval_assets.problems import Fault, raise_faults
 from eval_assets.raters import Generator, Judge, Staged
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Level
+from eval_assets.tuning_options import Tuning
 
 Severity = Literal["error", "warn"]
 OnError = Literal["fail", "reject_rows"]
@@ -27,6 +28,7 @@ SHIPPED_PROMPTS = ("rating", "relevance")
 """Prompts that ship with the program, which `judge_prompt` may name instead of a file."""
 
 _PAIR = 2
+_MOST_JURORS = 8
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ class Evaluation:
         prompts: Prompt files for the generators.
         prices: Prices by model, which take precedence over those that ship.
         capabilities: What models take, by model, before the table that ships.
+        tuning: How judges are tuned.
 
     Raises:
         DeclarationError: If two entries share an id, a gate cannot have its minimum, or fewer than
@@ -113,6 +116,7 @@ class Evaluation:
     prompts: tuple[Path, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     capabilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
+    tuning: Tuning = field(default_factory=Tuning)
 
     def __post_init__(self) -> None:
         faults = [
@@ -120,11 +124,24 @@ class Evaluation:
             *_repeated("judges", [judge.id for judge in self.judges]),
             *_repeated("generators", [generator.id for generator in self.generators]),
             *_gate_faults(self.gates),
+            *self._jury_faults(),
         ]
         if self.staged is not None and len(self.judges) < _PAIR:
             remedy = "Declare a second judge, or remove it"
             faults.append(Fault(("staged",), "staging takes two judges", remedy))
         raise_faults(faults)
+
+    def _jury_faults(self) -> Iterator[Fault]:
+        """Yield what keeps a declared jury from being formed."""
+        if "jury" not in self.tuning.steps:
+            return
+        if not _PAIR <= len(self.judges) <= _MOST_JURORS:
+            what = (
+                f"a jury takes {_PAIR} to {_MOST_JURORS} judges, and there are {len(self.judges)}"
+            )
+            yield Fault(("tuning", "steps"), what, "Remove the step, or change the judges")
+        if "jury" in [judge.id for judge in self.judges]:
+            yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
 
     def question(self, question_id: str) -> RubricQuestion:
         """Return the question with that id.

@@ -1,6 +1,6 @@
 """The ledger of calls: what every attempt to ask a model brought, and what it cost."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -167,31 +167,6 @@ class Batch:
     judge_id: str
     call_keys: tuple[str, ...]
     submitted_at: datetime
-
-
-@dataclass(frozen=True)
-class SealReading:
-    """One reading of the sealed test of a question: a row of `test_set_uses`.
-
-    Args:
-        seal_id: Fingerprint of the test: of its groups and labels.
-        question_id: Rubric question.
-        k: Number of the reading of this seal and question, from 1.
-        judge_set: Fingerprint of the judges that were read.
-        level: Two-sided level of the reading.
-        candidates: What was fixed before it and read together.
-        released: What it printed, as JSON values; None if it printed nothing yet.
-        read_at: When, UTC.
-    """
-
-    seal_id: str
-    question_id: str
-    k: int
-    judge_set: str
-    level: float
-    candidates: tuple[str, ...]
-    released: Mapping[str, object] | None
-    read_at: datetime
 
 
 class Ledger(Protocol):

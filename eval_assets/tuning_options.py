@@ -1,12 +1,16 @@
-"""How judges are tuned, as the `tuning` section of evaluation.yaml declares it."""
+"""How judges are tuned, as the section `tuning` of evaluation.yaml declares it."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-Step = Literal["calibration", "few_shot_examples", "judge_guidelines", "prompt_candidates", "jury"]
+from annotated_types import Gt, Lt
 
-CALL_FREE_STEPS: tuple[Step, ...] = ("calibration", "jury")
-"""Steps that ask no model anything."""
+from eval_assets.declared import NotNegative, Share
+from eval_assets.problems import Fault, raise_faults
+
+Step = Literal["calibration", "jury"]
+
+_NOISE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -19,19 +23,18 @@ class SplitShares:
         test: Groups under the seal, which decide.
 
     Raises:
-        ValueError: If a share is negative, there is no train or test share, or the sum is not 1.
+        DeclarationError: If the shares do not add up to 1.
     """
 
-    train: float = 0.4
-    dev: float = 0.2
-    test: float = 0.4
+    train: Share = 0.4
+    dev: NotNegative = 0.2
+    test: Share = 0.4
 
     def __post_init__(self) -> None:
-        shares = (self.train, self.dev, self.test)
-        if not (self.train > 0 and self.test > 0 and self.dev >= 0):
-            raise ValueError(f"train and test must be above 0 and dev at least 0, got {shares}")
-        if abs(sum(shares) - 1) > 1e-9:  # noqa: PLR2004 - float noise
-            raise ValueError(f"train, dev and test must add up to 1, got {sum(shares):g}")
+        total = self.train + self.dev + self.test
+        if abs(total - 1) > _NOISE:
+            what = f"train, dev and test add up to {total:g}"
+            raise_faults([Fault((), what, "Make it 1, for instance 0.4, 0.2 and 0.4")])
 
 
 @dataclass(frozen=True)
@@ -40,15 +43,18 @@ class Tuning:
 
     Args:
         split: Shares of the response groups.
-        steps: What is tried, in this order; each step starts from what the one before it made.
+        steps: What is tried, in this order.
         margin: How far a judge's agreement with people may stay below people's with each other
             and still be fit for use.
+
+    Raises:
+        DeclarationError: If a step is repeated.
     """
 
     split: SplitShares = field(default_factory=SplitShares)
     steps: tuple[Step, ...] = ("calibration",)
-    margin: float = 0.10
+    margin: Annotated[float, Gt(0), Lt(1)] = 0.10
 
     def __post_init__(self) -> None:
-        if not 0 < self.margin < 1:
-            raise ValueError(f"margin must lie in (0, 1), got {self.margin:g}")
+        if len(set(self.steps)) < len(self.steps):
+            raise_faults([Fault(("steps",), "a step is repeated", "Name each step once")])

@@ -62,6 +62,7 @@ FLAT = {"assets", "fake_provider", "stats"}
 
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
+    "certificates": "materialized, and listed by the command",
     "declared": "the types of declared keys, and the judges that are declared",
     "evaluation": "the noun, and how its file is read",
     "fake_provider": "the server, and the command that starts it",

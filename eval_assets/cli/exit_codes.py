@@ -7,7 +7,7 @@ import click
 from eval_assets.problems import InputError
 from eval_assets.store import StoreError
 
-DONE, FAILED, MISUSED, GATE_CLOSED, STOPPED = 0, 1, 2, 3, 130
+DONE, FAILED, MISUSED, GATE_CLOSED, CANNOT_TELL, STOPPED = 0, 1, 2, 3, 4, 130
 """Exit codes of the program; 130 is what shells use for Ctrl-C."""
 
 EXPECTED = (InputError, StoreError)

@@ -20,7 +20,7 @@ from eval_assets.cli.exit_codes import (
 COMMANDS: dict[str, Sequence[str]] = {
     "Get started": ("agreement", "init", "import"),
     "Evaluate": ("run", "gates", "irr"),
-    "Judges": ("models", "ledger", "dual-judge"),
+    "Judges": ("models", "ledger", "dual-judge", "tune", "certificates"),
     "Results": ("export",),
     "Try it": ("fake-provider",),
 }
@@ -66,7 +66,8 @@ def program() -> None:
     """Can this LLM judge be trusted? Agreement first, gates on it, judge tuning behind them.
 
     Exit codes: 0 done; 1 an input, a provider or a write failed; 2 misuse; 3 a gate is closed:
-    everything upstream was computed and stored, and tuning did not run.
+    everything upstream was computed and stored, and tuning did not run; 4 what was asked cannot be
+    told.
     """
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import reduce
 from io import StringIO
@@ -46,8 +46,14 @@ _MEASURED = ("human_agreement", "judge_agreement", "judge_human_agreement")
 Output = Literal["text", "quiet", "json"]
 
 
-def materialize(
-    data: Path, *, database: Path | None, select: str | None, verbose: bool, output: Output
+def materialize(  # noqa: PLR0913 - options of two commands
+    data: Path,
+    *,
+    database: Path | None,
+    select: str | None,
+    verbose: bool,
+    output: Output,
+    read_tests: bool = False,
 ) -> int:
     """Materialize the selected assets with their checks and print what was measured.
 
@@ -58,6 +64,7 @@ def materialize(
         verbose: Whether to print Dagster's own log.
         output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
             and the progress on stderr.
+        read_tests: Whether sealed tests are read if anything changed, and not only when due.
 
     Returns:
         The program's exit code.
@@ -72,16 +79,17 @@ def materialize(
     except dg.DagsterError as error:
         click.echo(f"--select {select}: {error}", err=True)
         return MISUSED
+    run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
     with _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {data}")
-        result = _execute(job, folder, instance, selected, verbose=verbose)
+        result = _execute(job, instance, selected, run_config, folder.run_tags)
         if _database_is_damaged(result) and (aside := set_aside(folder.database_path)):
             click.echo(
                 f"{folder.database_path} could not be read and is now {aside.name}; "
                 "everything is computed again",
                 err=True,
             )
-            result = _execute(job, folder, instance, selected, verbose=verbose)
+            result = _execute(job, instance, selected, run_config, folder.run_tags)
     if _is_interrupted(result):
         raise KeyboardInterrupt
     if errors := _errors(result):
@@ -175,24 +183,36 @@ def _failed_checks(result: dg.ExecuteInProcessResult) -> Iterator[dict[str, str]
                 }
 
 
-def _execute(
-    job: dg.JobDefinition,
+def _run_config(
     folder: EvaluationFolder,
-    instance: dg.DagsterInstance,
     selected: Collection[dg.AssetKey],
     *,
     verbose: bool,
+    read_tests: bool,
+) -> dict[str, object]:
+    """Return the folder, the log and whether tests are read, as Dagster takes them."""
+    reads = read_tests and dg.AssetKey("tuned_judge_evaluation") in selected
+    return {
+        "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
+        "loggers": {"console" if verbose else "terminal": {"config": {}}},
+        "ops": {"tuned_judge_evaluation": {"config": {"read": True}}} if reads else {},
+    }
+
+
+def _execute(
+    job: dg.JobDefinition,
+    instance: dg.DagsterInstance,
+    selected: Collection[dg.AssetKey],
+    run_config: Mapping[str, object],
+    tags: Mapping[str, str],
 ) -> dg.ExecuteInProcessResult:
     """Run the selected assets in this process."""
     return job.execute_in_process(
         instance=instance,
         asset_selection=sorted(selected),
         raise_on_error=False,
-        tags=folder.run_tags,
-        run_config={
-            "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
-            "loggers": {"console" if verbose else "terminal": {"config": {}}},
-        },
+        tags=dict(tags),
+        run_config=run_config,
     )
 
 

@@ -1,7 +1,7 @@
 """Measured figures as tables: coloured and fitted to a terminal, plain text in a pipe."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 import pandas as pd
@@ -55,6 +55,58 @@ def print_measured(
     print_humans(read_table(connection, "human_agreement"))
     print_judges(read_table(connection, "judge_human_agreement"))
     print_gates(evaluation, outcomes)
+    tested = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
+    if len(tested):
+        print_certificates(tested)
+
+
+def print_certificates(rows: pd.DataFrame) -> None:
+    """Print which judge may be used for which question, on what evidence, and since when."""
+    print_table(
+        "Judges on their sealed tests",
+        ("judge", "version", "question", "may stand in", "better than before", "groups", "note"),
+        [
+            (
+                row["judge_id"],
+                row["version"],
+                row["question_id"],
+                _verdict(row["fitness"]),
+                _verdict(row["improvement"]),
+                "--" if pd.isna(row["n_groups"]) else f"{int(row['n_groups']):,}",
+                f"stale: {stale}" if pd.notna(stale := row["stale_because"]) else row["reason"],
+            )
+            for row in rows.to_dict("records")
+        ],
+        numbers=("groups",),
+    )
+
+
+def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
+    """Print everything that a test says of judges, once its seal is open."""
+    figures = ("kappa", "kappa_baseline", "gain", "gain_low", "gain_high", "kappa_people", "gap")
+    print_table(
+        "What the test says",
+        ("judge", "version", "claim", "verdict", *figures),
+        [
+            (
+                str(row["judge_id"]),
+                str(row["version"]),
+                str(row["kind"]),
+                str(row["verdict"]),
+                *("--" if row.get(n) is None else _figure(float(str(row[n]))) for n in figures),
+            )
+            for row in rows
+        ],
+        numbers=figures,
+    )
+
+
+def _verdict(verdict: str | float | None) -> Text:
+    """Return a verdict of a test in its colour; a claim that was not asked is a dash."""
+    if pd.isna(verdict):
+        return Text("--")
+    styles = {"fit": "green", "accepted": "green", "unfit": "red", "rejected": "red"}
+    return Text(str(verdict), style=styles.get(str(verdict), "yellow"))
 
 
 def print_humans(agreement: pd.DataFrame) -> None:

@@ -62,6 +62,11 @@ class Jackknife:
             return math.nan
         return t_quantile(1 - significance / 2, df=self.n_groups - 1)
 
+    def scaled_to(self, n_groups: int) -> "Jackknife":
+        """Return what to expect of as many groups as `n_groups`: the error of that many."""
+        error = self.standard_error * math.sqrt(self.n_groups / n_groups)
+        return Jackknife(self.value, error, n_groups)
+
     def detectable(self, *, significance: float) -> float:
         """Return the smallest true effect that the test finds in 80 % of tries."""
         critical = self.critical_value(significance=significance)

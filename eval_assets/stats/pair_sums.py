@@ -209,7 +209,7 @@ def _figures(sums: Floats) -> Floats:
         distance, expected, out=np.full_like(count, np.nan), where=expected > _NOISE * squares
     )
     figures: Floats = 1 - apart
-    return figures
+    return np.where(np.abs(figures) < _NOISE, 0.0, figures)
 
 
 def _coded(

@@ -339,6 +339,93 @@ CREATE TABLE IF NOT EXISTS judge_splits (
     stale_because VARCHAR                  -- a gate that closed since; NULL while the rows hold
 );
 
+-- What each value that a judge gave becomes, fitted on train; beside it maps in common use.
+CREATE TABLE IF NOT EXISTS score_calibration (
+    judge_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    judge_value DOUBLE,                    -- NULL if the judge scored nothing in train
+    mapped_value DOUBLE,
+    isotonic_value DOUBLE,                 -- by isotonic regression, for comparison
+    linear_value DOUBLE,                   -- by linear regression, for comparison
+    train_gain DOUBLE,                     -- of the best map, on train, where it was fitted
+    train_gain_se DOUBLE,                  -- its jackknife standard error
+    kappa_dev DOUBLE,                      -- agreement beyond chance on dev without a map
+    kappa_dev_mapped DOUBLE,               -- with the map
+    kappa_dev_isotonic DOUBLE,
+    kappa_dev_linear DOUBLE,
+    verdict VARCHAR NOT NULL,              -- 'mapped', 'unchanged' or 'not_evaluable'
+    reason VARCHAR NOT NULL,
+    stale_because VARCHAR
+);
+
+-- The version of each judge that is tested now; judge_versions has what it is.
+CREATE TABLE IF NOT EXISTS tuned_judges (
+    judge_id VARCHAR NOT NULL,
+    version VARCHAR NOT NULL,
+    step VARCHAR NOT NULL,                 -- last step that changed the judge; 'declared' if none did
+    definition_hash VARCHAR NOT NULL,
+    stale_because VARCHAR
+);
+
+-- What readings of sealed tests say; figures that the seal keeps are NULL.
+CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
+    judge_id VARCHAR NOT NULL,
+    version VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,                 -- 'fitness' or 'improvement'
+    n_units BIGINT,
+    n_groups BIGINT,
+    reading INTEGER,                       -- number under the seal; NULL if the test was not read
+    level DOUBLE,                          -- two-sided, of this test
+    kappa DOUBLE,                          -- agreement with people beyond chance
+    kappa_baseline DOUBLE,                 -- of the judge as it stands
+    gain DOUBLE, gain_low DOUBLE, gain_high DOUBLE,
+    kappa_people DOUBLE,                   -- of people with each other
+    gap DOUBLE, gap_low DOUBLE, gap_high DOUBLE,
+    margin DOUBLE,                         -- how far below people a fit judge may lie
+    groups_wanted BIGINT,                  -- groups in the test that would decide
+    verdict VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    stale_because VARCHAR
+);
+
+CREATE TABLE IF NOT EXISTS judge_certificates (
+    judge_id VARCHAR NOT NULL,
+    version VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    fitness VARCHAR,                       -- verdicts; NULL if not asked
+    improvement VARCHAR,
+    reason VARCHAR NOT NULL,
+    n_groups BIGINT,
+    n_readings BIGINT NOT NULL,            -- of the question's test under this seal
+    certificate JSON,                      -- NULL if neither claim holds
+    created_at TIMESTAMPTZ,
+    stale_because VARCHAR                  -- what changed since; NULL while it holds
+);
+
+-- Means of systems, and differences of two, corrected by human ratings of some of their answers.
+CREATE TABLE IF NOT EXISTS system_comparison (
+    judge_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,                 -- 'mean' or 'difference' (system less other_system)
+    slice VARCHAR NOT NULL,                -- 'all', or what the answers are sorted by
+    slice_value VARCHAR,
+    system VARCHAR NOT NULL,
+    other_system VARCHAR,
+    n_responses BIGINT NOT NULL,           -- with a score of the judge
+    n_labelled BIGINT NOT NULL,            -- rated by people too
+    n_groups BIGINT NOT NULL,              -- of the labelled ones
+    judge_only DOUBLE,                     -- by the judge alone: what is usually quoted
+    value DOUBLE,                          -- by prediction-powered inference (PPI++)
+    low DOUBLE, high DOUBLE,               -- 95 % interval over groups
+    low_all DOUBLE, high_all DOUBLE,       -- 95 % interval of all of the slice at once (Bonferroni)
+    labels_only DOUBLE, labels_only_low DOUBLE, labels_only_high DOUBLE,
+    labels_saved BIGINT,                   -- further labels that this precision would take
+    rogan_gladen DOUBLE, rogan_gladen_low DOUBLE, rogan_gladen_high DOUBLE, -- pass rates only
+    is_safe BOOLEAN,                       -- whether low_all and high_all are on one side of 0
+    stale_because VARCHAR
+);
+
 -- Two ways in which responses belong together. `prompt_id`: answers to one prompt, such as a query
 -- and its documents. `group_id`: answers that are not independent, so that they are resampled and
 -- split together. A prompt of more than half of all responses is an instruction, not a group.
@@ -478,14 +565,29 @@ CREATE TABLE IF NOT EXISTS agreement_history (
     judge_set_fingerprint VARCHAR
 );
 
+-- Versions of judges that tuning made; a version is never changed.
+CREATE TABLE IF NOT EXISTS judge_versions (
+    judge_id VARCHAR NOT NULL,
+    version VARCHAR NOT NULL,              -- model.prompt.maps: which of them changed
+    step VARCHAR NOT NULL,                 -- of tuning; 'declared' for the judge as it stands
+    parent VARCHAR,                        -- version that it was made from
+    prompt_text VARCHAR NOT NULL,          -- template; empty for recorded scores and juries
+    prompt_hash VARCHAR NOT NULL,          -- SHA-256
+    sources JSON NOT NULL,                 -- ids of the answers and notes that the prompt was made from
+    definition JSON NOT NULL,              -- everything that decides the scores: prompt, maps, weights
+    definition_hash VARCHAR NOT NULL,      -- SHA-256
+    notes JSON NOT NULL,                   -- figures on dev, calls, cost, what changed
+    created_at TIMESTAMPTZ NOT NULL
+);
+
 -- Readings of sealed tests.
 CREATE TABLE IF NOT EXISTS test_set_uses (
-    seal_id VARCHAR NOT NULL,              -- fingerprint of the test's groups and labels
+    seal_id VARCHAR NOT NULL,              -- evaluation and number of the seal
     question_id VARCHAR NOT NULL,
     k INTEGER NOT NULL,                    -- number of the reading, from 1
-    judge_set VARCHAR NOT NULL,            -- fingerprint of the judges read
+    judge_set VARCHAR NOT NULL,            -- fingerprint of judges, scores and labels
     level DOUBLE NOT NULL,                 -- two-sided
-    candidates JSON NOT NULL,              -- fixed before the reading, read together
+    candidates JSON NOT NULL,              -- versions fixed before, read together; groups
     released JSON,                         -- what it printed
     read_at TIMESTAMPTZ NOT NULL
 );

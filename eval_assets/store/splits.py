@@ -1,19 +1,153 @@
-"""What tuning starts from: rated responses and the part each belongs to."""
+"""What tuning starts from: rated responses with their judges' scores, and the split of each."""
+
+from collections.abc import Collection
 
 import duckdb
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+
+from eval_assets.agreement import LongRatings
+from eval_assets.gates import HUMAN_GATES
+from eval_assets.rubric import RubricQuestion
+from eval_assets.store.ratings import long_ratings
+from eval_assets.store.tables import read_table
+from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
+from eval_assets.tuning_options import SplitShares
 
 
-def rated_units(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd.DataFrame:
-    """Responses with a human rating of a question: response_id, group_id and mean rating.
+def tuning_units(
+    connection: duckdb.DuckDBPyConnection,
+    questions: Collection[RubricQuestion],
+    *,
+    shares: SplitShares,
+) -> dict[str, RatedUnits]:
+    """Return the rated responses of each question, with every judge's scores of them.
 
-    Responses to one prompt belong together: a judge tuned on some has seen what the others answer.
+    Args:
+        connection: The database.
+        questions: Questions that pass the gates.
+        shares: Share of response groups in each split.
     """
-    return connection.execute(
+    responses = connection.execute(
         """
-        SELECT response_id, avg(value) AS rating, any_value(group_id) AS group_id
-        FROM human_labels JOIN response_groups USING (response_id)
-        WHERE question_id = ? GROUP BY response_id ORDER BY response_id
-        """,
-        [question_id],
+        SELECT response_id, response_groups.group_id,
+               coalesce(model_name, '') AS model_name,
+               coalesce(prompt_text, '') AS prompt_text,
+               coalesce(response_text, '') AS response_text
+        FROM responses JOIN response_groups USING (response_id) ORDER BY response_id
+        """
     ).df()
+    splits = splits_of(responses["group_id"], shares)
+    return {
+        question.id: _units(
+            question,
+            responses,
+            splits,
+            humans=long_ratings(connection, "human", question.id),
+            judges=long_ratings(connection, "judge", question.id),
+        )
+        for question in questions
+    }
+
+
+def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Return the questions that pass every gate on humans, whatever its severity."""
+    verdicts = read_table(connection, "gate_verdicts")
+    passed = verdicts[verdicts["gate"].isin(HUMAN_GATES) & (verdicts["verdict"] == "pass")]
+    counts = passed.dropna(subset="question_id").groupby("question_id").size()
+    return frozenset(counts[counts == len(HUMAN_GATES)].index)
+
+
+def _units(
+    question: RubricQuestion,
+    responses: pd.DataFrame,
+    splits: NDArray[np.str_],
+    *,
+    humans: LongRatings,
+    judges: LongRatings,
+) -> RatedUnits:
+    """Return the rated responses of one question, of those in the order of unit indices."""
+    rated, raters = np.unique(humans.unit), np.unique(humans.rater)
+    ratings = np.full((len(rated), len(raters)), np.nan)
+    ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (
+        humans.value
+    )
+    kept = responses.iloc[rated]
+    scores = judges.matrix()[rated]
+    return RatedUnits(
+        question=question,
+        response_ids=kept["response_id"].to_numpy(dtype=object),
+        groups=kept["group_id"].to_numpy(dtype=object),
+        splits=splits[rated],
+        ratings=ratings,
+        scores={judge: scores[:, k] for k, judge in enumerate(judges.rater_ids)},
+        models=kept["model_name"].to_numpy(dtype=object),
+        prompt_texts=kept["prompt_text"].to_numpy(dtype=object),
+        response_texts=kept["response_text"].to_numpy(dtype=object),
+    )
+
+
+def compared_answers(
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, judge_id: str
+) -> ComparedAnswers:
+    """Return all answers to one question with their mean human rating and one judge's scores."""
+    answers = connection.execute(
+        """
+        WITH rated AS (
+            SELECT response_id, avg(value) AS human
+            FROM human_labels WHERE question_id = $question GROUP BY response_id
+        )
+        SELECT response_id, coalesce(model_name, '') AS model_name, response_groups.group_id, human,
+               score AS judge
+        FROM judge_scores
+        JOIN responses USING (response_id) JOIN response_groups USING (response_id)
+        LEFT JOIN rated USING (response_id)
+        WHERE question_id = $question AND judge_id = $judge AND status = 'ok'
+        ORDER BY response_id
+        """,
+        {"question": question.id, "judge": judge_id},
+    ).df()
+    sliced = connection.execute(
+        """SELECT response_id, slice, slice_value FROM response_slices
+           WHERE slice <> 'all' AND slice_value IS NOT NULL"""
+    ).df()
+    place = pd.Index(answers["response_id"])
+    slices = {}
+    for name, rows in sliced[sliced["response_id"].isin(place)].groupby("slice"):
+        values = np.full(len(answers), "", dtype=object)
+        values[place.get_indexer(rows["response_id"])] = rows["slice_value"]
+        slices[str(name)] = values
+    return ComparedAnswers(
+        systems=answers["model_name"].to_numpy(dtype=object),
+        groups=answers["group_id"].to_numpy(dtype=object),
+        human=answers["human"].to_numpy(dtype=np.float64),
+        judge=answers["judge"].to_numpy(dtype=np.float64),
+        slices=slices,
+        is_binary=question.scale.is_binary,
+    )
+
+
+def judging_costs(connection: duckdb.DuckDBPyConnection) -> dict[str, float | None]:
+    """Return what 1,000 scores of each live judge cost in USD; None if some cost is not known."""
+    found = connection.execute(
+        """
+        WITH spent AS (
+            SELECT judge_id, if(count(*) = count(cost_usd), sum(cost_usd), NULL) AS usd
+            FROM judge_calls WHERE operation = 'judging' GROUP BY judge_id
+        ), scored AS (
+            SELECT judge_id, count(*) AS n FROM judge_scores WHERE status = 'ok' GROUP BY judge_id
+        )
+        SELECT judge_id, 1000 * usd / n FROM spent JOIN scored USING (judge_id)
+        """
+    ).fetchall()
+    return dict(found)
+
+
+def models_returned(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+    """Return the models that answered as each live judge, by their own account."""
+    found = connection.execute(
+        """SELECT judge_id, list_sort(list(DISTINCT model_returned)) FROM judge_calls
+           WHERE operation = 'judging' AND model_returned IS NOT NULL GROUP BY judge_id"""
+    ).fetchall()
+    return {judge: tuple(models) for judge, models in found}

@@ -1,12 +1,20 @@
 """Judge tuning: what is tuned is never measured on what it was tuned on."""
 
 from eval_assets.tuning.beside import figures_beside
-from eval_assets.tuning.calibration import Calibration, CalibrationVerdict, calibrate, other_maps
+from eval_assets.tuning.calibration import (
+    Calibration,
+    CalibrationVerdict,
+    calibrate,
+    calibration_rows,
+    other_maps,
+)
 from eval_assets.tuning.candidates import Search, Tried, search_instructions, worst_disagreements
 from eval_assets.tuning.certificate import (
     Evidence,
     certificate_schema,
+    differences,
     evidence_of,
+    is_certificate,
     labels_hash,
     question_certificate,
     rubric_hash,
@@ -24,9 +32,11 @@ from eval_assets.tuning.history import (
     content_hash,
 )
 from eval_assets.tuning.improvement import Improvement, ImprovementVerdict, judge_improvement
+from eval_assets.tuning.issued import EvidenceNow, certificate_files, certificate_rows
 from eval_assets.tuning.jury import jury_scores, jury_weights
+from eval_assets.tuning.plan import Plan, plan_reading
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.reading import Candidate, Verdicts, evaluation_rows, read_test
+from eval_assets.tuning.reading import Candidate, Row, Verdicts, evaluation_rows, read_test
 from eval_assets.tuning.seal import MOST_READINGS, coarse_gain, reading_significance
 from eval_assets.tuning.sealed_test import (
     Background,
@@ -42,10 +52,12 @@ from eval_assets.tuning.splits import Split, split_of, splits_of
 from eval_assets.tuning.steps import (
     JURY,
     TunedJudge,
+    calibrated_version,
     declared_version,
     fitted_maps,
-    make_jury,
-    with_maps,
+    jury_judge,
+    jury_version,
+    mapped_judge,
 )
 from eval_assets.tuning.systems import ComparedAnswers, compare_systems
 from eval_assets.tuning.tuned_prompts import Example, Rule, Section, copied_share, with_sections
@@ -76,15 +88,18 @@ __all__ = [
     "ComparedAnswers",
     "Disagreement",
     "Evidence",
+    "EvidenceNow",
     "Example",
     "Fitness",
     "FitnessVerdict",
     "Improvement",
     "ImprovementVerdict",
     "JudgeVersion",
+    "Plan",
     "RatedUnits",
     "Reading",
     "Remark",
+    "Row",
     "Rule",
     "Seal",
     "Search",
@@ -95,8 +110,12 @@ __all__ = [
     "Verdicts",
     "accepted_version",
     "calibrate",
+    "calibrated_version",
+    "calibration_rows",
     "candidates_for",
     "canonical_json",
+    "certificate_files",
+    "certificate_rows",
     "certificate_schema",
     "certified_version",
     "coarse_gain",
@@ -104,6 +123,7 @@ __all__ = [
     "content_hash",
     "copied_share",
     "declared_version",
+    "differences",
     "due_reading",
     "evaluation_rows",
     "evidence_now",
@@ -113,15 +133,19 @@ __all__ = [
     "fitted_maps",
     "guidelines_request",
     "instructions_request",
+    "is_certificate",
     "judge_fitness",
     "judge_improvement",
+    "jury_judge",
     "jury_scores",
+    "jury_version",
     "jury_weights",
     "labels_hash",
-    "make_jury",
     "make_reading",
+    "mapped_judge",
     "number_version",
     "other_maps",
+    "plan_reading",
     "question_certificate",
     "read_instructions",
     "read_rules",
@@ -138,7 +162,6 @@ __all__ = [
     "version_as_json",
     "version_from_json",
     "why_not_read",
-    "with_maps",
     "with_sections",
     "worst_disagreements",
 ]

@@ -11,6 +11,7 @@ from eval_assets.stats import (
     MonotoneMap,
     agreement_gain,
     best_monotone_map,
+    concordance,
     identity_map,
     isotonic_regression,
 )
@@ -89,6 +90,48 @@ def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
         "isotonic": isotonic_regression(np.bincount(index, given) / count, count),
         "linear": np.clip(given.mean() + slope * (seen - mean), scale.low, scale.high),
     }
+
+
+def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]]:
+    """Return rows of `score_calibration`: one for each value that a judge gave in train.
+
+    Figures on dev compare the map with none and with maps in common use; nothing of the test is
+    looked at.
+    """
+    scores, is_train = units.scores[judge_id], units.splits == "train"
+    train, dev = units.part("train"), units.part("dev")
+    found = calibrate(train, scores[is_train])
+    others = other_maps(train, scores[is_train])
+    seen, on_dev = found.fitted.seen, scores[units.splits == "dev"]
+    mapped = {
+        "kappa_dev": on_dev,
+        "kappa_dev_mapped": found.fitted(on_dev),
+        **{
+            f"kappa_dev_{name}": np.interp(on_dev, seen, values) if len(seen) else on_dev
+            for name, values in others.items()
+        },
+    }
+    figures = {name: concordance(dev.ratings, given) for name, given in mapped.items()}
+    row: dict[str, object] = {
+        "judge_id": judge_id,
+        "question_id": units.question.id,
+        "train_gain": found.gain.value,
+        "train_gain_se": found.gain.standard_error,
+        "verdict": found.verdict,
+        "reason": found.reason,
+        **figures,
+    }
+    values = zip(seen, found.fitted.mapped, others["isotonic"], others["linear"], strict=False)
+    return [
+        {
+            **row,
+            "judge_value": value,
+            "mapped_value": mapped_value,
+            "isotonic_value": isotonic,
+            "linear_value": linear,
+        }
+        for value, mapped_value, isotonic, linear in values
+    ] or [row]
 
 
 def _compared(units: RatedUnits, scores: Floats) -> NDArray[np.bool_]:

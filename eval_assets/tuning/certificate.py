@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from importlib import resources
@@ -26,6 +26,8 @@ VALID_DAYS = 180
 
 FEW_GROUPS = 40
 RARE_SHARE = 0.1
+_SAME = 1e-9
+_MOST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,34 @@ def labels_hash(units: RatedUnits) -> str:
     """Return the fingerprint of the ratings of units, whoever gave them and in whatever order."""
     rows = [sorted(row[~np.isnan(row)].tolist()) for row in units.ratings]
     return _hash_of_rows(units.response_ids.tolist(), rows)
+
+
+def is_certificate(given: object) -> bool:
+    """Return whether a JSON value is a certificate whose digest is that of its definition."""
+    if not isinstance(given, dict) or given.get("predicateType") != PREDICATE_TYPE:
+        return False
+    try:
+        definition = given["predicate"]["judge"]["definition"]
+        digests = [subject["digest"]["sha256"] for subject in given["subject"]]
+        has_questions = all(
+            {"question_id", "seal", "reading", "claims"} <= set(each)
+            for each in given["predicate"]["questions"]
+        )
+    except (KeyError, TypeError):
+        return False
+    return has_questions and digests == [_sha256(canonical_json(definition))]
+
+
+def differences(certified: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
+    """Return what two certificates of one question say differently, one line each.
+
+    Numbers may differ by 1e-9. What scores cost is left out: it goes on while a judge is asked.
+    """
+    return [
+        f"{place}: the file says {_shown(told)}, recomputed {_shown(found)}"
+        for place, told, found in _compared("", _plain(certified), _plain(again))
+        if place != "cost_per_1000_usd"
+    ]
 
 
 _CHANGES = {
@@ -259,6 +289,33 @@ def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
             f"margin is certified up to eight times as often as the level says."
         )
     return cautions
+
+
+def _plain(value: Mapping[str, Any]) -> Json:
+    """Return a certificate as JSON has it: tuples are lists."""
+    plain: Json = json.loads(json.dumps(value))
+    return plain
+
+
+def _compared(place: str, told: object, found: object) -> Iterator[tuple[str, object, object]]:
+    """Yield every place at which two JSON values differ."""
+    if isinstance(told, dict) and isinstance(found, dict):
+        for name in sorted({*told, *found}):
+            inner = f"{place}.{name}" if place else name
+            yield from _compared(inner, told.get(name), found.get(name))
+    elif isinstance(told, list) and isinstance(found, list) and len(told) == len(found):
+        for k, (one, other) in enumerate(zip(told, found, strict=True)):
+            yield from _compared(f"{place}[{k}]", one, other)
+    elif isinstance(told, float) and isinstance(found, float):
+        if abs(told - found) > _SAME:
+            yield place, told, found
+    elif told != found:
+        yield place, told, found
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _hash_of_rows(names: Sequence[str], values: Sequence[object]) -> str:

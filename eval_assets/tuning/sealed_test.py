@@ -48,13 +48,17 @@ def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
 
 
 def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) -> list[Candidate]:
-    """Return the judges that scored any of the test as candidates, with scores of sealed units."""
+    """Return the judges as candidates, with their scores of the units under the seal.
+
+    A judge that scored none of the test is no candidate, unless there is no test.
+    """
     question = units.question.id
     spent = (units.splits == "test") & np.isin(units.groups, list(seal.spent_groups))
+    is_test = units.splits[~spent] == "test"
     found = []
     for judge in judges:
         scores, baseline = judge.scores[question][~spent], judge.baseline.get(question)
-        if not np.isnan(scores[units.splits[~spent] == "test"]).all():
+        if not (is_test.any() and np.isnan(scores[is_test]).all()):
             found.append(
                 Candidate(
                     judge.version,
@@ -66,16 +70,23 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
     return found
 
 
-def why_not_read(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
-    """Return why the test would say nothing, whatever its labels are; empty if it may be read."""
-    if not candidates:
-        return "no judge scored the test"
+def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:
+    """Return why the test would say nothing, whatever its labels are; empty if it may be read.
+
+    Args:
+        units: Rated units under the seal.
+        candidates: What would be read.
+        seal: The seal.
+    """
     n_train, n_test = units.part("train").n_groups, units.part("test").n_groups
     if n_train < MIN_TRAIN_GROUPS:
         return f"{n_train} rated groups in train; {MIN_TRAIN_GROUPS} are needed"
     if n_test < MIN_TEST_GROUPS:
-        return f"{n_test} rated groups under the seal; {MIN_TEST_GROUPS} are needed"
-    return ""
+        reason = f"{n_test} rated groups in the test; {MIN_TEST_GROUPS} are needed"
+        if seal.spent_groups:
+            reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
+        return reason
+    return "" if candidates else "no judge scored the test"
 
 
 def unread_rows(question_id: str, candidates: Sequence[Candidate], *, reason: str) -> list[Row]:

@@ -1,7 +1,7 @@
-"""Steps of tuning that ask no model anything: maps, and a jury of mapped judges."""
+"""Versions of judges that no model has to be asked for: mapped judges, and juries of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from eval_assets.stats import MonotoneMap, concordance
 from eval_assets.tuning.calibration import calibrate
 from eval_assets.tuning.jury import jury_scores, jury_weights
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.versions import JudgeVersion, VersionStep
+from eval_assets.tuning.versions import JudgeVersion
 
 JURY = "jury"
 """Judge id of the jury, which no declared judge may have if there is one."""
@@ -23,10 +23,10 @@ Scores = Mapping[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class TunedJudge:
-    """A version of a judge that was fixed, and the judge that it would replace.
+    """A version of a judge with its scores, and the judge that it would replace.
 
     Args:
-        version: The version; its number is not given yet.
+        version: The version.
         scores: Its scores by question.
         raw: The judge's scores before any map, by question; of a jury, the members' mean.
         baseline: Scores of the judge as it stands, by question; questions on which the version is
@@ -40,74 +40,91 @@ class TunedJudge:
 
 
 def declared_version(judge_id: str, *, fingerprint: str, prompt_text: str) -> JudgeVersion:
-    """Return a judge as evaluation.yaml declares it."""
+    """Return a judge as evaluation.yaml declares it, without a number."""
     return JudgeVersion(judge_id, "", "declared", None, fingerprint, prompt_text)
 
 
-def with_maps(
-    declared: JudgeVersion, units: Units, scores: Scores, *, maps: Mapping[str, MonotoneMap]
-) -> TunedJudge:
-    """Return a judge whose scores go through maps, to be compared with the judge without them.
+def calibrated_version(judge: JudgeVersion, units: Units, raw: Scores) -> JudgeVersion:
+    """Return the judge with maps of its scores, fitted on train, without a number.
 
-    Args:
-        declared: The judge without maps.
-        units: Rated units by question.
-        scores: Its scores of them.
-        maps: Maps by question; those that leave scores as they are count as none.
+    It is the judge itself if no map is clearly better than none.
     """
-    real = {question: fitted for question, fitted in maps.items() if not fitted.is_identity}
-    step: VersionStep = "calibration" if real else declared.step
-    version = JudgeVersion(
-        judge_id=declared.judge_id,
-        version="",
-        step=step,
-        parent=None,
-        fingerprint=declared.fingerprint,
-        prompt_text=declared.prompt_text,
-        maps=real,
-        sources=declared.sources,
-    )
-    return TunedJudge(
-        version=version,
-        scores={q: real[q](scores[q]) if q in real else scores[q] for q in units},
-        raw=scores,
-        baseline={q: scores[q] for q in units if q in real},
-    )
+    maps = fitted_maps(units, raw)
+    if not maps:
+        return judge
+    parent = judge.version or None
+    step = "calibration" if judge.step == "declared" else judge.step
+    return replace(judge, version="", step=step, parent=parent, maps=maps)
 
 
-def fitted_maps(units: Units, scores: Scores) -> dict[str, MonotoneMap]:
-    """Return the map of a judge's scores on each question, fitted on train."""
-    return {
-        question: calibrate(rated.part("train"), scores[question][rated.splits == "train"]).fitted
+def fitted_maps(units: Units, raw: Scores) -> dict[str, MonotoneMap]:
+    """Return the maps that are clearly better than none on train, by question."""
+    maps = {
+        question: calibrate(rated.part("train"), raw[question][rated.splits == "train"]).fitted
         for question, rated in units.items()
     }
+    return {question: fitted for question, fitted in maps.items() if not fitted.is_identity}
 
 
-def make_jury(judges: Mapping[str, TunedJudge], units: Units, *, fingerprint: str) -> TunedJudge:
-    """Return the jury of calibrated judges, to be compared with its best member.
+def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> TunedJudge:
+    """Return a version of a single judge with its scores.
 
     Args:
-        judges: Members by judge id, after their own maps.
-        units: Rated units by question.
-        fingerprint: Fingerprint of the members.
+        version: The version.
+        raw: Its scores before any map, by question.
+        stands: Scores of the judge as it stands, on questions on which the version's prompt is
+            another one; on the others the version is compared with itself without its map.
     """
+    unmapped = {question: raw[question] for question in version.maps if question in raw}
+    return TunedJudge(
+        version=version,
+        scores={
+            question: version.maps[question](given) if question in version.maps else given
+            for question, given in raw.items()
+        },
+        raw=raw,
+        baseline={**unmapped, **stands},
+    )
+
+
+def jury_version(members: Mapping[str, TunedJudge], units: Units) -> JudgeVersion:
+    """Return the jury of calibrated judges, without a number."""
     weights: dict[str, dict[str, float]] = {}
-    maps: dict[str, MonotoneMap] = {}
+    means: dict[str, Floats] = {}
+    for question, rated in units.items():
+        scores = {judge: tuned.scores[question] for judge, tuned in members.items()}
+        is_train = rated.splits == "train"
+        on_train = {judge: given[is_train] for judge, given in scores.items()}
+        weights[question] = jury_weights(rated.part("train"), on_train)
+        means[question] = jury_scores(weights[question], scores)
+    names = sorted(f"{t.version.judge_id} {t.version.definition_hash}" for t in members.values())
+    return JudgeVersion(
+        JURY,
+        "",
+        "jury",
+        None,
+        fingerprint=" ".join(names),
+        maps=fitted_maps(units, means),
+        weights=weights,
+    )
+
+
+def jury_judge(
+    version: JudgeVersion, members: Mapping[str, TunedJudge], units: Units
+) -> TunedJudge:
+    """Return a jury with its scores, to be compared with the member that is best on train."""
     scores: dict[str, Floats] = {}
     baseline: dict[str, Floats] = {}
-    for question, rated in units.items():
-        members = {judge: tuned.scores[question] for judge, tuned in judges.items()}
-        train, is_train = rated.part("train"), rated.splits == "train"
-        on_train = {judge: given[is_train] for judge, given in members.items()}
-        weights[question] = jury_weights(train, on_train)
-        mean = jury_scores(weights[question], members)
-        fitted = calibrate(train, mean[is_train]).fitted
-        if not fitted.is_identity:
-            maps[question] = fitted
-        scores[question] = fitted(mean)
-        baseline[question] = members[_best_member(train, on_train)]
-    version = JudgeVersion(JURY, "", "jury", None, fingerprint, maps=maps, weights=weights)
-    raw = {q: np.mean([tuned.raw[q] for tuned in judges.values()], axis=0) for q in units}
+    for question in version.weights:
+        rated = units[question]
+        given = {judge: tuned.scores[question] for judge, tuned in members.items()}
+        mean = jury_scores(version.weights[question], given)
+        fitted = version.maps.get(question)
+        scores[question] = mean if fitted is None else fitted(mean)
+        is_train = rated.splits == "train"
+        on_train = {judge: each[is_train] for judge, each in given.items()}
+        baseline[question] = given[_best_member(rated.part("train"), on_train)]
+    raw = {q: np.mean([tuned.raw[q] for tuned in members.values()], axis=0) for q in units}
     return TunedJudge(version, scores, raw, baseline)
 
 

@@ -3,13 +3,15 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from eval_assets.stats import MonotoneMap
-from eval_assets.tuning_options import Step
 
-VersionStep = Literal["declared"] | Step
+VersionStep = Literal[
+    "declared", "calibration", "few_shot_examples", "judge_guidelines", "prompt_candidates", "jury"
+]
+"""What made a version: nothing, a map alone, the last step that changed the prompt, or a jury."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class JudgeVersion:
     maps: Mapping[str, MonotoneMap] = field(default_factory=dict)
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+
+    def numbered(self, number: str, *, parent: str | None) -> "JudgeVersion":
+        """Return the version with its number and that of the version it was made from."""
+        return replace(self, version=number, parent=parent)
 
     @property
     def prompt_hash(self) -> str:
@@ -75,30 +81,26 @@ def canonical_json(value: object) -> str:
     )
 
 
-def number_version(
-    known: Sequence[JudgeVersion], *, fingerprint: str, prompt_text: str, definition_hash: str
-) -> str:
+def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
     """Return the number of a version, the one that it already has or the next that is free.
 
     Args:
         known: All versions of this judge so far.
-        fingerprint: Fingerprint of the version's model, settings and declared prompt.
-        prompt_text: Template that it is asked with.
-        definition_hash: Hash of all that decides its scores.
+        new: The version.
 
     Examples:
-        >>> number_version([], fingerprint="f", prompt_text="", definition_hash="d")
+        >>> number_version([], JudgeVersion("gpt", "", "declared", None, "f"))
         '1.0.0'
     """
     numbers = {version.definition_hash: version.version for version in known}
-    if definition_hash in numbers:
-        return numbers[definition_hash]
+    if new.definition_hash in numbers:
+        return numbers[new.definition_hash]
     parts = {version.version: _parts(version.version) for version in known}
-    same_judge = [v for v in known if v.fingerprint == fingerprint]
+    same_judge = [v for v in known if v.fingerprint == new.fingerprint]
     if not same_judge:
         return f"{1 + max((major for major, _, _ in parts.values()), default=0)}.0.0"
     major = parts[same_judge[0].version][0]
-    same_prompt = [v for v in same_judge if v.prompt_text == prompt_text]
+    same_prompt = [v for v in same_judge if v.prompt_text == new.prompt_text]
     if not same_prompt:
         return f"{major}.{1 + max(parts[v.version][1] for v in same_judge)}.0"
     minor = parts[same_prompt[0].version][1]

@@ -88,6 +88,7 @@ class Evaluated:
         *assets: str,
         checks: bool = True,
         extra: Sequence[dg.AssetsDefinition] = (),
+        config: Mapping[str, Mapping[str, object]] | None = None,
     ) -> dg.ExecuteInProcessResult:
         """Run the named assets, or all of them, in this process on records of its own."""
         selection = dg.AssetSelection.assets(*assets) if assets else dg.AssetSelection.all()
@@ -96,6 +97,7 @@ class Evaluated:
             [*(defs.assets or []), *checked, *extra],  # type: ignore[list-item]
             selection=selection if checks else selection.without_checks(),
             resources={"folder": EvaluationFolder(data=str(self.path))},
+            run_config={"ops": {name: {"config": given} for name, given in (config or {}).items()}},
             raise_on_error=False,
         )
 

@@ -10,12 +10,16 @@ from eval_assets.store.ledger.histories import (
     DualJudgement,
     append_history,
     history_of,
-    readings_of,
-    record_reading,
-    release_reading,
     write_staged_mode,
 )
 from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.seals import (
+    readings_of,
+    record_reading,
+    register_versions,
+    release_reading,
+    versions_of,
+)
 from eval_assets.store.ledger.spending import (
     SpendingBy,
     in_flight,
@@ -40,9 +44,11 @@ __all__ = [
     "open_ledger",
     "readings_of",
     "record_reading",
+    "register_versions",
     "release_reading",
     "spending",
     "spent_in_month",
     "spent_in_run",
+    "versions_of",
     "write_staged_mode",
 ]

@@ -194,6 +194,25 @@ staged_mode = sa.Table(
     sa.Column("reason", sa.Text, nullable=False),
 )
 
+# Versions of judges that tuning made: the same definition never gets two numbers.
+judge_versions = sa.Table(
+    "judge_versions",
+    metadata,
+    sa.Column("evaluation", sa.Text, primary_key=True),
+    sa.Column("judge_id", sa.Text, primary_key=True),
+    sa.Column("version", sa.Text, primary_key=True),
+    sa.Column("step", sa.Text, nullable=False),
+    sa.Column("parent", sa.Text),
+    sa.Column("prompt_text", _Words, nullable=False),
+    sa.Column("prompt_hash", sa.Text, nullable=False),
+    sa.Column("sources", sa.JSON, nullable=False),
+    sa.Column("definition", sa.JSON, nullable=False),
+    sa.Column("definition_hash", sa.Text, nullable=False),
+    sa.Column("notes", sa.JSON, nullable=False),
+    sa.Column("created_at", _Moment, nullable=False),
+    sa.UniqueConstraint("evaluation", "judge_id", "definition_hash"),
+)
+
 # Readings of sealed tests; the k-th of a seal and a question is read once.
 test_set_uses = sa.Table(
     "test_set_uses",

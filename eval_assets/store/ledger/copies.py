@@ -13,6 +13,7 @@ from eval_assets.store.ledger._tables import (
     attempts,
     batches,
     claims,
+    judge_versions,
     ledger_version,
     staged_mode,
     test_set_uses,
@@ -49,7 +50,7 @@ def copy_ledger(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> Non
             rows = rows.drop_duplicates("query_id", keep="last")
         known = [column.name for column in columns_of(connection, name)]
         replace_rows(connection, name, rows[[column for column in rows if column in known]])
-    for table in (staged_mode, test_set_uses):
+    for table in (staged_mode, judge_versions, test_set_uses):
         replace_rows(connection, table.name, _rows(ledger, table))
     replace_rows(connection, "run_spending", _run_spending(ledger))
     replace_rows(connection, "judge_batches", _open_batches(ledger))

@@ -11,10 +11,8 @@ import pandas as pd
 import sqlalchemy as sa
 
 from eval_assets.agreement import StageChange
-from eval_assets.ledger import SealReading
-from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger._engine import SqlLedger
-from eval_assets.store.ledger._tables import histories, staged_mode, test_set_uses
+from eval_assets.store.ledger._tables import histories, staged_mode
 
 HistoryTable = Literal["agreement_history", "dual_judge_validation", "dual_judgements"]
 """Tables of the database that the ledger keeps row by row, for ever."""
@@ -87,59 +85,6 @@ def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
     )
     with ledger.reading() as connection:
         return pd.DataFrame(connection.scalars(query).all(), dtype=object)
-
-
-def record_reading(ledger: SqlLedger, reading: SealReading) -> None:
-    """Add a reading of a sealed test, before anything of it is shown.
-
-    Raises:
-        StoreError: If that reading was taken by somebody else meanwhile.
-    """
-    row = asdict(reading) | {"candidates": list(reading.candidates)}
-    row |= {"evaluation": ledger.evaluation}
-    new = ledger.upsert(test_set_uses).on_conflict_do_nothing().returning(test_set_uses.c.k)
-    with ledger.writing() as connection:
-        if connection.scalar(new, row) is None:
-            raise StoreError(
-                f"{ledger.place}: reading {reading.k} of the test of {reading.question_id} was "
-                "taken by another run meanwhile. Run again."
-            )
-
-
-def release_reading(ledger: SqlLedger, reading: SealReading) -> None:
-    """Remember what a reading printed."""
-    is_it = (
-        (test_set_uses.c.seal_id == reading.seal_id)
-        & (test_set_uses.c.question_id == reading.question_id)
-        & (test_set_uses.c.k == reading.k)
-    )
-    with ledger.writing() as connection:
-        connection.execute(
-            sa.update(test_set_uses).where(is_it), {"released": dict(reading.released or {})}
-        )
-
-
-def readings_of(ledger: SqlLedger, seal_id: str, question_id: str) -> list[SealReading]:
-    """Return the readings of a sealed test so far, first to last, by whichever evaluation."""
-    query = (
-        sa.select(test_set_uses)
-        .where((test_set_uses.c.seal_id == seal_id) & (test_set_uses.c.question_id == question_id))
-        .order_by(test_set_uses.c.k)
-    )
-    with ledger.reading() as connection:
-        return [
-            SealReading(
-                seal_id=row.seal_id,
-                question_id=row.question_id,
-                k=row.k,
-                judge_set=row.judge_set,
-                level=row.level,
-                candidates=tuple(row.candidates),
-                released=row.released,
-                read_at=row.read_at,
-            )
-            for row in connection.execute(query)
-        ]
 
 
 def write_staged_mode(ledger: SqlLedger, changes: Sequence[StageChange], *, at: datetime) -> None:

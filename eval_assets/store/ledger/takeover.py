@@ -13,6 +13,7 @@ from eval_assets.store.ledger._tables import (
     batches,
     claims,
     histories,
+    judge_versions,
     staged_mode,
     takeovers,
     test_set_uses,
@@ -49,7 +50,7 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
             return 0
         n_new = _take_attempts(ledger, connection, _records(database, "judge_calls"))
         _take_batches(ledger, connection, _records(database, "judge_batches"))
-        for table in (staged_mode, test_set_uses):
+        for table in (staged_mode, judge_versions, test_set_uses):
             _take_rows(ledger, connection, table, _records(database, table.name))
         for name in get_args(HistoryTable):
             _take_history(ledger, connection, name, _records(database, name))

@@ -53,6 +53,12 @@ def test_a_detectable_gain_is_found_in_four_of_five_tries(n_groups: int) -> None
     assert stats.nct.sf(critical, n_groups - 1, gain / 0.03) == pytest.approx(0.8, abs=0.02)
 
 
+def test_four_times_the_groups_have_half_the_error() -> None:
+    found = Jackknife(0.1, 0.02, 25).scaled_to(100)
+
+    assert (found.value, found.standard_error, found.n_groups) == (0.1, 0.01, 100)
+
+
 def test_halving_the_effect_takes_four_times_the_groups() -> None:
     assert groups_to_detect(0.04, detectable=0.08, n_groups=50) == 200
     assert groups_to_detect(0.08, detectable=0.08, n_groups=50) == 50

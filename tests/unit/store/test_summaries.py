@@ -7,7 +7,6 @@ import pytest
 
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.scores import write_judge_scores
-from eval_assets.store.splits import rated_units
 from eval_assets.store.summaries import (
     count_disagreements,
     write_combined_scores,
@@ -248,25 +247,3 @@ def test_a_question_without_far_ratings_lists_its_largest_deviations(
     assert found["response_id"].tolist() == ["x07", *(f"x{i:02}" for i in (*range(7), 8, 9))]
     assert set(found["reason"]) == {"largest standard deviation of the question"}
     assert count_disagreements(connection) == {}
-
-
-def test_responses_to_one_prompt_are_tuned_on_together(connection: Connection) -> None:
-    """Without a group or conversation the prompt itself is the group."""
-    write_labels(
-        connection,
-        labels(
-            ("a1", "clarity", "r1", 1),
-            ("a1", "clarity", "r2", 2),
-            ("a2", "clarity", "r1", 4),
-            ("b1", "clarity", "r1", 3),
-        ),
-    )
-    units = rated_units(connection, "clarity")
-
-    assert units[["response_id", "rating"]].to_numpy().tolist() == [
-        ["a1", 1.5],
-        ["a2", 4],
-        ["b1", 3],
-    ]
-    assert units["group_id"].nunique() == 2
-    assert units["group_id"][0] == units["group_id"][1]

@@ -13,6 +13,7 @@ from eval_assets.tuning import (
     RatedUnits,
     canonical_json,
     certificate_schema,
+    differences,
     evidence_of,
     labels_hash,
     question_certificate,
@@ -186,3 +187,26 @@ def test_fingerprints_of_a_question_cover_all_that_raters_were_told() -> None:
 
     assert len({rubric_hash(each) for each in (question, *others)}) == 5
     assert asdict(Evidence("f", rubric_hash(question), "", ""))["rubric"]
+
+
+def test_a_certificate_that_says_the_same_has_no_differences() -> None:
+    found, _, _ = certified()
+    again = json.loads(json.dumps(found))
+    again["beside"]["a_ha"] += 1e-10
+    again["cost_per_1000_usd"] = 12.5
+
+    assert differences(again, found) == []
+
+
+def test_whatever_differs_is_named_with_its_place() -> None:
+    found, _, _ = certified()
+    told = json.loads(json.dumps(found))
+    told["claims"]["fitness"]["kappa"] = 0.99
+    told["beside"]["confusion"] = told["beside"]["confusion"][1:]
+    told["cautions"][0] = "No risk at all."
+    lines = differences(told, found)
+
+    assert len(lines) == 3
+    assert any(line.startswith("claims.fitness.kappa: the file says 0.99, rec") for line in lines)
+    assert any(line.startswith("beside.confusion: the file says [") for line in lines)
+    assert any("cautions[0]" in line for line in lines)

@@ -15,10 +15,10 @@ from eval_assets.tuning import (
     declared_version,
     due_reading,
     make_reading,
+    mapped_judge,
     sealed_units,
     unread_rows,
     why_not_read,
-    with_maps,
 )
 from tests.unit.tuning.made_up import judged, simulated
 
@@ -34,14 +34,12 @@ BACKGROUND = Background(
 
 def made(n_groups: int = 120, *, seed: int = 1) -> tuple[RatedUnits, TunedJudge]:
     units, quality = simulated(n_groups, seed=seed, split=None)
+    return units, judge_of(judged(quality, seed=2, noise=0.5))
+
+
+def judge_of(scores: np.ndarray) -> TunedJudge:
     declared = declared_version("gpt", fingerprint="f", prompt_text="")
-    judge = with_maps(
-        replace(declared, version="1.0.0"),
-        {"q": units},
-        {"q": judged(quality, seed=2, noise=0.5)},
-        maps={},
-    )
-    return units, replace(judge, version=replace(judge.version, version="1.0.0"))
+    return mapped_judge(replace(declared, version="1.0.0"), {"q": scores}, stands={})
 
 
 def read(
@@ -106,12 +104,13 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
 
     assert sealed_units(units, seal).part("test").n_groups == 0
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, [judge])
-    assert why_not_read(live, candidates) == "no judge scored the test"
+    n_shown = len(first.groups)
+    assert why_not_read(live, candidates, seal) == (
+        f"0 rated groups in the test; 20 are needed beside the {n_shown} whose labels were shown"
+    )
 
     more, quality = simulated(240, seed=1, split=None)
-    judge_of_more = with_maps(
-        judge.version, {"q": more}, {"q": judged(quality, seed=2, noise=0.5)}, maps={}
-    )
+    judge_of_more = judge_of(judged(quality, seed=2, noise=0.5))
     reading, is_new = read(more, judge_of_more, spent)
     assert (is_new, reading.seal, reading.number) == (True, 2, 1)
     assert not set(reading.groups) & set(first.groups)
@@ -121,15 +120,15 @@ def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
     ("n_groups", "reason"),
     [
         (10, "6 rated groups in train; 10 are needed"),
-        (40, "11 rated groups under the seal; 20 are needed"),
+        (40, "11 rated groups in the test; 20 are needed"),
         (120, ""),
     ],
 )
 def test_a_small_test_is_not_read_and_costs_no_reading(n_groups: int, reason: str) -> None:
     units, judge = made(n_groups)
-    candidates = candidates_for(units, Seal.of([]), [judge])
+    seal = Seal.of([])
 
-    assert why_not_read(units, candidates) == reason
+    assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == reason
 
 
 def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None:
@@ -152,7 +151,9 @@ def test_a_judge_without_a_score_in_the_test_is_no_candidate() -> None:
     units, judge = made()
     nothing = replace(judge, scores={"q": np.full(len(units.response_ids), np.nan)})
 
-    assert candidates_for(units, Seal.of([]), [nothing]) == []
+    seal = Seal.of([])
+    assert candidates_for(units, seal, [nothing]) == []
+    assert why_not_read(units, [], seal) == "no judge scored the test"
 
 
 def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:

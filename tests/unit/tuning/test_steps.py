@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,82 +7,116 @@ from eval_assets.stats import concordance
 from eval_assets.tuning import (
     JURY,
     RatedUnits,
+    calibrated_version,
     declared_version,
     fitted_maps,
-    make_jury,
-    with_maps,
+    jury_judge,
+    jury_version,
+    mapped_judge,
 )
 from tests.unit.tuning.made_up import judged, simulated
 
+DECLARED = replace(
+    declared_version("gpt", fingerprint="f", prompt_text="Rate it."), version="1.0.0"
+)
+
 
 @pytest.fixture(scope="module")
-def units() -> tuple[dict[str, RatedUnits], np.ndarray]:
+def given() -> tuple[dict[str, RatedUnits], np.ndarray]:
     """Eighty groups, split as their names say, and the quality of their answers."""
     made, quality = simulated(80, seed=1, split=None)
     return {"q": made}, quality
 
 
-def harsh(quality: np.ndarray) -> np.ndarray:
-    return np.clip(np.round(quality / 2 + 0.2), 1, 3)
-
-
-DECLARED = declared_version("gpt", fingerprint="f", prompt_text="Rate it.")
+def harsh(quality: np.ndarray) -> dict[str, np.ndarray]:
+    return {"q": np.clip(np.round(quality / 2 + 0.2), 1, 3)}
 
 
 def test_a_judge_whose_scale_is_mapped_is_compared_with_itself_without_the_map(
-    units: tuple[dict[str, RatedUnits], np.ndarray],
+    given: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    rated, quality = units
-    scores = {"q": harsh(quality)}
-    found = with_maps(DECLARED, rated, scores, maps=fitted_maps(rated, scores))
+    units, quality = given
+    raw = harsh(quality)
+    version = calibrated_version(DECLARED, units, raw)
+    judge = mapped_judge(version, raw, stands={})
 
-    assert found.version.step == "calibration"
-    assert found.baseline["q"] is scores["q"]
-    assert found.scores["q"].max() == 5
-    assert found.raw is scores
+    assert (version.step, version.parent, version.version) == ("calibration", "1.0.0", "")
+    assert judge.baseline["q"] is raw["q"]
+    assert judge.scores["q"].max() == 5
+    assert judge.raw is raw
 
 
 def test_a_judge_that_needs_no_map_stays_the_declared_one(
-    units: tuple[dict[str, RatedUnits], np.ndarray],
+    given: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    rated, quality = units
-    scores = {"q": judged(quality, seed=2)}
-    found = with_maps(DECLARED, rated, scores, maps=fitted_maps(rated, scores))
+    units, quality = given
+    raw = {"q": judged(quality, seed=2)}
 
-    assert found.version == DECLARED
-    assert found.baseline == {}
+    assert calibrated_version(DECLARED, units, raw) is DECLARED
+    assert mapped_judge(DECLARED, raw, stands={}).baseline == {}
+
+
+def test_a_judge_with_another_prompt_is_compared_with_the_judge_as_it_stands(
+    given: tuple[dict[str, RatedUnits], np.ndarray],
+) -> None:
+    units, quality = given
+    stands = {"q": judged(quality, seed=3)}
+    version = calibrated_version(
+        replace(DECLARED, step="prompt_candidates", prompt_text="New."), units, harsh(quality)
+    )
+    judge = mapped_judge(version, harsh(quality), stands=stands)
+
+    assert version.step == "prompt_candidates"
+    assert judge.baseline["q"] is stands["q"]
 
 
 def test_maps_are_fitted_on_train_alone(
-    units: tuple[dict[str, RatedUnits], np.ndarray],
+    given: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    rated, quality = units
-    scores = {"q": harsh(quality)}
-    elsewhere = rated["q"].ratings.copy()
-    elsewhere[rated["q"].splits != "train"] = 1
-    from dataclasses import replace  # noqa: PLC0415
+    units, quality = given
+    elsewhere = units["q"].ratings.copy()
+    elsewhere[units["q"].splits != "train"] = 1
+    changed = {"q": replace(units["q"], ratings=elsewhere)}
 
-    changed = {"q": replace(rated["q"], ratings=elsewhere)}
-    assert fitted_maps(changed, scores) == fitted_maps(rated, scores)
+    assert fitted_maps(changed, harsh(quality)) == fitted_maps(units, harsh(quality)) != {}
 
 
 def test_a_jury_is_compared_with_its_best_member(
-    units: tuple[dict[str, RatedUnits], np.ndarray],
+    given: tuple[dict[str, RatedUnits], np.ndarray],
 ) -> None:
-    rated, quality = units
+    units, quality = given
     members = {
-        name: with_maps(
+        name: mapped_judge(
             declared_version(name, fingerprint=name, prompt_text=""),
-            rated,
             {"q": judged(quality, seed=seed, noise=noise)},
-            maps={},
+            stands={},
         )
         for name, seed, noise in (("good", 3, 0.7), ("bad", 4, 1.5))
     }
-    found = make_jury(members, rated, fingerprint="good bad")
+    version = jury_version(members, units)
+    jury = jury_judge(version, members, units)
 
-    assert found.version.judge_id == JURY
-    assert found.baseline["q"] is members["good"].scores["q"]
-    assert found.version.weights["q"]["good"] > found.version.weights["q"]["bad"]
-    people = rated["q"].ratings
-    assert concordance(people, found.scores["q"]) > concordance(people, members["bad"].scores["q"])
+    assert version.judge_id == JURY
+    assert jury.baseline["q"] is members["good"].scores["q"]
+    assert version.weights["q"]["good"] > version.weights["q"]["bad"]
+    people = units["q"].ratings
+    assert concordance(people, jury.scores["q"]) > concordance(people, members["bad"].scores["q"])
+
+
+def test_a_jury_with_another_member_is_another_judge(
+    given: tuple[dict[str, RatedUnits], np.ndarray],
+) -> None:
+    units, quality = given
+
+    def jury(seed: int) -> str:
+        members = {
+            name: mapped_judge(
+                declared_version(name, fingerprint=f"{name} {seed}", prompt_text=""),
+                {"q": judged(quality, seed=5)},
+                stands={},
+            )
+            for name in ("a", "b")
+        }
+        return jury_version(members, units).fingerprint
+
+    assert jury(1) == jury(1) != jury(2)

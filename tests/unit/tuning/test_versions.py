@@ -15,15 +15,6 @@ DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f1", prompt_text="Rat
 MAPPED = replace(DECLARED, version="1.0.1", step="calibration", parent="1.0.0", maps={"q": HARSH})
 
 
-def number(known: list[JudgeVersion], new: JudgeVersion) -> str:
-    return number_version(
-        known,
-        fingerprint=new.fingerprint,
-        prompt_text=new.prompt_text,
-        definition_hash=new.definition_hash,
-    )
-
-
 @pytest.mark.parametrize(
     ("new", "expected"),
     [
@@ -36,21 +27,23 @@ def number(known: list[JudgeVersion], new: JudgeVersion) -> str:
     ids=["the same", "its map", "another map", "another prompt", "another model"],
 )
 def test_a_number_says_what_changed(new: JudgeVersion, expected: str) -> None:
-    assert number([DECLARED, MAPPED], new) == expected
+    assert number_version([DECLARED, MAPPED], new) == expected
 
 
 def test_numbers_go_on_after_the_highest() -> None:
     known = [DECLARED, replace(DECLARED, version="1.4.0", prompt_text="Other"), MAPPED]
 
-    assert number(known, replace(DECLARED, prompt_text="New")) == "1.5.0"
-    assert number(known, replace(DECLARED, prompt_text="Other", maps={"q": HARSH})) == "1.4.1"
+    assert number_version(known, replace(DECLARED, prompt_text="New")) == "1.5.0"
+    assert (
+        number_version(known, replace(DECLARED, prompt_text="Other", maps={"q": HARSH})) == "1.4.1"
+    )
 
 
 def test_how_a_version_was_made_does_not_make_it_another_judge() -> None:
     told_otherwise = replace(MAPPED, version="7.0.0", step="jury", parent=None, sources=("r1",))
 
     assert told_otherwise.definition_hash == MAPPED.definition_hash
-    assert number([DECLARED, MAPPED], told_otherwise) == "1.0.1"
+    assert number_version([DECLARED, MAPPED], told_otherwise) == "1.0.1"
 
 
 def test_a_version_survives_json() -> None:

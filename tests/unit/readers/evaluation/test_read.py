@@ -174,7 +174,7 @@ def test_what_is_wrong_with_a_question_is_reported(
             (
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
                 "judges, gates, budget_usd, budget_usd_per_month, judge_prompt, staged, "
-                "generators, prompts, prices, capabilities"
+                "generators, prompts, prices, capabilities, tuning"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -271,6 +271,25 @@ def test_what_is_wrong_with_a_question_is_reported(
             "labels.on_error: \"ignore\" is not one of the choices. Use 'fail' or 'reject_rows'",
         ),
         ("responses: .", "responses: . is a folder. Write ./* for all files in it"),
+        (
+            "tuning: {split: {train: 0.5}}",
+            (
+                "tuning.split: train, dev and test add up to 1.1. "
+                "Make it 1, for instance 0.4, 0.2 and 0.4"
+            ),
+        ),
+        (
+            "tuning: {steps: [jury]}",
+            (
+                "tuning.steps: a jury takes 2 to 8 judges, and there are 0. "
+                "Remove the step, or change the judges"
+            ),
+        ),
+        (
+            "tuning: {steps: [calibration, calibration]}",
+            "tuning.steps: a step is repeated. Name each step once",
+        ),
+        ("tuning: {margin: 0}", "tuning.margin: 0 is too low. Use a number above 0"),
         ("responses: []", None),
         ("name: again", "name: the key is repeated. Keep one of the two"),
     ],
@@ -338,7 +357,7 @@ gates:
             (
                 "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
                 "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
-                "judge_prompt, staged, generators, prompts, prices, capabilities."
+                "judge_prompt, staged, generators, prompts, prices, capabilities, tuning."
             ),
         ),
         (

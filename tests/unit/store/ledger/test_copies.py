@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from eval_assets.agreement import StageChange
-from eval_assets.ledger import Batch, Reply, SealReading
+from eval_assets.ledger import Batch, Reply
 from eval_assets.store.connection import connect, transaction
 from eval_assets.store.ledger import (
     DualJudgement,
@@ -20,11 +20,15 @@ from eval_assets.store.ledger import (
     open_ledger,
     readings_of,
     record_reading,
+    register_versions,
+    release_reading,
     spent_in_run,
+    versions_of,
     write_staged_mode,
 )
 from eval_assets.store.ledger import copies as copies_module
 from tests.unit.store.ledger.conftest import NOW, attempt, failed
+from tests.unit.store.ledger.test_seals import MAPPED, a_reading
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -179,12 +183,14 @@ def test_the_latest_answer_to_a_query_is_copied(ledger: SqlLedger, connection: C
 def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: Path) -> None:
     """All but prompts and raw replies."""
     database = tmp_path / "out" / "eval.duckdb"
-    reading = SealReading("seal", "q", 1, "judges", 0.025, ("map",), {"gain": 0.1}, NOW)
+    version, reading = MAPPED, a_reading()
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
         worker.record([attempt("a"), failed("b")])
         worker.open_batch(Batch("batch-1", "gpt", ("c",), NOW))
     append_history(ledger, "dual_judgements", [asdict(judgement(1))])
+    register_versions(ledger, [(version, {})], at=NOW)
     record_reading(ledger, reading)
+    release_reading(ledger, reading)
     write_staged_mode(ledger, [StageChange(0, "both", 0.5, 10, "start")], at=NOW)
     with connect(database) as connection, transaction(connection):
         copy_ledger(ledger, connection)
@@ -197,7 +203,8 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         assert Worker(found, asset="x").open_batches("gpt") == [
             Batch("batch-1", "gpt", ("c",), NOW)
         ]
-        assert readings_of(found, "seal", "q") == [reading]
+        assert readings_of(found, "q") == [reading]
+        assert versions_of(found) == [version.numbered("1.0.0", parent=None)]
         assert spent_in_run(found, "run-1") == pytest.approx(0.01)
         with connect(database) as connection, transaction(connection):
             copy_ledger(found, connection)

@@ -9,23 +9,14 @@ import pytest
 import sqlalchemy as sa
 
 from eval_assets.agreement import StageChange
-from eval_assets.ledger import SealReading
-from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger import (
     SqlLedger,
     append_history,
     history_of,
-    readings_of,
-    record_reading,
-    release_reading,
     write_staged_mode,
 )
 from eval_assets.store.ledger._tables import staged_mode
 from tests.unit.store.ledger.conftest import NOW
-
-
-def reading(k: int, *, question_id: str = "q") -> SealReading:
-    return SealReading("seal", question_id, k, "judges", 0.05 / (k * (k + 1)), ("map",), None, NOW)
 
 
 def test_rows_of_a_history_are_kept_in_order(ledger: SqlLedger) -> None:
@@ -61,28 +52,3 @@ def test_a_mode_that_was_reached_before_keeps_its_time(ledger: SqlLedger) -> Non
     with ledger.reading() as connection:
         found = connection.execute(sa.select(*columns).order_by(staged_mode.c.position)).all()
     assert found == [("both", NOW, None), ("one", NOW, 0.9), ("both", later, 0.5)]
-
-
-def test_readings_of_a_sealed_test_are_counted_by_question(ledger: SqlLedger) -> None:
-    for each in (reading(1), reading(2), reading(1, question_id="other")):
-        record_reading(ledger, each)
-
-    assert readings_of(ledger, "seal", "q") == [reading(1), reading(2)]
-    assert readings_of(ledger, "another seal", "q") == []
-
-
-def test_no_reading_is_taken_twice(ledger: SqlLedger) -> None:
-    record_reading(ledger, reading(1))
-
-    with pytest.raises(StoreError, match="reading 1 of the test of q was taken by another run"):
-        record_reading(ledger, reading(1))
-
-
-def test_what_a_reading_printed_is_remembered(ledger: SqlLedger) -> None:
-    record_reading(ledger, reading(1))
-    printed = SealReading(
-        "seal", "q", 1, "judges", 0.025, ("map",), {"verdict": "accepted", "gain": 0.1}, NOW
-    )
-    release_reading(ledger, printed)
-
-    assert readings_of(ledger, "seal", "q") == [printed]

@@ -1,0 +1,144 @@
+"""Readings of sealed tests, and the certificates that they give."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pandas as pd
+
+from eval_assets.assets.gates import questions_past_the_gates
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    rows_as_metadata,
+    table_metadata,
+)
+from eval_assets.assets.tuning import judge_versions
+from eval_assets.store import (
+    background_of,
+    copy_ledger,
+    current_judges,
+    evidence_today,
+    read_if_due,
+    readings_of,
+    replace_rows,
+    transaction,
+    tuning_units,
+    versions_of,
+)
+from eval_assets.tuning import Row, certificate_files, certificate_rows
+
+
+class ReadingConfig(dg.Config):
+    """Whether sealed tests are read.
+
+    Args:
+        read: Read the test also if nothing but labels, maps or recorded scores changed.
+    """
+
+    read: bool = False
+
+
+@dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[judge_versions])
+def tuned_judge_evaluation(
+    folder: EvaluationFolder, config: ReadingConfig
+) -> dg.MaterializeResult[None]:
+    """What the sealed test says of each tuned judge; one use of the seal if a reading is due."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+            question_ids = questions_past_the_gates(connection, evaluation)
+            units = tuning_units(
+                connection,
+                [evaluation.question(question_id) for question_id in question_ids],
+                shares=evaluation.tuning.split,
+            )
+            judges = current_judges(connection, versions_of(ledger), units)
+            rows: list[dict[str, object]] = []
+            n_new = 0
+            for question_id in question_ids:
+                found, is_new = read_if_due(
+                    ledger,
+                    units[question_id],
+                    judges,
+                    background_of(connection, question_id, margin=evaluation.tuning.margin),
+                    asked=config.read,
+                )
+                rows += found
+                n_new += is_new
+            table_rows = pd.DataFrame(rows)
+            with transaction(connection):
+                replace_rows(connection, "tuned_judge_evaluation", table_rows)
+                copy_ledger(ledger, connection)
+            table = table_metadata(connection, "tuned_judge_evaluation")
+    return dg.MaterializeResult(
+        metadata={**table, "n_new_readings": n_new, "verdicts": rows_as_metadata(table_rows)}
+    )
+
+
+@dg.asset(group_name="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation])
+def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Which judge may be used for which question, how sure that is, and whether it still holds."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+            open_questions = questions_past_the_gates(connection, evaluation)
+            readings = {q.id: readings_of(ledger, q.id) for q in evaluation.rubric}
+            units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
+            judges = current_judges(connection, versions_of(ledger), units)
+            rows = [
+                row
+                for question in evaluation.rubric
+                for row in certificate_rows(
+                    readings[question.id],
+                    evidence_today(connection, units[question.id], judges),
+                    today=datetime.now(tz=UTC),
+                    left_out=""
+                    if question.id in open_questions
+                    else "the question no longer passes the gates",
+                )
+            ]
+            with transaction(connection):
+                replace_rows(connection, "judge_certificates", _as_table(rows))
+            table = table_metadata(connection, "judge_certificates")
+        files = certificate_files([each for found in readings.values() for each in found])
+        _write_files(folder.out / "certificates", files)
+    shown = [*_NAMED, "fitness", "improvement", "reason", "stale_because"]
+    return dg.MaterializeResult(
+        metadata={
+            **table,
+            "n_valid": sum(bool(row["certificate"]) and not row["stale_because"] for row in rows),
+            "certificates": rows_as_metadata(pd.DataFrame(rows, columns=shown)),
+            "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
+        }
+    )
+
+
+_NAMED = ("judge_id", "version", "question_id")
+
+
+def _as_table(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return certificate rows as the table has them: certificates as JSON text."""
+    return pd.DataFrame(
+        [
+            {**row, "certificate": json.dumps(row["certificate"]) if row["certificate"] else None}
+            for row in rows
+        ]
+    )
+
+
+def _write_files(folder: Path, statements: Mapping[str, dict[str, Any]]) -> None:
+    """Write every certificate to a file of its own, and remove files of others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = set()
+    for name, made in statements.items():
+        path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)}.json"
+        path.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        written.add(path)
+    for path in folder.glob("*.json"):
+        if path not in written:
+            path.unlink()

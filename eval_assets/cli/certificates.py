@@ -1,0 +1,191 @@
+"""`eval-assets certificates`: which judge may be used for which question, and how sure that is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+from click.core import ParameterSource
+
+from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED
+from eval_assets.cli.options import data_option, database_of, database_option, ledger_of
+from eval_assets.cli.tables import print_certificates
+from eval_assets.evaluation import Evaluation
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers import read_evaluation
+from eval_assets.store import (
+    background_of,
+    connect,
+    read_table,
+    readings_of,
+    recomputed_certificates,
+    tuning_units,
+)
+from eval_assets.tuning import differences, is_certificate
+
+NOT_FIT = GATE_CLOSED
+"""Exit code for a judge that may not stand in for a rater: like a closed gate, 3."""
+
+
+@click.group(invoke_without_command=True, short_help="List what was shown of judges, and check it.")
+@data_option
+@database_option
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@click.option(
+    "--require",
+    metavar="JUDGE[:QUESTION]",
+    help="Print nothing but the verdict, and exit with 0 if the judge may stand in for a rater on "
+    "the question (or on all), 3 if not, 4 if that cannot be told.",
+)
+@click.pass_context
+def certificates(
+    context: click.Context,
+    data: Path,
+    database: Path | None,
+    as_json: bool,  # noqa: FBT001 - click's flag
+    require: str | None,
+) -> int:
+    """List the certificates of judges: what holds, on how many groups, and whether it still does.
+
+    `eval-assets run` reads the sealed tests and writes the files to out/certificates. A
+    certificate is stale if the judge, the question, the labels or the model changed.
+    """
+    context.obj = data, database
+    if context.invoked_subcommand is not None:
+        return DONE
+    evaluation = read_evaluation(data)
+    with connect(database_of(data, database), folder=data) as connection:
+        rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
+    if require is not None:
+        return _required(rows, require, evaluation)
+    if as_json:
+        click.echo(json.dumps(_as_json(rows), indent=2, ensure_ascii=False))
+    elif rows.empty:
+        click.echo("No judge was tested yet: eval-assets run tests those that pass the gates.")
+    else:
+        print_certificates(rows)
+    return DONE
+
+
+@certificates.command(short_help="Recompute a certificate from what is stored.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@data_option
+@database_option
+@click.pass_context
+def verify(context: click.Context, file: Path, data: Path, database: Path | None) -> int:
+    """Recompute every figure of a certificate file from tables and ledger; list what differs.
+
+    Numbers must agree to 1e-9. The exit code is 3 if anything differs.
+    """
+    if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
+        data = context.obj[0]
+    database = database or context.obj[1]
+    given = _read(file)
+    evaluation = read_evaluation(data)
+    found = _differences(given, evaluation, data, database_of(data, database))
+    for line in found:
+        click.echo(line)
+    if not found:
+        n_questions = len(given["predicate"]["questions"])
+        click.echo(f"{file}: every figure of {n_questions} question(s) was computed again")
+    return NOT_FIT if found else DONE
+
+
+def _required(rows: pd.DataFrame, require: str, evaluation: Evaluation) -> int:
+    """Print whether a judge may be used, and return the exit code."""
+    judge_id, _, question = require.partition(":")
+    known = [each.id for each in evaluation.rubric]
+    if question and question not in known:
+        raise click.UsageError(f"there is no question {question}; there are {', '.join(known)}")
+    if judge_id not in {*rows["judge_id"], *(judge.id for judge in evaluation.judges)}:
+        raise click.UsageError(f"there is no judge {judge_id}")
+    codes = [
+        _verdict(rows, judge_id, question_id) for question_id in ([question] if question else known)
+    ]
+    return NOT_FIT if NOT_FIT in codes else max(codes)
+
+
+def _verdict(rows: pd.DataFrame, judge_id: str, question_id: str) -> int:
+    """Print whether a judge may be used for one question, and return the exit code."""
+    mine = rows[(rows["judge_id"] == judge_id) & (rows["question_id"] == question_id)]
+    valid = mine[mine["stale_because"].isna()]
+    if (valid["fitness"] == "fit").any():
+        code, said = DONE, "fit"
+    elif (valid["fitness"] == "unfit").any():
+        code, said = NOT_FIT, "unfit"
+    else:
+        stale = "; ".join(mine["stale_because"].dropna())
+        reason = stale or "; ".join(valid["reason"]) or "it was not tested"
+        code, said = CANNOT_TELL, f"cannot tell: {reason}"
+    click.echo(f"{judge_id} on {question_id}: {said}")
+    return code
+
+
+def _as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    records = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    return [
+        {
+            **{str(name): value for name, value in record.items()},
+            "certificate": record["certificate"] and json.loads(record["certificate"]),
+            "created_at": record["created_at"] and record["created_at"].isoformat(),
+        }
+        for record in records
+    ]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """Return a certificate file's statement.
+
+    Raises:
+        InputError: If the file is no certificate, or was changed so that its digest is wrong.
+    """
+    try:
+        given = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        what = f"it cannot be read as JSON ({error})"
+        raise InputError(InputProblem(str(file), None, None, what, "Give a certificate")) from error
+    if not is_certificate(given):
+        what = "this is no certificate of a judge, or its digest is not that of its definition"
+        remedy = "Give a file from out/certificates as it was written"
+        raise InputError(InputProblem(str(file), None, None, what, remedy))
+    found: dict[str, Any] = given
+    return found
+
+
+def _differences(
+    given: dict[str, Any], evaluation: Evaluation, data: Path, database: Path
+) -> list[str]:
+    """Return what a certificate says that is not computed again, one line each."""
+    judge_id = given["predicate"]["judge"]["judge_id"]
+    lines: list[str] = []
+    with (
+        connect(database, folder=data) as connection,
+        ledger_of(data, evaluation, database=database) as ledger,
+    ):
+        units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
+        for told in given["predicate"]["questions"]:
+            question_id = told["question_id"]
+            reading = next(
+                (
+                    each
+                    for each in readings_of(ledger, question_id)
+                    if (each.seal, each.number) == (told["seal"], told["reading"])
+                ),
+                None,
+            )
+            if reading is None or question_id not in units:
+                lines.append(
+                    f"{question_id}: the ledger has no reading {told['reading']} under seal "
+                    f"{told['seal']}"
+                )
+                continue
+            background = background_of(
+                connection, question_id, margin=told["claims"]["fitness"]["margin"]
+            )
+            again = recomputed_certificates(ledger, units, reading, background).get(judge_id)
+            if again is None:
+                lines.append(f"{question_id}: no claim holds when the test is computed again")
+                continue
+            lines += [f"{question_id}: {line}" for line in differences(told, again)]
+    return lines

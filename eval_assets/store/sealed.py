@@ -1,0 +1,217 @@
+"""Sealed tests of tuned judges: read when due, opened, and recomputed from what is stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from eval_assets.store.ledger import (
+    SqlLedger,
+    readings_of,
+    record_reading,
+    release_reading,
+    versions_of,
+)
+from eval_assets.store.splits import judging_costs, models_returned, questions_where_people_agree
+from eval_assets.store.tables import read_table
+from eval_assets.tuning import (
+    JURY,
+    OPENED,
+    Background,
+    Evidence,
+    EvidenceNow,
+    JudgeVersion,
+    RatedUnits,
+    Reading,
+    Row,
+    Seal,
+    TunedJudge,
+    candidates_for,
+    due_reading,
+    evidence_of,
+    jury_judge,
+    make_reading,
+    mapped_judge,
+    sealed_units,
+    unread_rows,
+    why_not_read,
+)
+
+
+def current_judges(
+    connection: duckdb.DuckDBPyConnection,
+    versions: Sequence[JudgeVersion],
+    units: Mapping[str, RatedUnits],
+) -> list[TunedJudge]:
+    """Return the versions that are tested now, with their scores of all rated units.
+
+    Args:
+        connection: The database, in which `tuned_judges` names them.
+        versions: All versions that the ledger knows.
+        units: Rated units by question.
+    """
+    known = {(version.judge_id, version.version): version for version in versions}
+    tested = read_table(connection, "tuned_judges", order_by="judge_id")
+    current = [
+        known[judge_id, number]
+        for judge_id, number in zip(tested["judge_id"], tested["version"], strict=True)
+        if (judge_id, number) in known
+    ]
+    members = {v.judge_id: _single_judge(v, units) for v in current if v.judge_id != JURY}
+    juries = [jury_judge(v, members, units) for v in current if v.judge_id == JURY]
+    return [*members.values(), *juries]
+
+
+def background_of(
+    connection: duckdb.DuckDBPyConnection, question_id: str, *, margin: float
+) -> Background:
+    """Return what a certificate says of a question and its judges besides the test."""
+    agreement = read_table(connection, "human_agreement")
+    [row] = agreement[agreement["question_id"] == question_id].to_dict("records")
+    figures = ("a_hh", "a_hh_low", "a_hh_high", "alpha", "alpha_low", "alpha_high")
+    return Background(
+        margin=margin,
+        people_agree=question_id in questions_where_people_agree(connection),
+        human_agreement={
+            name: None if np.isnan(row[name]) else float(row[name]) for name in figures
+        },
+        cost_per_1000_usd=judging_costs(connection),
+        models_returned=models_returned(connection),
+    )
+
+
+def read_if_due(
+    ledger: SqlLedger,
+    units: RatedUnits,
+    judges: Sequence[TunedJudge],
+    background: Background,
+    *,
+    asked: bool,
+) -> tuple[list[Row], bool]:
+    """Return what the test of one question says, and whether it was read for that just now.
+
+    A reading is written down before it is made: one that is cut off is made again under the
+    number that it already has.
+
+    Args:
+        ledger: The ledger.
+        units: All rated units of the question.
+        judges: The versions that are tested.
+        background: What certificates say besides.
+        asked: Whether somebody asked for a reading.
+
+    Raises:
+        StoreError: If another run took the reading meanwhile.
+    """
+    question_id = units.question.id
+    seal = Seal.of(readings_of(ledger, question_id))
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    if reason := why_not_read(live, candidates, seal):
+        return unread_rows(question_id, candidates, reason=reason), False
+    now = datetime.now(tz=UTC)
+    reading, is_new = due_reading(live, candidates, seal, asked=asked, now=now)
+    if not is_new:
+        return list(reading.rows), False
+    if reading not in seal.readings:
+        record_reading(ledger, reading)
+    made = make_reading(reading, live, candidates, background)
+    release_reading(ledger, made)
+    return list(made.rows), True
+
+
+def open_seal(
+    ledger: SqlLedger,
+    units: RatedUnits,
+    judges: Sequence[TunedJudge],
+    background: Background,
+) -> list[Row]:
+    """End the seal of one question, and return everything that its test says of the judges.
+
+    The test groups count no more; groups that are labelled later form the next seal.
+
+    Raises:
+        StoreError: If another run opened it meanwhile.
+    """
+    seal = Seal.of(readings_of(ledger, units.question.id))
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    if reason := why_not_read(live, candidates, seal):
+        return unread_rows(units.question.id, candidates, reason=reason)
+    now = datetime.now(tz=UTC)
+    reading, _ = due_reading(live, candidates, seal, asked=True, now=now)
+    shown = make_reading(reading, live, candidates, background, open_seal=True)
+    opened = replace(shown, number=OPENED, read_at=now, certificates={})
+    record_reading(ledger, opened)
+    release_reading(ledger, opened)
+    return list(opened.rows)
+
+
+def evidence_today(
+    connection: duckdb.DuckDBPyConnection, units: RatedUnits, judges: Sequence[TunedJudge]
+) -> EvidenceNow:
+    """Return what certificates of a question would rest on now, by reading and judge."""
+    current = {judge.version.judge_id: judge for judge in judges}
+    returned = models_returned(connection)
+
+    def now(reading: Reading, judge_id: str) -> Evidence | None:
+        judge = current.get(judge_id)
+        if judge is None:
+            return None
+        was_read = (units.splits == "test") & np.isin(units.groups, reading.groups)
+        return evidence_of(
+            judge.version,
+            units.only(was_read),
+            judge.raw[units.question.id][was_read],
+            models_returned=returned.get(judge_id, ()),
+        )
+
+    return now
+
+
+def recomputed_certificates(
+    ledger: SqlLedger, units: Mapping[str, RatedUnits], reading: Reading, background: Background
+) -> dict[str, dict[str, Any]]:
+    """Return the certificates that a reading would give on what is stored now, by judge.
+
+    Args:
+        ledger: The ledger.
+        units: All rated units by question.
+        reading: The reading, as the ledger keeps it.
+        background: What certificates say besides.
+    """
+    rated = units[reading.question_id]
+    live = rated.only((rated.splits != "test") | np.isin(rated.groups, reading.groups))
+    mine = {**units, reading.question_id: live}
+    judges = _judges_of(reading.candidates, versions_of(ledger), mine)
+    no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
+    made = make_reading(reading, live, candidates_for(live, no_seal, judges), background)
+    return dict(made.certificates)
+
+
+def _judges_of(
+    candidates: Sequence[JudgeVersion],
+    versions: Sequence[JudgeVersion],
+    units: Mapping[str, RatedUnits],
+) -> list[TunedJudge]:
+    """Return the judges of a reading; members of a jury are found by what its fingerprint names."""
+    by_name = {f"{v.judge_id} {v.definition_hash}": v for v in versions}
+    judges = []
+    for version in candidates:
+        if version.judge_id != JURY:
+            judges.append(_single_judge(version, units))
+            continue
+        members = {
+            member.judge_id: _single_judge(member, units)
+            for name, member in by_name.items()
+            if name in version.fingerprint
+        }
+        judges.append(jury_judge(version, members, units))
+    return judges
+
+
+def _single_judge(version: JudgeVersion, units: Mapping[str, RatedUnits]) -> TunedJudge:
+    """Return a version of a single judge with its scores."""
+    raw = {question: rated.scores[version.judge_id] for question, rated in units.items()}
+    return mapped_judge(version, raw, stands={})

@@ -1,0 +1,223 @@
+"""Judges of which the truth is known, tuned, tested under the seal and certified."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from eval_assets.tuning import certificate_schema, split_of
+from eval_assets.tuning_options import SplitShares
+from tests.e2e.conftest import Evaluated
+
+DATA = Path(__file__).parents[2] / "data" / "tuning"
+
+MADE = ("judge_splits", "score_calibration", "tuned_judges")
+"""Tables that no label of the test may change."""
+
+VERDICTS = """SELECT judge_id, kind, verdict FROM tuned_judge_evaluation
+              ORDER BY judge_id, kind DESC"""
+
+
+@pytest.fixture(scope="module")
+def planted_once(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+    """The made-up judges after one run of everything: not to be written."""
+    made = Evaluated(
+        shutil.copytree(
+            DATA,
+            tmp_path_factory.mktemp("planted") / "data",
+            ignore=shutil.ignore_patterns("out", "ledger.sqlite*"),
+        )
+    )
+    assert made.materialize().success
+    return made
+
+
+@pytest.fixture
+def planted(planted_once: Evaluated, tmp_path: Path) -> Evaluated:
+    """A copy of its own of the evaluated judges."""
+    return Evaluated(shutil.copytree(planted_once.path, tmp_path / "data"))
+
+
+def certificates(folder: Evaluated) -> dict[str, bytes]:
+    """The certificate files, by name."""
+    return {
+        path.name: path.read_bytes() for path in (folder.path / "out" / "certificates").iterdir()
+    }
+
+
+def relabelled(folder: Evaluated, *, splits: set[str]) -> None:
+    """Turn every rating of these splits around, which leaves people in agreement."""
+    path = folder.path / "labels.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if split_of(row["response_id"].partition("-")[0], SplitShares()) in splits:
+            row["rating"] = str(6 - int(row["rating"]))
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, fieldnames=list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+
+
+def test_each_judge_gets_the_verdicts_that_were_planted(planted_once: Evaluated) -> None:
+    with (DATA / "planted.csv").open(newline="") as file:
+        expected = {row["judge_id"]: row for row in csv.DictReader(file)}
+    found = planted_once.rows(VERDICTS)
+
+    assert ("harsh", "improvement", "accepted") in found
+    assert ("steady", "fitness", "fit") in found
+    assert ("verbose", "fitness", "unfit") in found
+    assert len(found) == 4  # steady and verbose got no map, so nothing of them can have improved
+    for judge_id, kind, verdict in found:
+        planted_verdict = expected[str(judge_id)][str(kind)]
+        assert planted_verdict in ("", verdict)
+
+
+def test_what_was_certified_is_near_what_was_planted(planted_once: Evaluated) -> None:
+    with (DATA / "planted.csv").open(newline="") as file:
+        expected = {row["judge_id"]: row for row in csv.DictReader(file)}
+    [(harsh,)] = planted_once.rows(
+        "SELECT kappa FROM tuned_judge_evaluation WHERE judge_id = 'harsh' AND kappa IS NOT NULL"
+    )
+    [(steady,)] = planted_once.rows(
+        "SELECT kappa FROM tuned_judge_evaluation WHERE judge_id = 'steady'"
+    )
+
+    assert harsh == pytest.approx(float(expected["harsh"]["kappa_mapped"]), abs=0.1)
+    assert steady == pytest.approx(float(expected["steady"]["kappa_raw"]), abs=0.1)
+
+
+def test_certified_judges_have_files_that_fit_the_published_schema(
+    planted_once: Evaluated,
+) -> None:
+    files = certificates(planted_once)
+
+    assert set(files) == {"harsh-1.0.1.json", "steady-1.0.0.json"}
+    for content in files.values():
+        jsonschema.validate(json.loads(content), certificate_schema())
+    rows = planted_once.rows(
+        """SELECT judge_id, version, fitness, improvement, certificate IS NOT NULL, stale_because
+           FROM judge_certificates ORDER BY judge_id"""
+    )
+    assert rows == [
+        ("harsh", "1.0.1", "undecided", "accepted", True, None),
+        ("steady", "1.0.0", "fit", None, True, None),
+        ("verbose", "1.0.0", "unfit", None, False, None),
+    ]
+
+
+def test_nothing_that_is_made_depends_on_a_label_of_the_test(
+    planted_once: Evaluated, tmp_path: Path
+) -> None:
+    """Maps, versions and splits are the same to the last bit; only verdicts are others."""
+    other = Evaluated(
+        shutil.copytree(
+            DATA,
+            tmp_path / "data",
+            ignore=shutil.ignore_patterns("out", "ledger.sqlite*"),
+        )
+    )
+    relabelled(other, splits={"test"})
+    assert other.materialize().success
+
+    for table in MADE:
+        query = f"SELECT * EXCLUDE (stale_because) FROM {table} ORDER BY ALL"  # noqa: S608
+        if table == "judge_splits":
+            query = query.replace("stale_because", "stale_because, data_version")
+        assert other.rows(query) == planted_once.rows(query), table
+    versions = "SELECT * EXCLUDE (created_at) FROM judge_versions ORDER BY ALL"
+    assert other.rows(versions) == planted_once.rows(versions)
+    assert other.rows(VERDICTS) != planted_once.rows(VERDICTS)
+
+
+def test_a_run_on_unchanged_data_reads_no_test_again(planted: Evaluated) -> None:
+    before = certificates(planted)
+    assert planted.materialize().success
+
+    assert planted.rows("SELECT question_id, k FROM test_set_uses") == [("completeness", 1)]
+    assert certificates(planted) == before
+
+
+def test_everything_under_out_comes_back_without_another_reading(planted: Evaluated) -> None:
+    before = certificates(planted), planted.rows(VERDICTS)
+    shutil.rmtree(planted.path / "out")
+    assert planted.materialize().success
+
+    assert planted.rows("SELECT question_id, k FROM test_set_uses") == [("completeness", 1)]
+    assert (certificates(planted), planted.rows(VERDICTS)) == before
+
+
+def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
+    planted: Evaluated,
+) -> None:
+    relabelled(planted, splits={"test"})
+    assert planted.materialize().success
+    stale = planted.rows("SELECT DISTINCT stale_because FROM judge_certificates")
+
+    assert ("human ratings in the test changed",) in stale
+    assert planted.rows("SELECT max(k) FROM test_set_uses") == [(1,)]
+
+    assert planted.materialize(config={"tuned_judge_evaluation": {"read": True}}).success
+    assert planted.rows("SELECT max(k) FROM test_set_uses") == [(2,)]
+    levels = planted.rows("SELECT level FROM test_set_uses ORDER BY k")
+    assert levels == [(0.025 / 3,), (0.05 / 6 / 3,)]
+
+
+def test_a_judge_that_is_gone_keeps_its_certificate_as_a_stale_one(planted: Evaluated) -> None:
+    path = planted.path / "evaluation.yaml"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "id: steady" not in line))
+    assert planted.materialize().success
+
+    assert planted.rows(
+        "SELECT stale_because FROM judge_certificates WHERE judge_id = 'steady'"
+    ) == [("the judge or the question is no longer declared",)]
+
+
+def test_a_jury_is_tested_beside_its_members(planted: Evaluated) -> None:
+    path = planted.path / "evaluation.yaml"
+    path.write_text(path.read_text() + "tuning: {steps: [calibration, jury]}\n")
+    assert planted.materialize().success
+
+    jury = planted.rows("SELECT step, definition FROM judge_versions WHERE judge_id = 'jury'")
+    [(step, definition)] = jury
+    weights = json.loads(str(definition))["weights"]["completeness"]
+    assert step == "jury"
+    assert weights["steady"] > weights["harsh"] > weights["verbose"]
+    # another candidate is another set of candidates: a second reading, whose level four share
+    assert planted.rows("SELECT k, level FROM test_set_uses ORDER BY k") == [
+        (1, 0.025 / 3),
+        (2, 0.05 / 6 / 4),
+    ]
+
+
+def test_systems_are_compared_with_the_judges_corrected_by_people(
+    planted_once: Evaluated,
+) -> None:
+    """People put `aster` about .3 above `cedar`; the harsh judge alone sees less than half."""
+    [(judge_only, value, low, is_safe, n_labelled, n_responses)] = planted_once.rows(
+        """SELECT judge_only, value, low, is_safe, n_labelled, n_responses FROM system_comparison
+           WHERE judge_id = 'harsh' AND kind = 'difference' AND slice = 'all'
+             AND system = 'aster' AND other_system = 'cedar'"""
+    )
+
+    assert float(str(judge_only)) < 0.5 * float(str(value))
+    assert float(str(low)) > 0
+    assert is_safe is True
+    assert (n_labelled, n_responses) == (300, 400)
+
+
+def test_every_judge_needs_ten_groups_in_train_and_twenty_in_the_test(
+    open_once: Evaluated,
+) -> None:
+    """Twelve prompts are too few: each judge says so, and no reading is spent."""
+    found = open_once.rows("SELECT DISTINCT verdict, reading FROM tuned_judge_evaluation")
+    reasons = open_once.rows("SELECT DISTINCT reason FROM tuned_judge_evaluation")
+
+    assert found == [("not_evaluable", None)]
+    assert all("are needed" in str(reason) for (reason,) in reasons)
+    assert open_once.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
+    assert open_once.rows("SELECT count(*) FROM judge_certificates") == [(0,)]

@@ -1,0 +1,98 @@
+"""Versions of judges and readings of sealed tests: numbered once, and read back as they were."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from eval_assets.stats import MonotoneMap
+from eval_assets.store.connection import StoreError
+from eval_assets.store.ledger import (
+    SqlLedger,
+    open_ledger,
+    readings_of,
+    record_reading,
+    register_versions,
+    release_reading,
+    versions_of,
+)
+from eval_assets.tuning import JudgeVersion, Reading
+from tests.unit.store.ledger.conftest import NOW
+
+DECLARED = JudgeVersion("gpt", "", "declared", None, "f", prompt_text="Rate it.")
+MAPPED = replace(
+    DECLARED,
+    step="calibration",
+    maps={"q": MonotoneMap((1.0, 2.0), (2.0, 3.0), target=(1.0, 2.0, 3.0), low=1, high=3)},
+    sources=("r1",),
+)
+
+
+def a_reading(number: int = 1, **fields: object) -> Reading:
+    """Return a reading that showed one row."""
+    given = {
+        "question_id": "q",
+        "seal": 1,
+        "number": number,
+        "level": 0.05 / (number * (number + 1)),
+        "candidates": (MAPPED,),
+        "groups": ("g1", "g2"),
+        "content": f"content {number}",
+        "rows": ({"judge_id": "gpt", "verdict": "accepted", "gain": 0.1},),
+        "certificates": {"gpt": {"holds": ["improved"]}},
+        "read_at": NOW + timedelta(minutes=number),
+    }
+    return Reading(**{**given, **fields})  # type: ignore[arg-type]
+
+
+def test_versions_get_their_numbers_when_they_are_first_seen(ledger: SqlLedger) -> None:
+    [declared, mapped] = register_versions(ledger, [(DECLARED, {}), (MAPPED, {})], at=NOW)
+    other = replace(DECLARED, judge_id="other")
+    again = register_versions(ledger, [(MAPPED, {}), (other, {}), (DECLARED, {})], at=NOW)
+
+    assert (declared.version, declared.parent) == ("1.0.0", None)
+    assert (mapped.version, mapped.parent) == ("1.0.1", "1.0.0")
+    assert again == [mapped, other.numbered("1.0.0", parent=None), declared]
+    assert versions_of(ledger) == [declared, mapped, again[1]]
+
+
+def test_evaluations_on_one_ledger_number_their_versions_apart(
+    tmp_path: Path, given: str | None
+) -> None:
+    """On a file of their own they are apart anyway."""
+    for name in ("poems", "essays"):
+        (tmp_path / name).mkdir()
+        database = tmp_path / name / "eval.duckdb"
+        with open_ledger(
+            tmp_path / name, evaluation=name, database=database, given=given
+        ) as ledger:
+            [version] = register_versions(ledger, [(DECLARED, {})], at=NOW)
+            record_reading(ledger, a_reading())
+            assert version.version == "1.0.0"
+            assert len(readings_of(ledger, "q")) == 1
+
+
+def test_a_reading_is_written_down_before_it_shows_anything(ledger: SqlLedger) -> None:
+    reading = a_reading()
+    record_reading(ledger, reading)
+
+    assert readings_of(ledger, "q") == [replace(reading, rows=(), certificates={})]
+    release_reading(ledger, reading)
+    assert readings_of(ledger, "q") == [reading]
+
+
+def test_readings_are_counted_by_question_and_seal(ledger: SqlLedger) -> None:
+    readings = [a_reading(1), a_reading(2), a_reading(1, seal=2), a_reading(1, question_id="p")]
+    for each in readings:
+        record_reading(ledger, each)
+
+    found = readings_of(ledger, "q")
+    assert sorted((each.seal, each.number) for each in found) == [(1, 1), (1, 2), (2, 1)]
+
+
+def test_no_reading_is_taken_twice(ledger: SqlLedger) -> None:
+    record_reading(ledger, a_reading())
+
+    with pytest.raises(StoreError, match="another run took reading 1 of the test of q meanwhile"):
+        record_reading(ledger, a_reading(content="of another run"))
