@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
+from eval_assets.scale import TOLERANCE
+
 JudgeVerdict = Literal[
     "as people do",
     "less than people do",
@@ -24,10 +26,11 @@ def judge_verdict(figures: Mapping[str, float]) -> JudgeVerdict:
 
     Every verdict rests on the interval of a paired difference: a judge is better than a control
     only if its A^HA certainly exceeds the control's, and agrees as people do only if its A^HA is
-    certainly less than `CLOSE` below the A^HH of the same responses.
+    certainly less than `CLOSE` below the A^HH of the same responses. Scores that shuffling does not
+    change are constant.
 
     Args:
-        figures: `a_ha`, and the ends of the intervals of `a_ha_above_shuffled`,
+        figures: `a_ha`, `a_ha_shuffled`, and the ends of the intervals of `a_ha_above_shuffled`,
             `a_ha_above_constant` and `a_ha_above_people`; NaN if undefined.
 
     Examples:
@@ -44,7 +47,8 @@ def judge_verdict(figures: Mapping[str, float]) -> JudgeVerdict:
     if math.isnan(of("a_ha")):
         return "not compared"
     if not of("a_ha_above_shuffled_low") > 0:
-        return "like shuffled scores"
+        is_constant = abs(of("a_ha") - of("a_ha_shuffled")) <= TOLERANCE
+        return "like a constant" if is_constant else "like shuffled scores"
     if not of("a_ha_above_constant_low") > 0:
         return "like a constant"
     if of("a_ha_above_people_low") > -CLOSE:

@@ -196,9 +196,17 @@ def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dic
     """
     families: dict[str, list[str]] = {}
     for model in models:
-        family = capabilities_of(model, overrides=overrides).family
-        families.setdefault(_bare(model) if family == UNKNOWN_FAMILY else family, []).append(model)
+        families.setdefault(_family_of(model, overrides=overrides), []).append(model)
     return {family: members for family, members in families.items() if len(members) > 1}
+
+
+def _family_of(model: str, *, overrides: Mapping[str, Any]) -> str:
+    """Return the family that a part of the name says: "organisation/model", or "model/prompt"."""
+    for part in reversed(model.split("/")):
+        family = capabilities_of(part, overrides=overrides).family
+        if family != UNKNOWN_FAMILY:
+            return family
+    return model.lower()
 
 
 def _fitting(model: str, entries: Mapping[str, Entry]) -> Entry | None:

@@ -86,7 +86,7 @@ def _rank(record: Record) -> int:
 def _questions(questions: list[str], n_all: int) -> str:
     """Return the questions by name; of many their number."""
     if len(questions) == n_all > 1:
-        return f"all {n_all} questions"
+        return "both questions" if n_all == 2 else f"all {n_all} questions"  # noqa: PLR2004 - both
     most_named = 3
     if len(questions) <= most_named:
         return listed(questions)

@@ -157,3 +157,10 @@ def test_judges_of_one_family_are_named() -> None:
     models = ["gpt-6-luna", "openai/gpt-oss-20b", "claude-haiku-5-5", "ours-1", "ours-2"]
     assert shared_family(models, overrides={}) == {"openai": ["gpt-6-luna", "openai/gpt-oss-20b"]}
     assert shared_family(["ours-1", "ours-1"], overrides={}) == {"ours-1": ["ours-1", "ours-1"]}
+
+
+def test_a_family_is_found_on_either_side_of_a_slash() -> None:
+    prompts = ["gpt-3.5-turbo/ice-cot-ref", "gpt-3.5-turbo/ice-score-only-ref"]
+    assert shared_family(prompts, overrides={}) == {"openai": prompts}
+    models = ["ChatGPT/eval-prompt-1", "Mistral-7B/eval-prompt-1", "ours/eval-prompt-1"]
+    assert shared_family(models, overrides={}) == {}

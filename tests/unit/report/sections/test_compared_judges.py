@@ -36,7 +36,7 @@ def test_every_judge_has_a_card_in_the_order_in_which_judges_are_declared() -> N
     section = section_of(Case())
 
     assert list(cards(section)) == ["gpt", "haiku"]
-    assert "Agrees with people as people do on all 2 questions." in paragraphs(section)
+    assert "Agrees with people as people do on both questions." in paragraphs(section)
 
 
 def test_a_verdict_beside_people_who_disagree_is_withheld() -> None:

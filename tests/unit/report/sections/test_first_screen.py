@@ -27,8 +27,8 @@ def test_judges_that_agree_as_people_do_can_be_trusted() -> None:
     assert screen.answer == "Yes: gpt and haiku agree with people as people do"
     assert screen.tone == "good"
     assert [cell.text for cell in screen.judges] == [
-        "gpt: agrees with people as people do on all 2 questions.",
-        "haiku: agrees with people as people do on all 2 questions.",
+        "gpt: agrees with people as people do on both questions.",
+        "haiku: agrees with people as people do on both questions.",
     ]
     assert screen.next_step.text == "Tune the judges: the gates are open for 2 of 2 questions."
 
@@ -38,7 +38,7 @@ def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
 
     assert screen.answer == "No: no judge is better than one that never reads the responses"
     assert screen.tone == "poor"
-    assert screen.judges[0].text == "gpt: no better than a constant score on all 2 questions."
+    assert screen.judges[0].text == "gpt: no better than a constant score on both questions."
     assert screen.next_step.text == (
         "Revise the prompt of gpt: its scores on clarity say no more than those of a judge that "
         "never reads the responses."
