@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from annotated_types import MinLen
 
 from eval_assets.declared import NotNegative, Text, set_by_reader
+from eval_assets.human_raters import Labelling
 from eval_assets.models import Price
 from eval_assets.problems import Fault, raise_faults
 from eval_assets.raters import Generator, Judge, Staged
@@ -95,6 +96,7 @@ class Evaluation:
         prices: Prices by model, which take precedence over those that ship.
         capabilities: What models take, by model, before the table that ships.
         tuning: How judges are tuned.
+        labelling: How people label.
 
     Raises:
         DeclarationError: If two entries share an id, a gate cannot have its minimum, or fewer than
@@ -117,6 +119,7 @@ class Evaluation:
     prices: Mapping[str, Price] = field(default_factory=dict)
     capabilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
     tuning: Tuning = field(default_factory=Tuning)
+    labelling: Labelling = field(default_factory=Labelling)
 
     def __post_init__(self) -> None:
         faults = [

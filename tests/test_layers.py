@@ -20,10 +20,12 @@ BELOW = {
     "stats": set[str](),
     "agreement": {"stats"},
     "tuning": {"stats"},
-    "readers": {"agreement", "tuning"},
+    "labelling": {"stats"},
+    "readers": {"agreement", "tuning", "labelling"},
     "judges": {"agreement"},
     "store": {"stats", "agreement", "tuning"},
     "report": {"agreement"},
+    "server": {"labelling"},
     "fake_provider": set[str](),
     "starter": set[str](),
 }
@@ -36,6 +38,7 @@ LIBRARIES = {
     "stats": {"numpy", "pandas"},  # pandas only to return a data frame when asked for one
     "agreement": {"numpy", "pandas"},
     "tuning": {"numpy"},
+    "labelling": {"numpy", "pandas", "pydantic"},
     "readers": {
         "backports",
         "duckdb",
@@ -49,10 +52,11 @@ LIBRARIES = {
     "store": {"duckdb", "numpy", "pandas", "sqlalchemy"},
     "judges": {"anthropic", "httpx2", "jinja2", "numpy", "openai", "pandas", "yaml"},
     "report": {"jinja2", "markupsafe", "numpy", "pandas"},
+    "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "fake_provider": {"httptools"},
     "starter": set[str](),
     "assets": {"dagster", "duckdb", "numpy", "pandas"},
-    "cli": {"click", "dagster", "duckdb", "filelock", "pandas", "rich"},
+    "cli": {"click", "dagster", "duckdb", "filelock", "pandas", "rich", "uvicorn"},
     "definitions": {"dagster"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
@@ -62,6 +66,7 @@ FLAT = {"assets", "fake_provider", "stats"}
 
 PARALLEL = {
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
+    "assignments": "made and read",
     "certificates": "materialized, and listed by the command",
     "declared": "the types of declared keys, and the judges that are declared",
     "evaluation": "the noun, and how its file is read",
@@ -73,6 +78,7 @@ PARALLEL = {
     "ledger": "the nouns, and where it is stored",
     "judges": "measured in agreement/, asked in judges/",
     "judging": "asked, materialized and shown",
+    "labelling": "the layer, its assets, and what it leaves in the database",
     "labels": "read and materialized",
     "models": "the noun, the catalogue, and the models that the fake provider serves",
     "pairs": "measured and stored",
@@ -80,6 +86,8 @@ PARALLEL = {
     "ratings": "read, stored, and held as arrays",
     "read": "evaluation.yaml and label files, from file to noun",
     "scores": "read, parsed, stored and shown",
+    "server": "the pages for people, and the fake provider's",
+    "sessions": "kept, and read as labels",
     "splits": "drawn and stored",
     "tables": "read from files, and kept in the database",
     "tuning": "the layer, and its assets",

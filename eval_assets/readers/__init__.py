@@ -1,5 +1,6 @@
 """Given files to records: every bad place is reported with file, line and remedy, all at once."""
 
+from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
 from eval_assets.readers.evaluation import FILE, read_evaluation
 from eval_assets.readers.importers import SOURCES, import_files
@@ -23,6 +24,7 @@ __all__ = [
     "Labels",
     "id_of",
     "import_files",
+    "read_assignments",
     "read_document_query",
     "read_evaluation",
     "read_labels",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.evaluation import Evaluation
+from eval_assets.labelling import neutralised
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import Findings, WhatAndRemedy, nearest, shown
 from eval_assets.readers.formats.table import Table, as_text, per_distinct
@@ -86,7 +87,9 @@ class Units:
 
     @cached_property
     def _by_id(self) -> dict[Reference, int]:
-        return {response_id: position for position, response_id in enumerate(self.response_ids)}
+        found: dict[Reference, int] = {name: at for at, name in enumerate(self.response_ids)}
+        # Sheets write an id that looks like a formula so that spreadsheets take it for text.
+        return {neutralised(name): at for at, name in enumerate(self.response_ids)} | found
 
     @cached_property
     def _by_key(self) -> dict[Reference, int]:
@@ -94,7 +97,8 @@ class Units:
         positions: dict[Reference, int] = {}
         for position, key in enumerate(self.keys):
             positions[key] = AMBIGUOUS if key in positions else position
-        return positions
+        in_sheets: dict[Reference, int] = {_as_in_sheets(k): positions[k] for k in self.keys}
+        return in_sheets | positions
 
     def responses(self, references: Sequence[Reference | None]) -> PositionArray:
         """Return the position of each response in `response_ids`, UNKNOWN or AMBIGUOUS."""
@@ -186,6 +190,12 @@ def units_of(evaluation: Evaluation, responses: pd.DataFrame) -> Units:
         asked=asked.reshape(len(responses), len(evaluation.rubric)),
         table=responses,
     )
+
+
+def _as_in_sheets(key: Key) -> Key:
+    """Return a key as annotation sheets write it."""
+    indicator, convo, turn, model, seed = (part and neutralised(part) for part in key)
+    return indicator, convo, turn, model, seed
 
 
 def column_of(responses: pd.DataFrame, column: str) -> list[str | None]:

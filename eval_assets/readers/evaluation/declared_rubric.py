@@ -1,5 +1,6 @@
 """Scales and levels of a rubric, in any of the forms in which people declare them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from eval_assets.readers._problems import shown
 from eval_assets.readers.evaluation.given_files import existing, found_files
 from eval_assets.readers.evaluation.rubric_file import rubric_of_file
 from eval_assets.readers.evaluation.validation import Checks, validated
+from eval_assets.readers.formats.files import read_text
 from eval_assets.readers.formats.table import as_text
 from eval_assets.readers.formats.tables import FORMATS, format_of
 from eval_assets.scale import Scale
@@ -25,6 +27,7 @@ STAND_IN: list[object] = [
 ]
 """Stands in for a rubric that cannot be read, so that the other sections are checked too."""
 
+_FILE_OF_GUIDELINES = re.compile(r"[^\n]+\.(md|txt)")
 _ANY = Scale(low=0, high=1)
 """Stands in for a scale that is wrong, so that the rest of its question is checked too."""
 
@@ -78,7 +81,9 @@ def declared_rubric(
         except InputError as error:
             checks.add(error.problem)
     return [
-        _question(checks, entry, ("rubric", place), guesses) if isinstance(entry, dict) else entry
+        _question(checks, entry, ("rubric", place), guesses, folder=folder)
+        if isinstance(entry, dict)
+        else entry
         for place, entry in enumerate(raw)
     ]
 
@@ -92,7 +97,12 @@ def _rubric_file(checks: Checks, raw: object, *, folder: Path) -> Path | None:
 
 
 def _question(
-    checks: Checks, entry: dict[str, object], at: KeyPath, guesses: Mapping[str, Scale]
+    checks: Checks,
+    entry: dict[str, object],
+    at: KeyPath,
+    guesses: Mapping[str, Scale],
+    *,
+    folder: Path,
 ) -> dict[str, object]:
     """Return the question on its declared scale, or else on the guessed one."""
     question = {key: value for key, value in entry.items() if value is not None}
@@ -116,7 +126,22 @@ def _question(
     question.setdefault("level", scale.default_level())
     if isinstance(question.get("question"), str):
         question["question"] = str(question["question"]).strip()
+    guidelines = question.get("guidelines")
+    if isinstance(guidelines, str) and _FILE_OF_GUIDELINES.fullmatch(guidelines):
+        question["guidelines"] = _text_of(checks, guidelines, (*at, "guidelines"), folder=folder)
     return question
+
+
+def _text_of(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> str:
+    """Return what a file of guidelines says; note one that cannot be read."""
+    path = existing(checks, name, at, folder=folder)
+    if not path.is_file():
+        return ""
+    try:
+        return read_text(path, file=name).strip()
+    except InputError as error:
+        checks.add(error.problem)
+        return ""
 
 
 def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from eval_assets.evaluation import Evaluation, default_gates
+from eval_assets.labelling import SessionFolder
 from eval_assets.models import Capabilities
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
@@ -77,6 +78,7 @@ def _as_declared(checks: Checks, given: dict[str, object], *, folder: Path) -> d
         else ("labels",)
     )
     label_files = given_files(checks, labels.get("files"), "labels", at=at, folder=folder)
+    label_files += tuple(path for path in SessionFolder(folder).files() if path not in label_files)
     sections |= {
         "<folder>": folder,
         "rubric": declared_rubric(checks, sections.get("rubric"), label_files, folder=folder),

@@ -1,4 +1,4 @@
-"""Exports of labelling sessions: one rater's labels in one dimension."""
+"""Labelling sessions and their exports: one rater's labels in one dimension."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,8 @@ _KEYS = {
 def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
     """Return labels of `{"dimension", "labelerId", "labels": [{"scenarioId", ...}]}`.
 
-    Lines are positions in the list of labels; if a file holds several exports, they go on.
+    Lines are positions in the list of labels; if a file holds several exports, they go on. A
+    label of a response that came back to its rater is passed over: it is none between raters.
 
     Raises:
         InputError: If `labels` is not a list.
@@ -32,9 +33,10 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
         table.cells("labels"),
         table.stripped("dimension"),
         table.stripped("labelerId"),
+        table.stripped("round"),
         strict=True,
     )
-    for place, given, dimension, labeler in exports:
+    for place, given, dimension, labeler, number in exports:
         if not isinstance(given, list):
             what, remedy = "this is not a list of labels", "Export the session again"
             raise InputError(InputProblem(table.file, place, "labels", what, remedy))
@@ -43,10 +45,12 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
             wrong = _problem(label)
             if wrong is not None:
                 bad_rows.append(InputProblem(table.file, line, *wrong))
+            if wrong is not None or label.get("repeat") is True:
                 continue
             key, rating = next(_ratings(label), ("labels", None))
             fields = {"question_id": question, "rating": rating, **_fields(label)}
             fields["rater_id"] = fields["rater_id"] or labeler
+            fields["round"] = number
             labels.append((line, key, fields))
     return labels_one_by_one(table.file, labels, bad_rows, headers=_KEYS)
 
@@ -67,12 +71,16 @@ def _fields(label: dict[str, object]) -> dict[str, str | None]:
     """Return what the label says beside its question and rating."""
     named = {field: key for field, key in _KEYS.items() if field != "question_id"}
     named |= {field: field for field in ("confidence", "notes", "skipped")}
-    return {field: as_text(label.get(key)) for field, key in named.items()}
+    hashes = label.get("hashes")
+    return {
+        **{field: as_text(label.get(key)) for field, key in named.items()},
+        "guideline_hash": as_text(hashes.get("guidelines")) if isinstance(hashes, dict) else None,
+    }
 
 
 def _ratings(label: dict[str, object]) -> Iterator[tuple[str, str | None]]:
     """Yield key and rating of each rating in the label; code is valid if it parses and runs."""
-    for key in ("triggerCorrect", "technicallyCorrect", "completenessScore"):
+    for key in ("rating", "triggerCorrect", "technicallyCorrect", "completenessScore"):
         if label.get(key) is not None:
             yield key, as_text(label[key])
     code = [as_text(label.get(key)) for key in ("codeParses", "codeRuns")]

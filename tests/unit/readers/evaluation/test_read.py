@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.evaluation import Gate, default_gates
+from eval_assets.human_raters import Labelling
 from eval_assets.raters import Judge
 from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.scale import BINARY, LIKERT5, Scale
@@ -174,7 +175,7 @@ def test_what_is_wrong_with_a_question_is_reported(
             (
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
                 "judges, gates, budget_usd, budget_usd_per_month, judge_prompt, staged, "
-                "generators, prompts, prices, capabilities, tuning"
+                "generators, prompts, prices, capabilities, tuning, labelling"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -357,7 +358,7 @@ gates:
             (
                 "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
                 "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
-                "judge_prompt, staged, generators, prompts, prices, capabilities, tuning."
+                "judge_prompt, staged, generators, prompts, prices, capabilities, tuning, labelling."
             ),
         ),
         (
@@ -618,3 +619,46 @@ def test_yes_and_no_and_dates_are_text(write: Write) -> None:
     evaluation = read_evaluation(write({"evaluation.yaml": rubric}))
 
     assert (evaluation.name, evaluation.rubric[0].id) == ("2026-02-03", "no")
+
+
+def test_how_people_label_is_declared_in_a_section(write: Write) -> None:
+    section = "{raters: [anna, ben], round: 2, show: [plugin], hide: [expected], experts: [ben]}"
+    folder = write({"evaluation.yaml": f"{HEAD}labelling: {section}\n"})
+
+    labelling = read_evaluation(folder).labelling
+
+    assert labelling == Labelling(
+        raters=("anna", "ben"), round=2, show=("plugin",), hide=("expected",), experts=("ben",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ("{rater: [a]}", "labelling.rater: "),
+        ("{overlap: 1.5}", "labelling.overlap: "),
+        ("{round: 0}", "labelling.round: "),
+        ("{show: [x], hide: [x]}", "labelling.hide[0]: x is shown as well."),
+        ("{hide: [response_text]}", "raters cannot rate what they do not see"),
+        ("{raters: [a], experts: [b]}", "b is not among the raters. Add the name there."),
+        ("{raters: [anna, Anna]}", "Anna is repeated. Name each rater once."),
+    ],
+)
+def test_labelling_that_makes_no_sense_is_reported(
+    write: Write, reported: Reported, section: str, said: str
+) -> None:
+    folder = write({"evaluation.yaml": f"{HEAD}labelling: {section}\n"})
+
+    [problem] = reported(lambda: read_evaluation(folder))
+    assert said in problem
+
+
+def test_guidelines_may_be_a_file(write: Write, reported: Reported) -> None:
+    question = "  - {id: deep, question: How deep, scale: likert5, guidelines: deep.md}\n"
+    folder = write({"evaluation.yaml": HEAD + question, "deep.md": "5 deep\n1 flat\n"})
+
+    assert read_evaluation(folder).question("deep").guidelines == "5 deep\n1 flat"
+
+    (folder / "deep.md").unlink()
+    [problem] = reported(lambda: read_evaluation(folder))
+    assert "there is no file deep.md" in problem

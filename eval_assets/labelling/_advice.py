@@ -1,0 +1,172 @@
+"""What to do about a rater's figures."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+FEWEST = 10
+"""Labels below which a figure is shown and nothing is said about it."""
+
+WIDE_GAP = 0.25
+"""Share of the scale from which raters use it differently: one point of 1 to 5."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What advice about a rater depends on beside the rater's figures.
+
+    Args:
+        alpha: Alpha of all raters on the question.
+        n_raters: Raters with a rating of it.
+        others_vary: Whether the others' ratings of the rater's responses differ.
+        failing: Gates that this question fails, each as a clause with its value.
+    """
+
+    alpha: float
+    n_raters: int
+    others_vary: bool
+    failing: tuple[str, ...]
+
+
+def advice_on(
+    rater: str, figures: Mapping[str, tuple[float, int]], findings: Findings
+) -> dict[str, str]:
+    """Return a sentence on what to do about each figure that asks for something, by its name.
+
+    If the question fails a gate, the sentence says so: this is where to begin.
+    """
+    said = {}
+    for name, (value, n) in figures.items():
+        rule = _RULES.get(name)
+        sentence = rule(rater, value, n, findings) if rule else ""
+        if sentence:
+            because = f" {findings.failing[0]}." if findings.failing else ""
+            said[name] = f"{sentence}{because}"
+    return said
+
+
+def _completeness(rater: str, value: float, n: int, _: Findings) -> str:
+    left = n - round(value * n)
+    return f"{rater} has {left} of {n} responses left." if left else ""
+
+
+def _one_value(rater: str, value: float, n: int, findings: Findings) -> str:
+    if n < FEWEST or value < 1 or not findings.others_vary:
+        return ""
+    return (
+        f"{rater} gave one and the same value {n} times while others told these responses apart: "
+        "go through a few of them together."
+    )
+
+
+def _severity(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or abs(value) < WIDE_GAP:
+        return ""
+    direction = "higher" if value > 0 else "lower"
+    return (
+        f"{rater} rates {abs(value):.0%} of the scale {direction} than the others do: agree on an "
+        "example response for each value."
+    )
+
+
+def _opposite_ends(rater: str, value: float, n: int, _: Findings) -> str:
+    count = round(value * n)
+    if count < 2 or value < 0.1:  # noqa: PLR2004 - one may be a slip
+        return ""
+    return (
+        f"{rater} and another rater put {count} responses at opposite ends: adjudicate these "
+        "first, and see whether the scale is read the wrong way round."
+    )
+
+
+def _agreement(rater: str, value: float, n: int, findings: Findings) -> str:
+    if n < FEWEST or value >= 0.75 or not findings.failing:  # noqa: PLR2004 - GDPval's "good"
+        return ""
+    return f"{rater} agrees little with the others: label ten responses together and compare."
+
+
+def _alpha_without(rater: str, value: float, n: int, findings: Findings) -> str:
+    if n < FEWEST or not value - findings.alpha >= 0.1:  # noqa: PLR2004 - a tenth is visible
+        return ""
+    return (
+        f"Without {rater} alpha would be {value:.2f} instead of {findings.alpha:.2f}: talk to "
+        f"{rater} before you leave anybody out, since one rater may see what others miss."
+    )
+
+
+def _experts(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
+        return ""
+    return f"{rater} differs from the experts: let an expert explain some of their labels."
+
+
+def _skipped(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or value < 0.2:  # noqa: PLR2004 - one in five
+        return ""
+    return f"{rater} skipped {value:.0%}: read the reasons, the guidelines may not cover a case."
+
+
+def _skipped_difference(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < 5 or abs(value) < WIDE_GAP:  # noqa: PLR2004 - fewer say nothing
+        return ""
+    direction = "better" if value > 0 else "worse"
+    return (
+        f"What {rater} skipped is rated {direction} by others than the rest: figures without "
+        "these responses are not those of all responses."
+    )
+
+
+def _confidence(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or value >= 0:
+        return ""
+    return f"{rater} agrees less when sure than when not: confidence says nothing here."
+
+
+def _seconds(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or value >= 2:  # noqa: PLR2004 - nobody reads and rates a response in less
+        return ""
+    return f"{rater} takes {value:.1f} seconds a label: ask whether responses are read."
+
+
+def _drift(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < 3 * FEWEST or abs(value) < WIDE_GAP / 2:
+        return ""
+    direction = "milder" if value > 0 else "stricter"
+    return f"{rater} became {direction} while labelling: look at the guidelines again, take breaks."
+
+
+def _self_agreement(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < 5 or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
+        return ""
+    return f"{rater} does not give the same answer twice: the question is harder than it looks."
+
+
+def _changed(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < FEWEST or value < 0.1:  # noqa: PLR2004 - one in ten
+        return ""
+    return f"{rater} changed {value:.0%} of the labels: start a new round instead of correcting."
+
+
+def _outdated(rater: str, value: float, n: int, _: Findings) -> str:
+    if not value:
+        return ""
+    count = round(value * n)
+    return f"{count} labels by {rater} are of texts that changed since: have these labelled again."
+
+
+_RULES: Mapping[str, Callable[[str, float, int, Findings], str]] = {
+    "completeness": _completeness,
+    "most_frequent_share": _one_value,
+    "severity": _severity,
+    "opposite_ends": _opposite_ends,
+    "agreement": _agreement,
+    "alpha_without": _alpha_without,
+    "expert_agreement": _experts,
+    "skipped_share": _skipped,
+    "skipped_difference": _skipped_difference,
+    "confidence_gain": _confidence,
+    "seconds": _seconds,
+    "drift": _drift,
+    "self_agreement": _self_agreement,
+    "changed_share": _changed,
+    "outdated_share": _outdated,
+}

@@ -1,0 +1,87 @@
+"""Files that people own, written so that a crash at any moment loses nothing already saved."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from eval_assets.problems import InputError, InputProblem
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder for this process, waiting for any other that holds it; make it if missing.
+
+    The lock is the system's own on the open folder: it ends with the process, however that ends.
+    """
+    with _failures_named(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def replace_file(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write the whole file: after a crash it holds either all of the old bytes or all of the new.
+
+    Call it while the folder is `locked`: the temporary file beside it has one name.
+
+    Raises:
+        InputError: If the disk is full or the folder cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    with _failures_named(path):
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+        _sync_folder(path.parent)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add one line to the end of a file and wait until it is on disk.
+
+    A last line that a crash cut short is ended first, so that it cannot swallow the new one.
+    Call it while the folder is `locked`.
+
+    Raises:
+        InputError: If the disk is full or the file cannot be written.
+    """
+    is_new = not path.exists()
+    with _failures_named(path), path.open("ab+") as file:
+        end = file.tell()
+        file.seek(max(0, end - 1))
+        if file.read(1) not in {b"", b"\n"}:
+            line = f"\n{line}"
+        file.write(f"{line}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
+    if is_new:
+        _sync_folder(path.parent)
+
+
+@contextmanager
+def _failures_named(path: Path) -> Iterator[None]:
+    """Turn what the system says about a file into an InputError."""
+    try:
+        yield
+    except OSError as error:
+        what = f"the file cannot be written ({error.strerror or error})"
+        remedy = "Free space or give write access; nothing that was stored is lost"
+        raise InputError(InputProblem(str(path), None, None, what, remedy)) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

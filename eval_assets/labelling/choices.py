@@ -1,0 +1,75 @@
+"""The keys with which a question is answered: the same in terminal, browser and offline pages."""
+
+from dataclasses import dataclass
+
+from eval_assets.scale import Scale
+
+MOST_KEYS = 9
+"""Values that digits can stand for; longer scales take a typed number."""
+
+_LARGEST_DIGIT = 9
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of a scale and the key that gives it.
+
+    Args:
+        key: The key, in lower case.
+        value: The value.
+        name: What the choice is called.
+    """
+
+    key: str
+    value: float
+    name: str
+
+
+def choices_of(scale: Scale) -> tuple[Choice, ...]:
+    """Return a choice for each value of the scale; empty if the value has to be typed.
+
+    Binary questions take Y and N, scales of single digits the digit itself, other short scales
+    the place of the value.
+
+    Examples:
+        >>> from eval_assets.scale import BINARY
+        >>> [(choice.key, choice.value) for choice in choices_of(BINARY)]
+        [('y', 1.0), ('n', 0.0)]
+        >>> [(choice.key, choice.name) for choice in choices_of(Scale(0.0, 1.0, (0.0, 0.5, 1.0)))]
+        [('1', '0'), ('2', '0.5'), ('3', '1')]
+        >>> [(choice.key, choice.name) for choice in choices_of(Scale.from_words("bad", "good"))]
+        [('0', 'bad'), ('1', 'good')]
+        >>> choices_of(Scale(low=0, high=1))
+        ()
+    """
+    if scale.is_binary and scale.words is None:
+        return Choice("y", 1.0, "Yes"), Choice("n", 0.0, "No")
+    if scale.values is None:
+        return ()
+    names = scale.words or tuple(f"{value:g}" for value in scale.values)
+    if all(value.is_integer() and 0 <= value <= _LARGEST_DIGIT for value in scale.values):
+        keys = [f"{value:g}" for value in scale.values]
+    elif len(scale.values) <= MOST_KEYS:
+        keys = [str(place) for place in range(1, len(scale.values) + 1)]
+    else:
+        return ()
+    return tuple(map(Choice, keys, scale.values, names))
+
+
+def parse_typed(text: str, scale: Scale) -> float:
+    """Return the value that a rater typed; a decimal comma is taken for a point.
+
+    Raises:
+        ValueError: If it is not a number on the scale.
+
+    Examples:
+        >>> parse_typed("0,25", Scale(low=0, high=1))
+        0.25
+    """
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        raise ValueError(f"{text.strip()!r} is not a number") from None
+    if not scale.contains(value):
+        raise ValueError(f"{value:g} is not on the scale. Use {scale.described()}")
+    return value

@@ -1,0 +1,108 @@
+"""The four dimensions of plugin evaluations, whose labels have fields of their own in JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """What the label of a dimension is called in JSON.
+
+    Args:
+        verdicts: Fields of the verdict; each of them must hold for the rating to be 1.
+        issues: Field of what is wrong or missing.
+        asks_for: What raters are asked to list there.
+        is_number: Whether the verdict is a number; otherwise true or false.
+        one_issue: Whether there is one issue, a text, and not a list of them.
+    """
+
+    verdicts: tuple[str, ...]
+    issues: str = "issues"
+    asks_for: str = "Issues"
+    is_number: bool = False
+    one_issue: bool = False
+
+
+_ANY = Dimension(verdicts=("rating",), is_number=True)
+
+_DIMENSIONS = {
+    "trigger_accuracy": Dimension(
+        ("triggerCorrect",), "triggerComponentObserved", "Component observed", one_issue=True
+    ),
+    "code_validity": Dimension(("codeParses", "codeRuns"), "codeIssues", "Issues of the code"),
+    "technical_accuracy": Dimension(("technicallyCorrect",), "inaccuracies", "Inaccuracies"),
+    "completeness": Dimension(
+        ("completenessScore",), "missingElements", "Missing elements", is_number=True
+    ),
+}
+
+_OF_YES_AND_NO = {0.0, 1.0, None}
+
+
+def dimension_of(question_id: str) -> Dimension:
+    """Return the dimension that a question is, hyphens taken for underscores; else a general one.
+
+    Examples:
+        >>> dimension_of("trigger-accuracy").verdicts, dimension_of("clarity").verdicts
+        (('triggerCorrect',), ('rating',))
+    """
+    return _DIMENSIONS.get(question_id.lower().replace("-", "_"), _ANY)
+
+
+def with_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]:
+    """Return a label's JSON with its rating and issues under the names of the dimension.
+
+    Of code that is not valid it is not said which of the two verdicts fails: `codeRuns` is false.
+
+    Examples:
+        >>> label = {"scenarioId": "s1", "rating": 1.0, "issues": []}
+        >>> with_fields(label, "code_validity")
+        {'scenarioId': 's1', 'codeParses': True, 'codeRuns': True, 'codeIssues': []}
+        >>> with_fields(label, "clarity")
+        {'scenarioId': 's1', 'rating': 1, 'issues': []}
+    """
+    dimension = dimension_of(question_id)
+    rating, issues = label["rating"], label["issues"]
+    if not dimension.is_number and rating not in _OF_YES_AND_NO:
+        dimension = _ANY
+    fields: dict[str, Any] = {}
+    for key, value in label.items():
+        if key == "rating":
+            fields |= _verdicts(dimension, rating)
+        elif key == "issues":
+            fields[dimension.issues] = "; ".join(issues) or None if dimension.one_issue else issues
+        elif key == "history":
+            fields[key] = [with_fields(event, question_id) for event in value]
+        else:
+            fields[key] = value
+    return fields
+
+
+def without_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]:
+    """Return a label's JSON with `rating` and `issues` again: the reverse of `with_fields`."""
+    plain = dict(label)
+    dimension = dimension_of(question_id)
+    if "rating" not in plain:
+        given = [plain.pop(key) for key in dimension.verdicts if plain.get(key) is not None]
+        plain["rating"] = float(min(given)) if given else None
+        for key in dimension.verdicts:
+            plain.pop(key, None)
+    if dimension.issues in plain:
+        issues = plain.pop(dimension.issues)
+        if dimension.one_issue:
+            issues = issues.split("; ") if issues else []
+        plain["issues"] = issues
+    if "history" in plain:
+        plain["history"] = [without_fields(event, question_id) for event in plain["history"]]
+    return plain
+
+
+def _verdicts(dimension: Dimension, rating: float | None) -> dict[str, float | bool | None]:
+    if rating is None:
+        return dict.fromkeys(dimension.verdicts)
+    if dimension.is_number:
+        return dict.fromkeys(dimension.verdicts, int(rating) if rating.is_integer() else rating)
+    if rating:
+        return dict.fromkeys(dimension.verdicts, True)
+    return {dimension.verdicts[-1]: False}

@@ -1,0 +1,168 @@
+"""What more labels would buy: simulated from the labels at hand."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from eval_assets.evaluation import Evaluation, GateName
+from eval_assets.stats import Alpha, HumanAgreement, Interval, RatingPatterns, coefficient_interval
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+_FEWEST = 5
+"""Responses with two ratings below which nothing can be said about others like them."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a number of further responses, each rated by two, would do to one gate.
+
+    Args:
+        n_more: Further responses.
+        width: Width that the gate's interval then has, the median over simulations.
+        p_certain: How often the interval then leaves out the gate's minimum.
+        p_pass: How often it then lies above the minimum.
+    """
+
+    n_more: int
+    width: float
+    p_certain: float
+    p_pass: float
+
+
+@dataclass(frozen=True)
+class GatePlan:
+    """One gate on one question now, and after more labels.
+
+    Args:
+        question_id: The question.
+        gate: The gate.
+        minimum: Its minimum.
+        now: The figure now; its ends are NaN if it has no interval.
+        n_responses: Responses with at least two ratings.
+        outlooks: What more labels would do; empty if there are too few to tell.
+    """
+
+    question_id: str
+    gate: GateName
+    minimum: float
+    now: Interval
+    n_responses: int
+    outlooks: tuple[Outlook, ...]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the interval leaves out the minimum already."""
+        return self.now.low >= self.minimum or self.now.high < self.minimum
+
+
+def plan_gates(
+    evaluation: Evaluation,
+    labels: pd.DataFrame,
+    *,
+    n_more: Sequence[int],
+    n_simulations: int,
+    seed: int,
+) -> Iterator[GatePlan]:
+    """Simulate what more labels do to both gates on human agreement, question by question.
+
+    Args:
+        evaluation: The questions and gates.
+        labels: The human ratings, in `LABEL_COLUMNS`.
+        n_more: Numbers of further responses to try.
+        n_simulations: Simulations for each number.
+        seed: Source of chance.
+    """
+    rated = labels[~labels["skipped"].astype(bool)]
+    for question in evaluation.rubric:
+        given = rated[rated["question_id"] == question.id]
+        # Unlike a pivot table it refuses duplicates instead of averaging them.
+        matrix = given.pivot(index="response_id", columns="rater_id", values="value")  # noqa: PD010
+        coefficients: dict[GateName, Alpha | HumanAgreement] = {
+            "human_a_hh": HumanAgreement(question.scale),
+            "human_alpha": Alpha(evaluation.gates["human_alpha"].level or question.level),
+        }
+        for gate, coefficient in coefficients.items():
+            yield plan_gate(
+                matrix.to_numpy(dtype=np.float64),
+                coefficient,
+                question_id=question.id,
+                gate=gate,
+                minimum=evaluation.gates[gate].minimum,
+                n_more=sorted(n_more),
+                n_simulations=n_simulations,
+                rng=np.random.default_rng(seed),
+            )
+
+
+def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
+    ratings: Floats,
+    coefficient: Alpha | HumanAgreement,
+    *,
+    question_id: str,
+    gate: GateName,
+    minimum: float,
+    n_more: Sequence[int],
+    n_simulations: int,
+    rng: np.random.Generator,
+) -> GatePlan:
+    """Simulate what further responses, each rated by two raters, do to a gate.
+
+    Further responses are drawn from those at hand, whose weights are drawn again in each simulation
+    (the Bayesian bootstrap), so that few labels leave much in doubt. It is assumed that raters go
+    on as they are and that further responses are like those labelled: drawn at random, or
+    stratified.
+
+    Args:
+        ratings: Ratings of the question, shape (n_responses, n_raters), NaN if missing.
+        coefficient: What the gate judges.
+        question_id: The question.
+        gate: The gate.
+        minimum: The gate's minimum.
+        n_more: Numbers of further responses.
+        n_simulations: Simulations for each number.
+        rng: Source of chance.
+    """
+    rated = ratings[np.count_nonzero(~np.isnan(ratings), axis=1) > 1]
+    now = coefficient_interval(
+        RatingPatterns.from_matrix(rated), coefficient, confidence=CONFIDENCE
+    )
+    outlooks = []
+    for n in n_more if len(rated) >= _FEWEST else ():
+        found = [
+            coefficient_interval(
+                RatingPatterns.from_matrix(_with_more(rated, n, rng)),
+                coefficient,
+                confidence=CONFIDENCE,
+            )
+            for _ in range(n_simulations)
+        ]
+        low = np.array([interval.low for interval in found])
+        high = np.array([interval.high for interval in found])
+        passes, fails = low >= minimum, high < minimum
+        outlooks.append(
+            Outlook(
+                n_more=n,
+                width=float(np.nanmedian(high - low)) if np.isfinite(low).any() else math.nan,
+                p_certain=float((passes | fails).mean()),
+                p_pass=float(passes.mean()),
+            )
+        )
+    return GatePlan(question_id, gate, minimum, now, len(rated), tuple(outlooks))
+
+
+def _with_more(rated: Floats, n: int, rng: np.random.Generator) -> Floats:
+    """Return the ratings with `n` further responses, each with two ratings of one at hand."""
+    weights = rng.dirichlet(np.ones(len(rated)))
+    drawn = rated[rng.choice(len(rated), size=n, p=weights)]
+    # In random order, ratings before gaps: the first two are any two of the response's ratings.
+    order = np.argsort(np.where(np.isnan(drawn), 2.0, rng.random(drawn.shape)), axis=1)
+    pairs = np.take_along_axis(drawn, order, axis=1)[:, :2]
+    more = np.full((n, rated.shape[1]), math.nan)
+    more[:, :2] = pairs
+    return np.vstack([rated, more])

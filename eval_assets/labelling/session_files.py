@@ -1,0 +1,208 @@
+"""Session files: one JSON file for each session, rewritten after every label."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.dimensions import with_fields, without_fields
+from eval_assets.labelling.sessions import Label, Session, SessionKey, Withdrawn
+from eval_assets.problems import InputError, InputProblem
+
+SESSIONS = "sessions"
+"""Folder of the session files in the evaluation folder."""
+
+_LABEL = TypeAdapter(Label)
+_WITHDRAWN = TypeAdapter(list[Withdrawn])
+_SESSION = TypeAdapter(Session)
+
+
+class SessionFolder:
+    """The session files of an evaluation.
+
+    Every change reads the file, changes what it holds and replaces it while the folder is locked,
+    so that two windows or programs of one rater add to each other's labels.
+
+    Args:
+        folder: The evaluation folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / SESSIONS
+        self._parsed: dict[Path, tuple[tuple[int, int, int], Session]] = {}
+
+    def read(self, key: SessionKey) -> Session | None:
+        """Return the session as it is stored; None if the rater has not begun.
+
+        Raises:
+            InputError: If the file is not a session.
+        """
+        return self._read(self._file(key))
+
+    def find(self, session_id: str) -> Session | None:
+        """Return the session of that id; None if there is none."""
+        found = [path for path in self.files() if path.stem == session_id]
+        return self._read(found[0]) if found else None
+
+    def all(self) -> list[Session]:
+        """Return all sessions, by name."""
+        sessions = (self._read(path) for path in self.files())
+        return [session for session in sessions if session is not None]
+
+    def files(self) -> list[Path]:
+        """Return all session files, by name."""
+        return sorted(self.path.glob("[!.]*.json"))
+
+    def change(self, key: SessionKey, change: Callable[[Session | None], Session]) -> Session:
+        """Put `change(session)` in place of the stored session and return it once it is on disk."""
+        with locked(self.path):
+            file = self._file(key)
+            stored = self._read(file)
+            changed = change(stored)
+            if changed != stored:
+                replace_file(file, session_text(changed).encode())
+                self._parsed[file] = _version(file), changed
+            return changed
+
+    def _file(self, key: SessionKey) -> Path:
+        return self.path / f"{key.session_id}.json"
+
+    def _read(self, file: Path) -> Session | None:
+        try:
+            version = _version(file)
+            version_parsed, session = self._parsed.get(file, (None, None))
+            if session is None or version_parsed != version:
+                text = file.read_text(encoding="utf-8")
+                session = parse_session(text, file=f"{SESSIONS}/{file.name}")
+                self._parsed[file] = version, session
+        except FileNotFoundError:
+            return None
+        return session
+
+
+def session_text(session: Session) -> str:
+    """Return the session as JSON, a line for each label."""
+    lines = ",\n".join(f"  {_label_line(label, session.key)}" for label in session.labels)
+    head = json.dumps(_head(session), ensure_ascii=False, indent=1)
+    return f'{head[:-2]},\n "labels": [\n{lines}\n ]\n}}\n'
+
+
+def session_json(session: Session) -> dict[str, Any]:
+    """Return the session as the JSON object that its file holds."""
+    labels = [_label_json(label, session.key) for label in session.labels]
+    return {**_head(session), "labels": labels}
+
+
+def _head(session: Session) -> dict[str, Any]:
+    """All of the JSON object but the labels."""
+    key = session.key
+    times = {"startedAt": session.started_at, "lastUpdatedAt": session.updated_at}
+    taken_back = sorted(session.withdrawn, key=lambda one: (one.labelled_at, one.response_id))
+    return {
+        "sessionId": key.session_id,
+        "labelerId": key.rater_id,
+        "dimension": key.question_id,
+        "runId": key.run_id,
+        "round": key.round,
+        **{name: as_text(time) for name, time in times.items()},
+        "closedAt": as_text(session.closed_at) if session.closed_at else None,
+        "totalScenarios": session.n_units,
+        "completedScenarios": sum(label.rating is not None for label in session.labels),
+        "skippedScenarios": sum(label.rating is None for label in session.labels),
+        "guidelineHash": session.guideline_hash,
+        "withdrawn": _WITHDRAWN.dump_python(taken_back, mode="json", by_alias=True),
+    }
+
+
+def parse_session(text: str, *, file: str) -> Session:
+    """Return the session that a file holds.
+
+    Raises:
+        InputError: If it is not the JSON of a session.
+    """
+    try:
+        given = json.loads(text)
+        key = SessionKey(
+            rater_id=given["labelerId"],
+            question_id=given["dimension"],
+            round=given.get("round", 1),
+            run_id=given.get("runId"),
+        )
+        return _SESSION.validate_python(
+            {
+                "key": key,
+                "started_at": given["startedAt"],
+                "updated_at": given["lastUpdatedAt"],
+                "closed_at": given.get("closedAt"),
+                "n_units": given["totalScenarios"],
+                "guideline_hash": given.get("guidelineHash", ""),
+                "labels": [_plain_label(label, key) for label in given["labels"]],
+                "withdrawn": given.get("withdrawn", []),
+            }
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(_not_a_session(file, f"{place}: {first['msg']}")) from error
+    except json.JSONDecodeError as error:
+        raise InputError(_not_a_session(file, f"line {error.lineno}: {error.msg}")) from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(_not_a_session(file, f"{type(error).__name__}: {error}")) from error
+
+
+def as_text(time: datetime) -> str:
+    """Return a time in UTC as session files write it.
+
+    Examples:
+        >>> from datetime import UTC
+        >>> as_text(datetime(2026, 11, 21, 4, 0, 0, 250_000, tzinfo=UTC))
+        '2026-11-21T04:00:00.250Z'
+    """
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@lru_cache(maxsize=10_000)
+def _label_line(label: Label, key: SessionKey) -> str:
+    """One label as a line of JSON; a session that grows by one label writes one new line."""
+    return json.dumps(_label_json(label, key), ensure_ascii=False)
+
+
+def _label_json(label: Label, key: SessionKey) -> dict[str, Any]:
+    """One label with who gave it on what, and without what it leaves open."""
+    plain = _LABEL.dump_python(label, mode="json", by_alias=True)
+    named = {
+        "scenarioId": plain["scenarioId"],
+        "dimension": key.question_id,
+        "labelerId": key.rater_id,
+        "skipped": plain["rating"] is None,
+        **plain,
+    }
+    fields = with_fields(named, key.question_id)
+    events = fields.pop("history")
+    return fields | ({"history": events} if events else {})
+
+
+def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
+    plain = without_fields(label, key.question_id)
+    for name, value in {"dimension": key.question_id, "labelerId": key.rater_id}.items():
+        if plain.pop(name, value) != value:
+            raise ValueError(f"a label whose {name} is not that of the session")
+    if plain.pop("skipped", plain["rating"] is None) != (plain["rating"] is None):
+        raise ValueError("a label that is both skipped and rated, or neither")
+    return plain
+
+
+def _version(file: Path) -> tuple[int, int, int]:
+    """What tells a file from the one that it replaces, which has another inode."""
+    found = file.stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _not_a_session(file: str, what: str) -> InputProblem:
+    remedy = "Restore the file from a backup, or move it elsewhere"
+    return InputProblem(file, None, None, f"this is not a labelling session ({what})", remedy)

@@ -1,0 +1,243 @@
+"""Labelling sessions: what one rater said in one round of one question, with all changes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+UNDO = timedelta(minutes=1)
+"""A label that is taken back or replaced within this time was a slip, not a change of mind."""
+
+Confidence = Literal["high", "medium", "low"]
+
+Unit = tuple[str, bool]
+"""What is answered in a session: a response, the first time (False) or as a repeat (True)."""
+
+_IN_JSON = ConfigDict(alias_generator=to_camel, extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextHashes:
+    """Hashes of the texts that a rater saw: a label belongs to these and to no others."""
+
+    __pydantic_config__ = _IN_JSON
+
+    prompt: str
+    response: str
+    guidelines: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """One answer of a rater about one response, and what the same rater answered otherwise.
+
+    Args:
+        response_id: The response.
+        labelled_at: When the answer was given, in UTC.
+        rating: Value on the question's scale; None if the rater skipped the response.
+        is_repeat: Whether the response came back to the same rater, to see whether the rater
+            agrees with themselves. Such a label is never part of agreement between raters.
+        confidence: How sure the rater was.
+        notes: Comment of the rater.
+        issues: What is wrong or missing, point by point.
+        skip_reason: Why the rater could not say.
+        seconds: Time between seeing the response and answering; None if not known.
+        hashes: What the rater saw.
+        history: Other answers to the same question by the same rater, in order of time.
+    """
+
+    __pydantic_config__ = _IN_JSON
+
+    response_id: Annotated[str, Field(alias="scenarioId")]
+    labelled_at: Annotated[AwareDatetime, Field(alias="timestamp")]
+    rating: float | None
+    is_repeat: Annotated[bool, Field(alias="repeat")] = False
+    confidence: Confidence = "high"
+    notes: str = ""
+    issues: tuple[str, ...] = ()
+    skip_reason: str = ""
+    seconds: float | None = None
+    hashes: TextHashes
+    history: tuple["Label", ...] = ()
+
+    @property
+    def unit(self) -> Unit:
+        """What was answered."""
+        return self.response_id, self.is_repeat
+
+    @property
+    def events(self) -> tuple["Label", ...]:
+        """All answers about the unit, each by itself, in order of time."""
+        if not self.history:
+            return (self,)
+        return tuple(sorted((replace(self, history=()), *self.history), key=_time))
+
+    def says_the_same(self, other: "Label") -> bool:
+        """Whether both answers are equal, whenever they were given."""
+        return replace(self, labelled_at=other.labelled_at, seconds=other.seconds) == other
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """A label that its rater took back at once; kept so that merging does not bring it back."""
+
+    __pydantic_config__ = _IN_JSON
+
+    response_id: Annotated[str, Field(alias="scenarioId")]
+    is_repeat: Annotated[bool, Field(alias="repeat")]
+    labelled_at: Annotated[AwareDatetime, Field(alias="timestamp")]
+
+
+def file_name(name: str) -> str:
+    """Return a name that any file system takes, that differs if the names do and is not hidden.
+
+    Examples:
+        >>> [file_name(name) for name in ("anna", "../ben", "Zoë B.")]
+        ['anna', '%2E.%2Fben', 'Zo%C3%AB%20B.']
+    """
+    quoted = quote(name, safe="")
+    return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionKey:
+    """Whose labels a session holds, of which question, round and run: one session for each."""
+
+    rater_id: str
+    question_id: str
+    round: int = 1
+    run_id: str | None = None
+
+    @property
+    def session_id(self) -> str:
+        """Name of the session, which is also its file's name.
+
+        Examples:
+            >>> SessionKey(rater_id="anna", question_id="clarity").session_id
+            'anna+clarity+r1'
+            >>> SessionKey(rater_id="../a+b", question_id="q", round=2, run_id="7").session_id
+            '%2E.%2Fa%2Bb+q+r2+7'
+        """
+        parts = [self.rater_id, self.question_id, f"r{self.round}"]
+        return "+".join(file_name(part) for part in [*parts, *filter(None, [self.run_id])])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """Labels of one rater, question, round and run, one for each response labelled.
+
+    Args:
+        key: Whose labels these are.
+        started_at: When the rater began.
+        updated_at: When the last label was given or taken back.
+        closed_at: When the rater stopped; None while they are at it.
+        n_units: Units that the rater is to label.
+        guideline_hash: Hash of the question and guidelines as they were at the start.
+        labels: One for each unit labelled, in the order of their first answers. Of several
+            answers about a unit the first rating decides; the others are its history.
+        withdrawn: Labels taken back within a minute.
+    """
+
+    key: SessionKey
+    started_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None = None
+    n_units: int
+    guideline_hash: str
+    labels: tuple[Label, ...] = ()
+    withdrawn: frozenset[Withdrawn] = field(default_factory=frozenset)
+
+    def with_label(self, label: Label) -> "Session":
+        """Return the session with one more answer.
+
+        The same answer again changes nothing. An answer within a minute of the last one about
+        the unit replaces it; a later one is kept beside it.
+        """
+        events = self._events(label.unit)
+        if events and events[-1].says_the_same(label):
+            return self
+        if events and _is_recent(events[-1], label.labelled_at):
+            return self.without_latest(label.unit, at=label.labelled_at).with_label(label)
+        return self._with_events(label.unit, [*events, label], at=label.labelled_at)
+
+    def without_latest(self, unit: Unit, *, at: datetime) -> "Session":
+        """Return the session without the last answer about a unit, given within the last minute.
+
+        Raises:
+            ValueError: If there is none, or it is older than a minute: what was said is kept.
+        """
+        events = self._events(unit)
+        if not events:
+            raise ValueError("there is no label to take back")
+        if not _is_recent(events[-1], at):
+            raise ValueError(
+                f"the label is older than {UNDO.seconds} seconds. Answer again to change it"
+            )
+        taken_back = Withdrawn(*unit, events[-1].labelled_at)
+        session = self._with_events(unit, events[:-1], at=at)
+        return replace(session, withdrawn=self.withdrawn | {taken_back})
+
+    def merged(self, other: "Session") -> "Session":
+        """Return one session with what both hold; merging the same session again adds nothing.
+
+        Raises:
+            ValueError: If the sessions are of different raters, questions, rounds or runs, or
+                say different things about one answer.
+        """
+        if self.key != other.key:
+            raise ValueError(f"it is the session {other.key.session_id}, not {self.key.session_id}")
+        withdrawn = self.withdrawn | other.withdrawn
+        events: dict[Withdrawn, Label] = {}
+        for event in (e for label in (*self.labels, *other.labels) for e in label.events):
+            name = Withdrawn(*event.unit, event.labelled_at)
+            if events.setdefault(name, event) != event:
+                raise ValueError(
+                    f"it answers differently about {event.response_id} at one and the same time"
+                )
+        by_unit: dict[Unit, list[Label]] = {}
+        for name, event in events.items():
+            if name not in withdrawn:
+                by_unit.setdefault(event.unit, []).append(event)
+        latest = max(self, other, key=lambda session: session.updated_at)
+        return replace(
+            self,
+            started_at=min(self.started_at, other.started_at),
+            updated_at=latest.updated_at,
+            closed_at=latest.closed_at,
+            n_units=max(self.n_units, other.n_units),
+            labels=_in_order(map(_decided, by_unit.values())),
+            withdrawn=withdrawn,
+        )
+
+    def _events(self, unit: Unit) -> tuple[Label, ...]:
+        """All answers about a unit, in order of time."""
+        return next((label.events for label in self.labels if label.unit == unit), ())
+
+    def _with_events(self, unit: Unit, events: Sequence[Label], *, at: datetime) -> "Session":
+        others = [label for label in self.labels if label.unit != unit]
+        labels = _in_order([*others, _decided(events)] if events else others)
+        return replace(self, labels=labels, updated_at=max(self.updated_at, at), closed_at=None)
+
+
+def _is_recent(label: Label, at: datetime) -> bool:
+    return at - label.labelled_at <= UNDO
+
+
+def _decided(events: Iterable[Label]) -> Label:
+    """The answers about one unit as one label: the first rating decides, else the first skip."""
+    in_order = sorted(events, key=_time)
+    decides = next((event for event in in_order if event.rating is not None), in_order[0])
+    others = tuple(event for event in in_order if event is not decides)
+    return replace(decides, history=others)
+
+
+def _in_order(labels: Iterable[Label]) -> tuple[Label, ...]:
+    return tuple(sorted(labels, key=lambda label: (_time(label.events[0]), label.unit)))
+
+
+def _time(label: Label) -> datetime:
+    return label.labelled_at

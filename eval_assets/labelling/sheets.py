@@ -1,0 +1,116 @@
+"""Annotation sheets: CSV files that raters fill in with a spreadsheet program."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.work import WorkUnit
+from eval_assets.problems import InputError, InputProblem
+
+SHEET_COLUMNS = (
+    "indicator_id",
+    "convo_id",
+    "turn_index",
+    "seed",
+    "prompt_text",
+    "response_text",
+    "model",
+    "difficulty",
+    "rater_id",
+    "score",
+)
+"""Header of every sheet; what else is needed to say what a row rates comes after it."""
+
+_KEY = ["indicator_id", "convo_id", "turn_index", "model_name", "seed"]
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+
+
+def neutralised(cell: str) -> str:
+    """Return the cell so that spreadsheet programs take it for text, never for a formula.
+
+    Examples:
+        >>> [neutralised(cell) for cell in ("=1+1", "-3", "- a list", "'=x", "4 - 1")]
+        ["'=1+1", '-3', "'- a list", "''=x", '4 - 1']
+    """
+    if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def sheet_text(
+    responses: pd.DataFrame, units: Sequence[WorkUnit], *, hide: Sequence[str] = ()
+) -> str:
+    """Return the sheet for one rater's units, in their order, with empty scores.
+
+    Args:
+        responses: The responses, in `RESPONSE_COLUMNS`.
+        units: What the rater is to label.
+        hide: Columns whose cells stay empty.
+    """
+    by_id = responses.set_index("response_id")
+    is_named = (
+        bool(by_id["convo_id"].notna().all())
+        and not by_id.duplicated(_KEY).any()
+        and "model_name" not in hide
+    )
+    columns = [
+        *SHEET_COLUMNS,
+        *([] if is_named else ["response_id"]),
+        *(["question_id"] if len({unit.question.id for unit in units}) > 1 else []),
+        *(["round"] if any(unit.key.round > 1 for unit in units) else []),
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(columns)
+    for unit in units:
+        if unit.is_repeat:
+            continue
+        cells = by_id.loc[unit.response.response_id].to_dict()
+        cells |= {
+            "model": None if "model_name" in hide else cells["model_name"],
+            "rater_id": unit.key.rater_id,
+            "response_id": unit.response.response_id,
+            "question_id": unit.question.id,
+            "round": unit.key.round,
+            "score": None,
+        }
+        cells |= dict.fromkeys(hide)
+        writer.writerow([_cell(cells[column]) for column in columns])
+    return text.getvalue()
+
+
+def write_sheet(path: Path, text: str) -> None:
+    """Write a sheet for spreadsheet programs; a sheet that somebody filled in is never replaced.
+
+    Raises:
+        InputError: If the file holds scores, or cannot be shown to hold none.
+    """
+    with locked(path.parent):
+        if path.exists() and (reason := _keeps(path.read_bytes())):
+            remedy = "Add --new to write the rest beside it, or move the file elsewhere"
+            raise InputError(InputProblem(str(path), None, None, reason, remedy))
+        replace_file(path, text.encode("utf-8-sig"))
+
+
+def _keeps(content: bytes) -> str | None:
+    """Why a sheet must not be replaced; None if it has no scores."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    except (UnicodeDecodeError, csv.Error):
+        return "the file was saved by another program and may hold scores"
+    if not all("score" in row for row in rows):
+        return "the file is not a sheet as it was written and may hold scores"
+    filled = sum(bool((row["score"] or "").strip()) for row in rows)
+    return f"{filled} scores are filled in" if filled else None
+
+
+def _cell(value: object) -> str:
+    if value is None or value is pd.NA or value != value:  # noqa: PLR0124 - only NaN differs from itself
+        return ""
+    return neutralised(str(value))

@@ -1,0 +1,73 @@
+"""All that labelling an evaluation needs: raters, their work, and where their labels go."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.desk import Desk
+from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.shown import ShownResponse
+from eval_assets.labelling.work import work_of
+
+_KEY_FILE = ".key"
+
+
+@dataclass(frozen=True)
+class Study:
+    """An evaluation whose responses people label.
+
+    Args:
+        evaluation: What is asked.
+        responses: What raters see, by response id.
+        assignments: Who labels what; None if everybody labels everything.
+    """
+
+    evaluation: Evaluation
+    responses: Mapping[str, ShownResponse]
+    assignments: Sequence[Assignment] | None = None
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """The raters declared, else those with assignments."""
+        assigned = (one.rater_id for one in self.assignments or ())
+        return self.evaluation.labelling.raters or tuple(dict.fromkeys(assigned))
+
+    @cached_property
+    def sessions(self) -> SessionFolder:
+        """Where labels are kept."""
+        return SessionFolder(self.evaluation.folder)
+
+    def desk(
+        self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None
+    ) -> Desk:
+        """Return a rater's work of the current round: all of it, or that of a question or run."""
+        units = [
+            unit
+            for unit in work_of(rater_id, self.evaluation, self.responses, self.assignments)
+            if question_id in {None, unit.question.id} and run_id in {None, unit.key.run_id}
+        ]
+        return Desk(units, self.sessions)
+
+    def secret_for(self, *purpose: str) -> str:
+        """Return a secret text for a purpose, the same one every time.
+
+        It comes from a key in the session folder that is made once. Whoever removes that
+        file makes every link and offline page of the study invalid.
+        """
+        text = "\x1f".join(purpose)
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
+
+    @cached_property
+    def _key(self) -> bytes:
+        path = self.sessions.path / _KEY_FILE
+        with locked(self.sessions.path):
+            if not path.exists():
+                replace_file(self.sessions.path / ".gitignore", f"{_KEY_FILE}\n".encode())
+                replace_file(path, secrets.token_hex(32).encode(), mode=0o600)
+            return path.read_bytes()

@@ -1,0 +1,74 @@
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
+from tests.unit.labelling.conftest import after, study_of
+
+
+def test_a_page_holds_the_work_of_its_rater_and_no_ids_of_responses(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"response_id": f"secret-model-{n}", "model_name": "secret-model", "judge": "said 5"}
+        for n in range(3)
+    ]
+    assignments = [Assignment("secret-model-1", "anna"), Assignment("secret-model-2", "ben")]
+    task = page_task(study_of(tmp_path, rows, assignments=assignments).desk("anna"))
+
+    assert [response["prompt"] for response in task["responses"]] == ["Prompt 1"]
+    assert "secret-model" not in json.dumps(task)
+    assert "said 5" not in json.dumps(task)
+
+
+def test_repeats_and_controls_look_like_any_other_unit(tmp_path: Path) -> None:
+    assignments = [
+        Assignment("a0", "anna", purpose="control"),
+        Assignment("a1", "anna"),
+        Assignment("a1", "anna", purpose="repeat"),
+    ]
+    task = page_task(study_of(tmp_path, assignments=assignments).desk("anna"))
+
+    assert {frozenset(unit) for unit in task["units"]} == {
+        frozenset({"code", "question", "response"})
+    }
+    assert len({unit["code"] for unit in task["units"]}) == 6
+
+
+def test_an_action_on_the_page_is_one_on_the_desk(tmp_path: Path) -> None:
+    desk = study_of(tmp_path).desk("anna")
+    units = {unit.code: unit for unit in desk.units}
+    said = {"unit": desk.units[0].code, "rating": 4, "ageMs": 5000, "confidence": "low"}
+
+    PAGE_ACTION.validate_python(said).apply(desk, units, at=after(10))
+
+    assert desk.labels()[0].labelled_at == after(5)
+    assert page_answers(desk)[desk.units[0].code]["confidence"] == "low"
+    undo = {"unit": desk.units[0].code, "undo": True}
+    PAGE_ACTION.validate_python(undo).apply(desk, units, at=after(11))
+    assert page_answers(desk) == {}
+
+
+def test_units_of_others_cannot_be_answered(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    anna, ben = study.desk("anna"), study.desk("ben")
+    action = PAGE_ACTION.validate_python({"unit": ben.units[0].code, "rating": 4})
+
+    with pytest.raises(ValueError, match="not among yours"):
+        action.apply(anna, {unit.code: unit for unit in anna.units}, at=after(0))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"unit": "u", "rating": "NaN"},
+        {"unit": "u", "confidence": "sure"},
+        {"unit": "u", "notes": "x" * 5001},
+        {"unit": "u", "ageMs": -1},
+    ],
+)
+def test_actions_that_no_page_sends_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        PAGE_ACTION.validate_json(json.dumps(wrong))

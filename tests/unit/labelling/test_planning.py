@@ -1,0 +1,101 @@
+import math
+
+import numpy as np
+import pytest
+
+from eval_assets.labelling.planning import GatePlan, plan_gate
+from eval_assets.scale import Scale
+from eval_assets.stats import Alpha, HumanAgreement
+
+
+def plan(
+    ratings: object, *, minimum: float = 0.667, n_more: tuple[int, ...] = (20, 80)
+) -> GatePlan:
+    return plan_gate(
+        np.asarray(ratings, dtype=float),
+        Alpha("ordinal"),
+        question_id="clarity",
+        gate="human_alpha",
+        minimum=minimum,
+        n_more=n_more,
+        n_simulations=60,
+        rng=np.random.default_rng(3),
+    )
+
+
+def noisy(n: int, noise: float) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(1, 6, n)
+    return np.clip(np.round(truth[:, None] + noise * rng.normal(size=(n, 2))), 1, 5)
+
+
+def test_more_labels_make_the_interval_narrower() -> None:
+    found = plan(noisy(30, 0.9))
+
+    few, many = found.outlooks
+    assert found.now.high - found.now.low > few.width > many.width > 0
+
+
+def test_the_width_shrinks_as_the_root_of_the_number() -> None:
+    found = plan(noisy(40, 0.9), n_more=(120,))
+
+    assert found.outlooks[0].width == pytest.approx((found.now.high - found.now.low) / 2, rel=0.25)
+
+
+def test_a_verdict_near_the_minimum_stays_uncertain_and_one_far_from_it_is_certain() -> None:
+    ratings = noisy(60, 0.9)
+    value = plan(ratings).now.value
+
+    near, far = plan(ratings, minimum=value), plan(ratings, minimum=value - 0.5)
+
+    assert not near.is_certain
+    assert near.outlooks[0].p_certain < 0.6
+    assert far.is_certain
+    assert far.outlooks[0].p_certain == far.outlooks[0].p_pass == 1
+
+
+def test_few_labels_promise_less_than_many() -> None:
+    ratings = noisy(200, 0.9)
+    minimum = plan(ratings).now.value - 0.1
+
+    few, many = plan(ratings[:10], minimum=minimum), plan(ratings, minimum=minimum)
+
+    assert few.outlooks[1].p_certain < many.outlooks[1].p_certain
+
+
+def test_too_few_labels_say_nothing() -> None:
+    assert plan(noisy(4, 0.5)).outlooks == ()
+
+
+def test_raters_who_do_not_differ_leave_alpha_undefined() -> None:
+    found = plan(np.full((20, 2), 3.0))
+
+    assert math.isnan(found.now.value)
+    assert found.outlooks[0].p_certain == 0
+    assert math.isnan(found.outlooks[0].width)
+
+
+def test_responses_with_one_rating_do_not_count() -> None:
+    ratings = noisy(30, 0.9)
+    ratings[:10, 1] = math.nan
+
+    assert plan(ratings).n_responses == 20
+
+
+def test_the_same_seed_gives_the_same_plan() -> None:
+    assert plan(noisy(30, 0.9)).outlooks == plan(noisy(30, 0.9)).outlooks
+
+
+def test_a_hh_is_planned_like_alpha() -> None:
+    found = plan_gate(
+        noisy(30, 0.9),
+        HumanAgreement(Scale(low=1, high=5)),
+        question_id="clarity",
+        gate="human_a_hh",
+        minimum=0.75,
+        n_more=(50,),
+        n_simulations=20,
+        rng=np.random.default_rng(3),
+    )
+
+    assert found.outlooks[0].width < found.now.high - found.now.low

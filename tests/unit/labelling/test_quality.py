@@ -1,0 +1,224 @@
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.human_raters import Labelling
+from eval_assets.labelling.quality import MEASURES, QualityFigure, measure_quality
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import Scale
+from eval_assets.stats import krippendorff_alpha
+from tests.unit.labelling.conftest import CLARITY, CORRECT, evaluation_of
+
+NO_HISTORY = pd.DataFrame(
+    columns=["response_id", "question_id", "rater_id", "kind", "before", "after"]
+)
+GOOD = [1, 2, 3, 4, 5] * 6
+"""Thirty ratings that use the whole scale."""
+
+
+def labels(
+    ratings: Mapping[str, Sequence[float]],
+    question: RubricQuestion = CLARITY,
+    **columns: object,
+) -> pd.DataFrame:
+    """Labels of each rater, in the order in which they were given; NaN is a skip."""
+    frames = [
+        pd.DataFrame(
+            {
+                "response_id": [f"a{k:02}" for k in range(len(values))],
+                "question_id": question.id,
+                "rater_id": rater,
+                "value": np.asarray(values, dtype=float),
+                "skipped": [math.isnan(value) for value in values],
+                "confidence": "high",
+                "labelled_at": [f"2026-11-21T09:{k:02}:00Z" for k in range(len(values))],
+                "seconds": 8.0,
+                "is_outdated": False,
+            }
+        )
+        for rater, values in ratings.items()
+    ]
+    return pd.concat(frames, ignore_index=True).assign(**columns)  # type: ignore[arg-type]
+
+
+def figures(
+    evaluation: Evaluation,
+    given: pd.DataFrame,
+    *,
+    history: pd.DataFrame = NO_HISTORY,
+    assigned: Mapping[tuple[str, str], int] | None = None,
+) -> dict[tuple[str, str], QualityFigure]:
+    found = measure_quality(evaluation, given, history, assigned=assigned or {})
+    return {(figure.rater_id, figure.measure): figure for figure in found}
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path) -> Evaluation:
+    return evaluation_of(tmp_path, rubric=(CLARITY,))
+
+
+def test_raters_who_agree_and_use_the_scale_need_no_advice(evaluation: Evaluation) -> None:
+    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": GOOD}))
+
+    assert found["anna", "agreement"].value == 1
+    assert found["anna", "severity"].value == 0
+    assert found["anna", "alpha_without"].value == 1
+    assert {figure.advice for figure in found.values()} == {""}
+
+
+def test_every_figure_is_one_of_those_declared(evaluation: Evaluation) -> None:
+    given = labels({"anna": GOOD, "ben": [*GOOD[:-1], math.nan]})
+
+    assert {measure for _, measure in figures(evaluation, given)} <= set(MEASURES)
+
+
+def test_severity_is_the_mean_difference_in_share_of_the_scale(evaluation: Evaluation) -> None:
+    found = figures(evaluation, labels({"anna": [2] * 12, "ben": [4] * 12, "cleo": [3] * 12}))
+
+    assert found["anna", "severity"].value == pytest.approx(-1.5 / 4)
+    assert "rates 38% of the scale lower" in found["anna", "severity"].advice
+
+
+def test_one_value_throughout_is_noticed_only_if_others_told_responses_apart(
+    evaluation: Evaluation,
+) -> None:
+    apart = figures(evaluation, labels({"anna": [3] * 30, "ben": GOOD}))
+    alike = figures(evaluation, labels({"anna": [3] * 30, "ben": [3] * 30}))
+
+    assert "one and the same value 30 times" in apart["anna", "most_frequent_share"].advice
+    assert alike["anna", "most_frequent_share"].advice == ""
+
+
+def test_opposite_ends_are_counted_on_any_scale(tmp_path: Path) -> None:
+    question = RubricQuestion("fit", "?", Scale.from_steps(low=1, high=4), "ordinal")
+    evaluation = evaluation_of(tmp_path, rubric=(question,))
+    found = figures(evaluation, labels({"anna": [1, 4, 2, 3], "ben": [4, 1, 2, 3]}, question))
+
+    assert found["anna", "opposite_ends"].value == 0.5
+    assert "2 responses at opposite ends" in found["anna", "opposite_ends"].advice
+
+
+def test_alpha_without_a_rater_is_alpha_of_the_others(evaluation: Evaluation) -> None:
+    rng = np.random.default_rng(5)
+    noise = rng.integers(1, 6, 30).tolist()
+    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": noise}))
+
+    assert found["cleo", "alpha_without"].value == 1
+    both = krippendorff_alpha(np.column_stack([GOOD, noise]), level="ordinal")
+    assert found["ben", "alpha_without"].value == pytest.approx(both)
+    assert "Without cleo alpha would be 1.00" in found["cleo", "alpha_without"].advice
+
+
+def test_advice_names_the_gate_that_the_question_fails(evaluation: Evaluation) -> None:
+    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD[::-1]}))
+
+    said = found["anna", "agreement"].advice
+    assert "label ten responses together" in said
+    assert said.endswith("human_a_hh is 0.400 on clarity, below 0.75.")
+
+
+def test_experts_are_compared_with_nobody_and_others_with_them(tmp_path: Path) -> None:
+    labelling = Labelling(raters=("anna", "ben", "cleo"), experts=("anna",))
+    evaluation = evaluation_of(tmp_path, rubric=(CLARITY,), labelling=labelling)
+    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD, "cleo": GOOD[::-1]}))
+
+    assert found["ben", "expert_agreement"].value == 1
+    assert found["cleo", "expert_agreement"].value == pytest.approx(0.4)
+    assert ("anna", "expert_agreement") not in found
+
+
+def test_skips_are_counted_and_compared_with_what_others_say_of_them(
+    evaluation: Evaluation,
+) -> None:
+    values = [math.nan if value == 1 else value for value in GOOD]
+    found = figures(evaluation, labels({"anna": values, "ben": GOOD}))
+
+    assert found["anna", "skipped_share"].value == pytest.approx(0.2)
+    assert found["anna", "skipped_difference"].value == pytest.approx(0 - (3.5 - 1) / 4)
+    assert "rated worse by others" in found["anna", "skipped_difference"].advice
+
+
+def test_confidence_that_goes_with_less_agreement_says_nothing(evaluation: Evaluation) -> None:
+    anna = [6 - v if k < 15 else v for k, v in enumerate(GOOD)]
+    given = labels({"anna": anna, "ben": GOOD})
+    unsure = (given["rater_id"] == "anna") & (given["response_id"] >= "a15")
+    given.loc[unsure, "confidence"] = "low"
+    found = figures(evaluation, given)
+
+    assert found["anna", "confidence_gain"].value == pytest.approx(0.4 - 1)
+    assert "confidence says nothing" in found["anna", "confidence_gain"].advice
+
+
+def test_drift_compares_the_last_third_with_the_first(evaluation: Evaluation) -> None:
+    anna = [v if k < 15 else min(5, v + 1) for k, v in enumerate(GOOD)]
+    found = figures(evaluation, labels({"anna": anna, "ben": GOOD}))
+
+    assert found["anna", "drift"].value == pytest.approx(0.8 / 4)
+    assert "became milder" in found["anna", "drift"].advice
+
+
+def test_labels_faster_than_anybody_reads_are_noticed(evaluation: Evaluation) -> None:
+    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}, seconds=0.8))
+
+    assert found["anna", "seconds"].value == pytest.approx(0.8)
+    assert "ask whether responses are read" in found["anna", "seconds"].advice
+
+
+def test_repeats_show_whether_raters_agree_with_themselves(evaluation: Evaluation) -> None:
+    history = pd.DataFrame(
+        {
+            "response_id": [f"a{k}" for k in range(5)],
+            "question_id": "clarity",
+            "rater_id": "anna",
+            "kind": "repeat",
+            "before": [1, 2, 3, 4, 5],
+            "after": [5, 2, 1, 1, 1],
+        }
+    )
+    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), history=history)
+
+    assert found["anna", "self_agreement"].value == pytest.approx(1 - 13 / 4 / 5)
+    assert "does not give the same answer twice" in found["anna", "self_agreement"].advice
+    assert found["anna", "changed_share"].value == 0
+
+
+def test_work_that_was_never_begun_is_counted(evaluation: Evaluation) -> None:
+    found = figures(
+        evaluation,
+        labels({"anna": GOOD}),
+        assigned={("anna", "clarity"): 40, ("ben", "clarity"): 40},
+    )
+
+    assert found["anna", "completeness"].value == 0.75
+    assert found["anna", "completeness"].advice == "anna has 10 of 40 responses left."
+    assert [m for r, m in found if r == "ben"] == ["completeness"]
+    assert ("anna", "agreement") not in found
+
+
+def test_labels_of_texts_that_changed_are_named(evaluation: Evaluation) -> None:
+    found = figures(evaluation, labels({"anna": GOOD}, is_outdated=[True] * 3 + [False] * 27))
+
+    assert "3 labels by anna are of texts that changed" in found["anna", "outdated_share"].advice
+
+
+def test_yes_and_no_agree_or_do_not(tmp_path: Path) -> None:
+    evaluation = evaluation_of(tmp_path, rubric=(CORRECT,))
+    found = figures(evaluation, labels({"anna": [1, 0, 1, 1], "ben": [1, 0, 0, 0]}, CORRECT))
+
+    assert found["anna", "agreement"].value == 0.5
+    assert found["anna", "severity"].value == 0.5
+
+
+def test_categories_without_order_have_no_severity(tmp_path: Path) -> None:
+    question = RubricQuestion("kind", "?", Scale.from_steps(low=1, high=3), "nominal")
+    evaluation = evaluation_of(tmp_path, rubric=(question,))
+    found = figures(evaluation, labels({"anna": [1, 2, 3], "ben": [1, 2, 1]}, question))
+
+    assert found["anna", "agreement"].value == pytest.approx(2 / 3)
+    assert ("anna", "severity") not in found
+    assert ("anna", "opposite_ends") not in found

@@ -1,0 +1,145 @@
+from collections import Counter
+
+import pytest
+
+from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.sampling import AssignmentPlan, assign, stratified_sample
+
+STRATA = {f"r{k:03}": "ab"[k % 3 == 0] for k in range(120)}
+RATERS = ("anna", "ben", "cleo")
+
+
+def by_rater(assignments: list[Assignment], purpose: str) -> dict[str, set[str]]:
+    return {
+        rater: {a.response_id for a in assignments if (a.rater_id, a.purpose) == (rater, purpose)}
+        for rater in RATERS
+    }
+
+
+def test_everybody_labels_everything_by_default() -> None:
+    made = assign(STRATA, AssignmentPlan(raters=RATERS), existing=[])
+
+    assert all(len(of) == 120 for of in by_rater(made, "shared").values())
+
+
+def test_a_share_goes_to_everybody_and_the_rest_is_split_evenly() -> None:
+    plan = AssignmentPlan(raters=RATERS, n_responses=60, overlap=0.5)
+    made = assign(STRATA, plan, existing=[])
+    shared, single = by_rater(made, "shared"), by_rater(made, "single")
+
+    assert shared["anna"] == shared["ben"] == shared["cleo"]
+    assert len(shared["anna"]) == 30
+    assert [len(single[rater]) for rater in RATERS] == [10, 10, 10]
+    assert len(set.union(shared["anna"], *single.values())) == 60
+
+
+def test_raters_meet_the_same_responses_in_orders_of_their_own() -> None:
+    made = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=20), existing=[])
+    orders = {r: [a.response_id for a in made if a.rater_id == r] for r in RATERS}
+
+    assert len({tuple(order) for order in orders.values()}) == 3
+
+
+def test_the_same_seed_gives_the_same_assignments_and_another_seed_gives_others() -> None:
+    def drawn(seed: int) -> list[Assignment]:
+        return assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=30, seed=seed), existing=[])
+
+    assert drawn(1) == drawn(1)
+    assert set(drawn(1)) != set(drawn(2))
+
+
+def test_assignments_stay_as_they_are_when_responses_are_added() -> None:
+    plan = AssignmentPlan(raters=RATERS, overlap=0.5)
+    before = assign(STRATA, plan, existing=[])
+    more = STRATA | {f"new{k}": "a" for k in range(10)}
+
+    added = assign(more, plan, existing=before)
+
+    assert {one.response_id for one in added} == {f"new{k}" for k in range(10)}
+
+
+def test_a_second_call_adds_nothing_once_the_number_is_reached() -> None:
+    plan = AssignmentPlan(raters=RATERS, n_responses=50)
+    before = assign(STRATA, plan, existing=[])
+
+    assert assign(STRATA, plan, existing=before) == []
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.2, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("per_rater", [1, 7, 40])
+def test_no_rater_gets_more_than_the_limit(overlap: float, per_rater: int) -> None:
+    plan = AssignmentPlan(raters=RATERS, overlap=overlap, per_rater=per_rater)
+    made = assign(STRATA, plan, existing=[])
+
+    loads = Counter(one.rater_id for one in made)
+    assert max(loads.values(), default=0) <= per_rater
+    assert not assign(STRATA, plan, existing=made)
+
+
+def test_a_new_round_assigns_again() -> None:
+    before = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=10), existing=[])
+    again = assign(STRATA, AssignmentPlan(raters=RATERS, n_responses=10, round=2), existing=before)
+
+    assert {one.round for one in again} == {2}
+    assert len(again) == 30
+
+
+def test_strata_are_sampled_in_proportion_or_equally() -> None:
+    def sizes(allocation: str) -> Counter[str]:
+        drawn = stratified_sample(STRATA, n=30, allocation=allocation, seed=3)  # type: ignore[arg-type]
+        return Counter(STRATA[response] for response in drawn)
+
+    assert sizes("proportional") == {"a": 20, "b": 10}
+    assert sizes("equal") == {"a": 15, "b": 15}
+
+
+def test_equal_shares_stop_at_what_a_stratum_has() -> None:
+    drawn = stratified_sample(
+        {"x": "small", **dict.fromkeys("abcdefgh", "large")}, n=6, allocation="equal", seed=1
+    )
+
+    assert "x" in drawn
+    assert len(drawn) == 6
+
+
+def test_the_first_part_of_a_sample_is_spread_over_the_strata_too() -> None:
+    drawn = stratified_sample(STRATA, n=60, allocation="proportional", seed=5)
+
+    first = Counter(STRATA[response] for response in drawn[:15])
+    assert abs(first["a"] - 10) <= 1
+
+
+def test_repeats_come_last_and_are_of_the_first_half() -> None:
+    plan = AssignmentPlan(raters=["anna"], n_responses=40, repeat_share=0.1)
+    made = assign(STRATA, plan, existing=[])
+    order = [one.response_id for one in made]
+
+    assert [one.purpose for one in made[-4:]] == ["repeat"] * 4
+    assert all(order.index(one.response_id) < 20 for one in made[-4:])
+
+
+def test_controls_are_mixed_in_silently_and_once() -> None:
+    plan = AssignmentPlan(raters=["anna"], n_responses=40, n_controls=3)
+    settled = [f"settled{k}" for k in range(10)]
+    made = assign(STRATA, plan, existing=[], controls=settled)
+    places = [k for k, one in enumerate(made) if one.purpose == "control"]
+
+    assert len(places) == 3
+    assert places != [40, 41, 42]
+    again = assign(STRATA, plan, existing=made, controls=settled)
+    assert not {a.response_id for a in again} & {made[k].response_id for k in places}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"raters": []},
+        {"raters": ["a", "a"]},
+        {"raters": ["a"], "overlap": 1.1},
+        {"raters": ["a"], "repeat_share": -0.1},
+        {"raters": ["a"], "n_responses": 0},
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"rater|overlap|repeat_share|n_responses"):
+        AssignmentPlan(**wrong)  # type: ignore[arg-type]

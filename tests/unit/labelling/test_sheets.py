@@ -1,0 +1,110 @@
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.human_raters import Labelling
+from eval_assets.labelling.sheets import (
+    SHEET_COLUMNS,
+    neutralised,
+    sheet_text,
+    write_sheet,
+)
+from eval_assets.labelling.shown import shown_responses
+from eval_assets.labelling.work import work_of
+from eval_assets.problems import InputError
+from tests.unit.labelling.conftest import CLARITY, evaluation_of, response_rows
+
+ROWS: list[dict[str, object]] = [
+    {"indicator_id": "i", "convo_id": "c1", "turn_index": 1, "seed": "0"},
+    {"indicator_id": "i", "convo_id": "c1", "turn_index": 2, "seed": "0", "difficulty": "easy"},
+]
+
+
+def rows_of(
+    evaluation: Evaluation, rows: list[dict[str, object]], **settings: object
+) -> list[dict[str, str]]:
+    responses = response_rows(rows)
+    units = work_of("anna", evaluation, shown_responses(evaluation, responses), None)
+    text = sheet_text(responses, units, **settings)  # type: ignore[arg-type]
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_header_is_exactly_that_of_the_format(tmp_path: Path) -> None:
+    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), ROWS)
+
+    assert tuple(made[0]) == SHEET_COLUMNS
+    assert {row["rater_id"] for row in made} == {"anna"}
+    assert {row["score"] for row in made} == {""}
+    assert {row["model"] for row in made} == {"m1"}
+
+
+def test_several_questions_are_told_apart_by_a_column(evaluation: Evaluation) -> None:
+    made = rows_of(evaluation, ROWS)
+
+    assert tuple(made[0]) == (*SHEET_COLUMNS, "question_id")
+    assert [row["question_id"] for row in made] == ["clarity"] * 2 + ["correct"] * 2
+
+
+def test_responses_that_the_header_cannot_tell_apart_are_named_by_their_id(tmp_path: Path) -> None:
+    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), [{}, {}])
+
+    assert tuple(made[0]) == (*SHEET_COLUMNS, "response_id")
+    assert {row["response_id"] for row in made} == {"a0", "a1"}
+
+
+def test_a_hidden_column_is_empty_in_the_sheet_too(tmp_path: Path) -> None:
+    hide = ("difficulty",)
+    evaluation = evaluation_of(tmp_path, rubric=(CLARITY,), labelling=Labelling(hide=hide))
+
+    assert {row["difficulty"] for row in rows_of(evaluation, ROWS, hide=hide)} == {""}
+
+
+def test_a_later_round_is_named(tmp_path: Path) -> None:
+    evaluation = evaluation_of(tmp_path, rubric=(CLARITY,), labelling=Labelling(round=2))
+
+    assert rows_of(evaluation, ROWS)[0]["round"] == "2"
+
+
+def test_formulas_are_written_as_text(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{**ROWS[0], "response_text": '=HYPERLINK("x")'}]
+    [made] = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), rows)
+
+    assert made["response_text"] == '\'=HYPERLINK("x")'
+
+
+@given(st.text(alphabet="'=+-@\t\r\nab1."), st.text(alphabet="'=+-@\t\r\nab1."))
+def test_a_neutralised_cell_is_no_formula_and_differs_if_the_cells_do(one: str, two: str) -> None:
+    assert not neutralised(one).startswith(("=", "@", "\t", "\r"))
+    assert (neutralised(one) == neutralised(two)) == (one == two)
+
+
+def test_an_empty_sheet_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "labels" / "anna.csv"
+    write_sheet(path, "score,rater_id\r\n,anna\r\n")
+    write_sheet(path, "score,rater_id\r\n,ben\r\n")
+
+    assert path.read_bytes() == b"\xef\xbb\xbfscore,rater_id\r\n,ben\r\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xef\xbb\xbfscore,rater_id\r\n4,anna\r\n,anna\r\n", "1 scores are filled in"),
+        (b"score;rater_id\r\n4;anna\r\n", "not a sheet as it was written"),
+        ("score,rater_id\r\n4,ann\xe9\r\n".encode("cp1252"), "saved by another program"),
+    ],
+)
+def test_a_sheet_that_may_hold_scores_is_never_replaced(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = tmp_path / "anna.csv"
+    path.write_bytes(content)
+
+    with pytest.raises(InputError, match=said):
+        write_sheet(path, "score\r\n")
+    assert path.read_bytes() == content

@@ -1,0 +1,69 @@
+"""Sheets that we write are read back, however a spreadsheet program saved them."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from eval_assets.labelling import Study, sheet_text, shown_responses
+from eval_assets.readers import read_evaluation, read_labels, read_responses
+
+DECLARED = """\
+name: made-up
+rubric:
+  - {id: clarity, question: How clear is it?, scale: likert5}
+  - {id: correct, question: Is it correct?, scale: binary}
+labelling: {raters: [anna]}
+"""
+KEYED = '''\
+indicator_id,convo_id,turn_index,model_name,seed,prompt_text,response_text
+i,=c1,1,+m,01,"Prompt; with ""quotes""","=1+1
+second line"
+i,=c1,2,+m,01,Grüße,- a list
+'''
+NAMED = """\
+response_id,prompt_text,response_text,model_name
+=a,p,r,m
+'b,p,r,m
+"""
+
+
+def filled(text: str, score: str) -> list[list[str]]:
+    """The rows of a sheet with a score in each."""
+    header, *rows = csv.reader(io.StringIO(text))
+    place = header.index("score")
+    return [header, *([*row[:place], score, *row[place + 1 :]] for row in rows)]
+
+
+def saved(rows: list[list[str]], *, delimiter: str, encoding: str) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    return text.getvalue().encode(encoding)
+
+
+@pytest.mark.parametrize("responses", [KEYED, NAMED], ids=["keys", "ids"])
+@pytest.mark.parametrize(
+    ("delimiter", "encoding"),
+    [(",", "utf-8-sig"), (";", "cp1252"), (";", "utf-8"), ("\t", "utf-16")],
+    ids=["as written", "Excel in Europe", "LibreOffice", "Excel's Unicode text"],
+)
+def test_a_filled_sheet_is_read_back(
+    tmp_path: Path, responses: str, delimiter: str, encoding: str
+) -> None:
+    (tmp_path / "evaluation.yaml").write_text(DECLARED)
+    (tmp_path / "responses.csv").write_text(responses)
+    (tmp_path / "labels").mkdir()
+    evaluation = read_evaluation(tmp_path)
+    given = read_responses(evaluation)
+    study = Study(evaluation, shown_responses(evaluation, given))
+    rows = filled(sheet_text(given, study.desk("anna").units), "1")
+    (tmp_path / "labels" / "anna.csv").write_bytes(
+        saved(rows, delimiter=delimiter, encoding=encoding)
+    )
+
+    found = read_labels(read_evaluation(tmp_path), given)
+
+    assert len(found.ratings) == 4
+    assert set(found.ratings["rater_id"]) == {"anna"}
+    assert set(found.ratings["value"]) == {1.0}
