@@ -10,6 +10,7 @@ from eval_assets.assets import (
     generation,
     inputs,
     judging,
+    labelling,
     labels,
     reports,
     tuning,
@@ -36,7 +37,7 @@ score = dg.define_asset_job(
 )
 defs = dg.Definitions(
     assets=dg.load_assets_from_modules(
-        [generation, inputs, labels, judging, agreement, tuning, certificates, reports]
+        [generation, inputs, labels, labelling, judging, agreement, tuning, certificates, reports]
     ),
     asset_checks=dg.load_asset_checks_from_modules([gates, checks]),
     jobs=[evaluate, score, alert],

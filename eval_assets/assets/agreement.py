@@ -2,8 +2,10 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 
 import dagster as dg
+import numpy as np
 import pandas as pd
 
 from eval_assets.agreement import (
@@ -15,6 +17,7 @@ from eval_assets.agreement import (
     measure_slices,
 )
 from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.labelling import adjudicated_labels
 from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -33,6 +36,8 @@ from eval_assets.store import (
     judge_ratings,
     judged_units,
     read_table,
+    reference_ratings,
+    reference_ratings_with_excluded,
     replace_records,
     replace_rows,
     slices_in_order,
@@ -46,7 +51,11 @@ from eval_assets.store import (
 _MOST_SHOWN = 50
 
 
-@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, label_disagreements])
+@dg.asset(
+    group_name="agreement",
+    kinds={"duckdb"},
+    deps=[human_labels, label_disagreements, adjudicated_labels],
+)
 def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Agreement of human raters: A^HH, alpha, kappa and pairwise agreement, with intervals."""
     with clear_failures():
@@ -102,21 +111,37 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
+@dg.asset(
+    group_name="agreement", kinds={"duckdb"}, deps=[human_labels, adjudicated_labels, judge_scores]
+)
 def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Agreement of each judge with the humans, beside a constant and a shuffled control."""
+    """Agreement of each judge with the humans, beside a constant and a shuffled control.
+
+    Humans count with their consensus if there is one. Responses that were left out as ambiguous
+    count in judge_human_agreement_with_excluded only.
+    """
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            measures = measure_judges_against_humans(
-                human_ratings(connection, evaluation).ratings,
-                judge_ratings(connection, evaluation).scores,
-                evaluation,
-                data_version=f"{data_version(connection, 'human')} "
-                f"{data_version(connection, 'judge')}",
+            reference = reference_ratings(connection, evaluation)
+            with_excluded = reference_ratings_with_excluded(connection, evaluation)
+            scores = judge_ratings(connection, evaluation).scores
+            versions = [data_version(connection, kind) for kind in ("human", "judge")]
+            measure = partial(
+                measure_judges_against_humans,
+                judges=scores,
+                evaluation=evaluation,
+                data_version=" ".join(versions),
             )
+            measures = measure(reference)
+            n_excluded = sum(
+                len(np.unique(with_excluded[q.id].unit)) - len(np.unique(reference[q.id].unit))
+                for q in evaluation.rubric
+            )
+            both = measure(with_excluded).agreement if n_excluded else measures.agreement.head(0)
             with transaction(connection):
                 replace_rows(connection, "judge_human_agreement", measures.agreement)
+                replace_rows(connection, "judge_human_agreement_with_excluded", both)
                 replace_rows(connection, "judge_confusion", measures.confusion)
                 write_judge_human_disagreements(connection)
             n_far = count_rows(connection, "judge_human_disagreements")
@@ -126,6 +151,8 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             **table,
             "agreement": rows_as_metadata(measures.agreement),
             "n_disagreements": n_far,
+            "n_excluded": n_excluded,
+            "agreement_with_excluded": rows_as_metadata(both),
         }
     )
 

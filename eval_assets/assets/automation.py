@@ -7,7 +7,7 @@ import json
 import os
 import urllib.request
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,8 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
+from eval_assets.labelling import SessionFolder
+from eval_assets.problems import InputError
 
 WEBHOOK = "EVAL_ALERT_URL"
 """Environment variable with the address that alerts are posted to, as Slack's `{"text": ...}`."""
@@ -24,6 +26,9 @@ WEBHOOK = "EVAL_ALERT_URL"
 _WEBHOOK_TIMEOUT_SECONDS = 10
 
 _PAGE = 20
+
+REST = timedelta(minutes=10)
+"""How long an open labelling session rests before a run takes its labels."""
 
 State = Literal["passed", "warned", "failed", "crashed"]
 
@@ -36,7 +41,12 @@ State = Literal["passed", "warned", "failed", "crashed"]
 def new_files(
     context: dg.SensorEvaluationContext, folder: EvaluationFolder
 ) -> dg.RunRequest | dg.SkipReason:
-    """Request one run for each state of the folder's files that was not seen before."""
+    """Request one run for each state of the folder's files that was not seen before.
+
+    While somebody labels, there is no run: it waits until the session is closed or has rested.
+    """
+    if labelling := _who_labels(folder.path):
+        return dg.SkipReason(f"{', '.join(labelling)} is labelling")
     state = version_of(
         sorted(
             (path.relative_to(folder.path).as_posix(), path.stat().st_size, path.stat().st_mtime_ns)
@@ -166,6 +176,17 @@ def check_alerts(context: dg.SensorEvaluationContext, folder: EvaluationFolder) 
             )
         )
     return dg.SensorResult(run_requests=requests, cursor=json.dumps({**reported, evaluation: now}))
+
+
+def _who_labels(folder: Path) -> list[str]:
+    """Return the raters with an open session that was changed in the last minutes."""
+    rested = datetime.now(tz=UTC) - REST
+    try:
+        sessions = SessionFolder(folder).all()
+    except InputError:
+        return []  # the run reports what is wrong with the file
+    active = [s for s in sessions if s.closed_at is None and s.updated_at > rested]
+    return sorted({session.key.rater_id for session in active})
 
 
 def _given_files(folder: Path) -> list[Path]:

@@ -17,6 +17,12 @@ from eval_assets.store.inputs import (
     write_labels,
     write_rubric,
 )
+from eval_assets.store.labelling import (
+    stored_labels,
+    stored_responses,
+    write_adjudicated_labels,
+    write_label_history,
+)
 from eval_assets.store.ledger import (
     DualJudgement,
     SpendingBy,
@@ -41,6 +47,8 @@ from eval_assets.store.ratings import (
     data_version,
     human_ratings,
     judge_ratings,
+    reference_ratings,
+    reference_ratings_with_excluded,
     slices_in_order,
 )
 from eval_assets.store.report_tables import read_report_tables
@@ -130,6 +138,8 @@ __all__ = [
     "readings_of",
     "recomputed_certificates",
     "record_import",
+    "reference_ratings",
+    "reference_ratings_with_excluded",
     "register_versions",
     "replace_records",
     "replace_rows",
@@ -140,6 +150,8 @@ __all__ = [
     "spending",
     "spent_in_month",
     "status_counts",
+    "stored_labels",
+    "stored_responses",
     "table_names",
     "tables_that_hold",
     "transaction",
@@ -147,11 +159,13 @@ __all__ = [
     "units_to_judge",
     "versions_of",
     "worst_disagreements",
+    "write_adjudicated_labels",
     "write_combined_scores",
     "write_gate_verdicts",
     "write_judge_human_disagreements",
     "write_judge_scores",
     "write_label_disagreements",
+    "write_label_history",
     "write_labels",
     "write_pair_measures",
     "write_rubric",

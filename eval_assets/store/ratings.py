@@ -1,5 +1,7 @@
 """Ratings as arrays, and the version of the data."""
 
+from typing import Literal
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -25,10 +27,24 @@ _BITS = 4
 _MOST_RATINGS = 2**_BITS - 1
 _MOST_VALUES = 62 // _BITS
 
-_RATINGS_SQL: dict[RaterKind, str] = {
+_UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,
+                           human_labels.value
+                    FROM human_labels ANTI JOIN ({settled}) USING (response_id, question_id)"""
+_CONSENSUS_SQL = """SELECT response_id, question_id, 'consensus' AS rater_id, value
+                    FROM adjudicated_labels WHERE NOT excluded"""
+
+_RatingSource = Literal["human", "judge", "reference", "reference_with_excluded"]
+
+_RATINGS_SQL: dict[_RatingSource, str] = {
     "human": "SELECT response_id, question_id, rater_id, value FROM human_labels",
     "judge": """SELECT response_id, question_id, judge_id AS rater_id, score AS value
                 FROM judge_scores WHERE status = 'ok'""",
+    "reference": _UNSETTLED_SQL.format(settled="FROM adjudicated_labels")
+    + f" UNION ALL {_CONSENSUS_SQL}",
+    "reference_with_excluded": _UNSETTLED_SQL.format(
+        settled="FROM adjudicated_labels WHERE NOT excluded"
+    )
+    + f" UNION ALL {_CONSENSUS_SQL}",
 }
 
 
@@ -38,7 +54,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     Raises:
         StoreError: If stored ratings are off their scale, because the declaration changed.
     """
-    ratings = {q.id: _on_declared_scale(connection, q) for q in evaluation.rubric}
+    ratings = {q.id: _on_declared_scale(connection, q, "human") for q in evaluation.rubric}
     return HumanRatings(
         ratings=ratings,
         patterns={q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric},
@@ -48,6 +64,27 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
             evaluation, "human", data_version=data_version(connection, "human")
         ),
     )
+
+
+def reference_ratings(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, LongRatings]:
+    """Return what judges are compared with, by question.
+
+    Of a response that was adjudicated it is the consensus alone; responses that were left out as
+    ambiguous are not among them; of all others it is what their raters gave.
+    """
+    return {q.id: _on_declared_scale(connection, q, "reference") for q in evaluation.rubric}
+
+
+def reference_ratings_with_excluded(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, LongRatings]:
+    """Return the same with the responses that were left out, by their raters' own ratings."""
+    return {
+        q.id: _on_declared_scale(connection, q, "reference_with_excluded")
+        for q in evaluation.rubric
+    }
 
 
 def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:
@@ -102,7 +139,7 @@ def rating_patterns(
 
 
 def long_ratings(
-    connection: duckdb.DuckDBPyConnection, kind: RaterKind, question_id: str
+    connection: duckdb.DuckDBPyConnection, kind: _RatingSource, question_id: str
 ) -> LongRatings:
     """Return the ratings of one question by all raters of one kind."""
     source = _RATINGS_SQL[kind]
@@ -195,9 +232,12 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     """Return a fingerprint of the stored ratings of one kind, with their scales.
 
     It does not depend on the order of rows, and covers everything that decides agreement: each
-    unit, rater and value, each question's scale and level, and the judges' fingerprints.
+    unit, rater and value, each question's scale and level, and the judges' fingerprints. Of humans
+    it covers how disagreements were settled too: judges are compared with that.
     """
     ratings = _RATINGS_SQL[kind]
+    settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
+    settled += "" if kind == "human" else " WHERE false"
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
     found = connection.execute(
         f"""
@@ -212,6 +252,8 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
             )
             UNION ALL
             FROM (FROM ({judges}) AS j SELECT md5_number(j::VARCHAR) AS h)
+            UNION ALL
+            FROM (FROM ({settled}) AS s SELECT md5_number(s::VARCHAR) AS h)
         )
         SELECT md5(concat_ws(' ', count(*), bit_xor(h))) FROM parts
         """  # noqa: S608 - constants of ours
@@ -220,10 +262,10 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
 
 
 def _on_declared_scale(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, source: _RatingSource
 ) -> LongRatings:
     """Return the question's ratings; raise StoreError if one is off the scale declared now."""
-    given = long_ratings(connection, "human", question.id)
+    given = long_ratings(connection, source, question.id)
     if not all(question.scale.contains(value) for value in np.unique(given.value)):
         raise StoreError(
             f"human_labels: holds ratings of {question.id} that are not on its scale as declared "

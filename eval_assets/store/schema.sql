@@ -111,6 +111,42 @@ CREATE TABLE IF NOT EXISTS rejected_rows (
     question_id VARCHAR
 );
 
+-- How disagreements were settled, as adjudications.jsonl says last of each.
+CREATE TABLE IF NOT EXISTS adjudicated_labels (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    value DOUBLE,                          -- NULL if excluded
+    source VARCHAR NOT NULL,               -- 'consensus'
+    excluded BOOLEAN NOT NULL,             -- left out as ambiguous
+    reason VARCHAR NOT NULL,
+    decided_by VARCHAR NOT NULL,
+    decided_at VARCHAR NOT NULL,
+    own_rating DOUBLE,                     -- by who decided, before seeing the others
+    ratings JSON NOT NULL,                 -- {rater_id: value} as they were then
+    is_override BOOLEAN NOT NULL           -- judges disagreed, and a person decided
+);
+
+-- Answers that do not count: agreement uses the first answer of the latest round.
+CREATE TABLE IF NOT EXISTS label_history (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    rater_id VARCHAR NOT NULL,
+    round INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,                 -- 'change', 'repeat' or 'round'
+    "before" DOUBLE,                       -- NULL: skipped
+    "after" DOUBLE,
+    changed_at VARCHAR
+);
+
+CREATE TABLE IF NOT EXISTS label_quality (
+    question_id VARCHAR NOT NULL,
+    rater_id VARCHAR NOT NULL,
+    measure VARCHAR NOT NULL,
+    value DOUBLE,                          -- NULL: undefined
+    n BIGINT NOT NULL,                     -- labels, or shared responses, behind it
+    advice VARCHAR NOT NULL                -- what to do about it; may be empty
+);
+
 CREATE TABLE IF NOT EXISTS label_disagreements (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
@@ -256,6 +292,12 @@ CREATE TABLE IF NOT EXISTS judge_human_disagreements (
     score DOUBLE NOT NULL,
     difference DOUBLE NOT NULL             -- score minus human_mean, in scale points
 );
+
+-- The same as judge_human_agreement with the responses that were left out as ambiguous, by their
+-- raters' own ratings; empty if none were. Leaving out what people cannot settle makes judges look
+-- better.
+CREATE TABLE IF NOT EXISTS judge_human_agreement_with_excluded AS
+FROM judge_human_agreement LIMIT 0;
 
 CREATE TABLE IF NOT EXISTS judge_confusion (
     judge_id VARCHAR NOT NULL,
@@ -690,3 +732,14 @@ CREATE TABLE IF NOT EXISTS staged_mode (
     n BIGINT NOT NULL,                     -- units behind kappa
     reason VARCHAR NOT NULL
 );
+
+-- What judges are compared with: the consensus on a response if there is one, else the mean of its
+-- ratings. Agreement between people never uses it.
+CREATE OR REPLACE VIEW reference_values AS
+SELECT response_id, question_id,
+       coalesce(adjudicated_labels.value, mean) AS value,
+       if(adjudicated_labels.value IS NULL, 'mean', 'consensus') AS source,
+       coalesce(excluded, false) AS excluded,
+       reason
+FROM (SELECT response_id, question_id, avg(value) AS mean FROM human_labels GROUP BY ALL)
+FULL JOIN adjudicated_labels USING (response_id, question_id);

@@ -24,6 +24,9 @@ def tuning_units(
 ) -> dict[str, RatedUnits]:
     """Return the rated responses of each question, with every judge's scores of them.
 
+    If people settled a disagreement, their consensus stands for the ratings of the response; what
+    they left out as ambiguous is left out.
+
     Args:
         connection: The database.
         questions: Questions that pass the gates.
@@ -44,7 +47,7 @@ def tuning_units(
             question,
             responses,
             splits,
-            humans=long_ratings(connection, "human", question.id),
+            humans=long_ratings(connection, "reference", question.id),
             judges=long_ratings(connection, "judge", question.id),
         )
         for question in questions
@@ -91,12 +94,12 @@ def _units(
 def compared_answers(
     connection: duckdb.DuckDBPyConnection, question: RubricQuestion, judge_id: str
 ) -> ComparedAnswers:
-    """Return all answers to one question with their mean human rating and one judge's scores."""
+    """Return all answers to one question with their human reference value and one judge's scores."""
     answers = connection.execute(
         """
         WITH rated AS (
-            SELECT response_id, avg(value) AS human
-            FROM human_labels WHERE question_id = $question GROUP BY response_id
+            SELECT response_id, value AS human
+            FROM reference_values WHERE question_id = $question AND NOT excluded
         )
         SELECT response_id, coalesce(model_name, '') AS model_name, response_groups.group_id, human,
                score AS judge

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from eval_assets.assets.automation import WEBHOOK, alert, check_alerts, new_files, scheduled_rerun
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.labelling import Session, SessionFolder, SessionKey
 
 
 @dg.asset
@@ -217,3 +219,50 @@ def test_files_in_out_start_no_run(tmp_path: Path) -> None:
     (tmp_path / "out" / "report.html").write_text("report")
 
     assert look(tmp_path, seen)[0] == []
+
+
+def label(folder: Path, *, at: datetime, closed: bool) -> None:
+    """Write a session of anna's, changed at that time."""
+    key = SessionKey(rater_id="anna", question_id="clarity")
+    session = Session(
+        key=key,
+        started_at=at,
+        updated_at=at,
+        closed_at=at if closed else None,
+        n_units=9,
+        guideline_hash="g",
+    )
+    SessionFolder(folder).change(key, lambda _: session)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "closed", "runs"), [(1, False, 0), (9, False, 0), (11, False, 1), (1, True, 1)]
+)
+def test_a_session_starts_a_run_once_it_is_closed_or_has_rested(
+    tmp_path: Path, minutes: int, runs: int, *, closed: bool
+) -> None:
+    label(tmp_path, at=datetime.now(tz=UTC) - timedelta(minutes=minutes), closed=closed)
+    requested, seen = look(tmp_path, None)
+
+    assert len(requested) == runs
+    assert (seen is None) == (runs == 0)
+
+
+def test_nothing_runs_while_somebody_labels_and_what_changed_meanwhile_is_run_later(
+    tmp_path: Path,
+) -> None:
+    now = datetime.now(tz=UTC)
+    label(tmp_path, at=now, closed=False)
+    (tmp_path / "responses.csv").write_text("changed")
+    meanwhile, seen = look(tmp_path, None)
+    label(tmp_path, at=now, closed=True)
+    later, _ = look(tmp_path, seen)
+
+    assert (len(meanwhile), len(later)) == (0, 1)
+
+
+def test_a_damaged_session_keeps_no_run_from_starting(tmp_path: Path) -> None:
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "sessions" / "x.json").write_text("{")
+
+    assert len(look(tmp_path, None)[0]) == 1

@@ -1,0 +1,143 @@
+"""What comes of labelling: sheets to fill in, the raters' quality, and settled disagreements."""
+
+import json
+
+import dagster as dg
+import pandas as pd
+
+from eval_assets.assets.inputs import model_responses, rubric_questions
+from eval_assets.assets.labels import human_labels
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    rows_as_metadata,
+    table_metadata,
+)
+from eval_assets.evaluation import Evaluation
+from eval_assets.labelling import (
+    Adjudication,
+    Study,
+    as_text,
+    decisions,
+    file_name,
+    history_rows,
+    measure_quality,
+    n_assigned,
+    own_rating,
+    read_adjudications,
+    sheet_text,
+    shown_responses,
+    with_circumstances,
+    write_sheet,
+)
+from eval_assets.problems import InputError
+from eval_assets.readers import read_assignments
+from eval_assets.store import (
+    replace_records,
+    stored_labels,
+    stored_responses,
+    transaction,
+    write_adjudicated_labels,
+    write_label_history,
+)
+
+
+@dg.asset(group_name="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])
+def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """A sheet for each rater with what is to be rated, for spreadsheet programs, in out/sheets."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            responses = stored_responses(connection)
+        study = _study(evaluation, responses)
+        written, kept = [], []
+        for rater in study.raters or ("",):
+            path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
+            units = study.desk(rater).units
+            try:
+                write_sheet(path, sheet_text(responses, units, hide=evaluation.labelling.hide))
+            except InputError as error:
+                kept.append(str(error))
+            else:
+                written.append(str(path))
+    return dg.MaterializeResult(
+        metadata={"written": written, "kept": kept, "raters": list(study.raters)}
+    )
+
+
+@dg.asset(group_name="human_labels", kinds={"json", "duckdb"}, deps=[human_labels])
+def adjudicated_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Disagreements that were settled: a consensus, or the response left out as ambiguous."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        steps = read_adjudications(evaluation)
+        rows = [_settled_row(decision, steps) for decision in decisions(steps).values()]
+        with folder.connect() as connection, transaction(connection):
+            n_unknown = write_adjudicated_labels(connection, rows)
+            table = table_metadata(connection, "adjudicated_labels")
+    return dg.MaterializeResult(
+        metadata={
+            **table,
+            "n_consensus": sum(not row["excluded"] for row in rows),
+            "n_excluded": sum(bool(row["excluded"]) for row in rows),
+            "n_of_unknown_responses": n_unknown,
+        }
+    )
+
+
+@dg.asset(group_name="human_labels", kinds={"duckdb"}, deps=[human_labels])
+def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """How well each rater labels, what to do about it, and answers that do not count."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            responses = stored_responses(connection)
+            labels = stored_labels(connection)
+        study = _study(evaluation, responses)
+        sessions = study.sessions.all()
+        history = history_rows(sessions)
+        figures = measure_quality(
+            evaluation,
+            with_circumstances(labels, sessions, study.responses),
+            history,
+            assigned=n_assigned(unit for rater in study.raters for unit in study.desk(rater).units),
+        )
+        with folder.connect() as connection, transaction(connection):
+            replace_records(connection, "label_quality", figures)
+            write_label_history(connection, history)
+            table = table_metadata(connection, "label_quality")
+    advice = [figure for figure in figures if figure.advice]
+    return dg.MaterializeResult(
+        metadata={
+            **table,
+            "n_changes": int((history["kind"] == "change").sum()),
+            "n_repeats": int((history["kind"] == "repeat").sum()),
+            "advice": dg.MetadataValue.md(
+                "\n".join(f"- **{figure.question_id}**: {figure.advice}" for figure in advice)
+                or "Nothing stands out."
+            ),
+            "figures": rows_as_metadata(pd.DataFrame([vars(figure) for figure in figures])),
+        }
+    )
+
+
+def _study(evaluation: Evaluation, responses: pd.DataFrame) -> Study:
+    """Return the evaluation as people label it."""
+    return Study(evaluation, shown_responses(evaluation, responses), read_assignments(evaluation))
+
+
+def _settled_row(decision: Adjudication, steps: list[Adjudication]) -> dict[str, object]:
+    own = own_rating(steps, decision.unit, decision.by)
+    return {
+        "response_id": decision.response_id,
+        "question_id": decision.question_id,
+        "value": decision.value,
+        "source": "consensus",
+        "excluded": decision.step == "excluded",
+        "reason": decision.reason,
+        "decided_by": decision.by,
+        "decided_at": as_text(decision.at),
+        "own_rating": own.value if own else None,
+        "ratings": json.dumps(dict(decision.ratings)),
+        "is_override": decision.between == "judges",
+    }
