@@ -82,6 +82,7 @@ PARALLEL = {
     "labels": "read and materialized",
     "models": "the noun, the catalogue, and the models that the fake provider serves",
     "pairs": "measured and stored",
+    "plan": "of more labels, and of tuning",
     "prompts": "read from files, and rendered for judges",
     "ratings": "read, stored, and held as arrays",
     "read": "evaluation.yaml and label files, from file to noun",

@@ -19,6 +19,7 @@ from eval_assets.cli.exit_codes import (
 
 COMMANDS: dict[str, Sequence[str]] = {
     "Get started": ("agreement", "init", "import"),
+    "Label": ("assign", "label", "serve", "sheet", "adjudicate", "plan"),
     "Evaluate": ("run", "gates", "irr"),
     "Judges": ("models", "ledger", "dual-judge", "tune", "certificates"),
     "Results": ("export",),

@@ -94,7 +94,7 @@ def _units(
 def compared_answers(
     connection: duckdb.DuckDBPyConnection, question: RubricQuestion, judge_id: str
 ) -> ComparedAnswers:
-    """Return all answers to one question with their human reference value and one judge's scores."""
+    """Return all answers to one question with the reference value and one judge's scores."""
     answers = connection.execute(
         """
         WITH rated AS (

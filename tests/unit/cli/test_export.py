@@ -90,7 +90,7 @@ def test_what_cannot_be_named_is_misuse_and_lists_what_can(folder: Path) -> None
     no_file = CliRunner().invoke(export, ["responses", "--format", "parquet"])
 
     assert (unknown.exit_code, no_file.exit_code) == (2, 2)
-    assert "There is no table nonsense. Tables: agreement_by_slice, " in unknown.stderr
+    assert "There is no table nonsense. Tables: adjudicated_labels, " in unknown.stderr
     assert "name a file with --output" in no_file.stderr
 
 

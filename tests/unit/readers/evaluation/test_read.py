@@ -358,7 +358,8 @@ gates:
             (
                 "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
                 "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
-                "judge_prompt, staged, generators, prompts, prices, capabilities, tuning, labelling."
+                "judge_prompt, staged, generators, prompts, prices, capabilities, tuning, "
+                "labelling."
             ),
         ),
         (

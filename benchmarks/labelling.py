@@ -1,0 +1,179 @@
+"""What raters wait for: from a key to the next response, in browser and terminal, and on disk."""
+
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.table import Row, duration, markdown
+from eval_assets.labelling import Answer, Study, now, shown_responses
+from eval_assets.readers import read_evaluation, read_responses
+from eval_assets.server import offline_page
+
+PROGRAM = Path(sys.executable).parent / "eval-assets"
+CHROMIUM = shutil.which("chromium")
+NEXT_SECONDS = 0.05
+FIRST_SECONDS = 30
+PAGE_BYTES = 300 * 1024
+N_RESPONSES = 500
+N_KEYS = 100
+
+_PRESS = """async (keys) => {
+    const taken = [];
+    for (let n = 0; n < keys; n += 1) {
+        const before = document.getElementById("unit-title").textContent;
+        const started = performance.now();
+        document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "4", bubbles: true}));
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        taken.push(performance.now() - started);
+        if (document.getElementById("unit-title").textContent === before) throw Error("no next");
+    }
+    return taken;
+}"""
+
+
+def table() -> str:
+    """Measure everything and return the rows as Markdown."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = _evaluation(Path(temporary))
+        rows = [*_on_disk(folder), _offline(folder), _in_terminal(folder)]
+        rows += _in_browser(folder) if CHROMIUM else []
+    return markdown(rows)
+
+
+def _evaluation(folder: Path) -> Path:
+    """Responses of 200 words and an evaluation of one question."""
+    declared = (
+        "name: speed\nrubric:\n  - {id: helpful, question: How helpful is it?, scale: likert5}\n"
+        "labelling: {raters: [anna, ben, cleo, dora, eve]}\n"
+    )
+    (folder / "evaluation.yaml").write_text(declared)
+    rows = [f"a{k},Prompt {k},{'word ' * 200}{k},m" for k in range(N_RESPONSES)]
+    header = "response_id,prompt_text,response_text,model_name"
+    (folder / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+    return folder
+
+
+def _study(folder: Path) -> Study:
+    evaluation = read_evaluation(folder)
+    return Study(evaluation, shown_responses(evaluation, read_responses(evaluation)))
+
+
+def _on_disk(folder: Path) -> Iterator[Row]:
+    """Time until a label is on disk, in sessions of several sizes."""
+    desk = _study(folder).desk("ben")
+    taken = []
+    for place, unit in enumerate(desk.units):
+        started = time.perf_counter()
+        desk.answer(unit, Answer(rating=4), at=now() + timedelta(seconds=place))
+        taken.append(time.perf_counter() - started)
+    for size in (150, N_RESPONSES):
+        yield _row(
+            f"a label is on disk, session of {size} labels", taken[size - 50 : size], NEXT_SECONDS
+        )
+
+
+def _offline(folder: Path) -> Row:
+    study = _study(folder)
+    texts = sum(len(shown.prompt + shown.response) for shown in study.responses.values())
+    extra = len(offline_page(study, "anna").encode()) - texts
+    return Row(
+        f"offline page of {N_RESPONSES} responses, beyond their texts",
+        f"{extra / 1024:.0f} KB",
+        "",
+        "",
+        f"{PAGE_BYTES // 1024} KB",
+        extra < PAGE_BYTES,
+    )
+
+
+def _in_terminal(folder: Path) -> Row:
+    """Time from a key to the whole next screen, on a pseudo-terminal."""
+    ours, theirs = os.openpty()
+    command = [PROGRAM, "label", "--data", folder, "--labeler", "cleo"]
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        command, stdin=theirs, stdout=theirs, start_new_session=True
+    )
+    os.close(theirs)
+    taken = []
+    try:
+        _read_until(ours, "← →")
+        for _ in range(N_KEYS):
+            started = time.perf_counter()
+            os.write(ours, b"4")
+            _read_until(ours, "← →")
+            taken.append(time.perf_counter() - started)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    return _row("terminal: from a key to the next response, label saved", taken, NEXT_SECONDS)
+
+
+def _read_until(descriptor: int, text: str) -> None:
+    seen = b""
+    while text.encode() not in seen:
+        ready, _, _ = select.select([descriptor], [], [], 60)
+        if not ready:
+            raise TimeoutError(f"{text} was not shown")
+        seen += os.read(descriptor, 65536)
+
+
+def _in_browser(folder: Path) -> Iterator[Row]:
+    """Time from a key to the painted next response, and from the link to the first saved label."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not in every environment
+
+    with _served(folder) as links, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        first = []
+        for rater in ("dora", "eve"):
+            page = browser.new_page(viewport={"width": 390, "height": 844})
+            opened = time.perf_counter()
+            page.goto(links[rater])
+            page.wait_for_selector("body.ready")
+            page.keyboard.press("4")
+            page.wait_for_selector("#status[data-state=saved]", state="attached")
+            first.append(time.perf_counter() - opened)
+        yield _row(
+            f"browser: from the link to the first saved label, {N_RESPONSES} responses",
+            first,
+            FIRST_SECONDS,
+        )
+        taken = [milliseconds / 1000 for milliseconds in page.evaluate(_PRESS, N_KEYS)]
+        yield _row("browser: from a key to the painted next response", taken, NEXT_SECONDS)
+        browser.close()
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[dict[str, str]]:
+    command = [PROGRAM, "serve", "--labels", "--port", "0", "--data", folder]
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        links = {}
+        for line in process.stdout or ():
+            if not (found := re.fullmatch(r"(\S+)\s+(http\S+)\s*", line)):
+                break
+            links[found[1]] = found[2]
+        yield links
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _row(work: str, taken: Sequence[float], most: float) -> Row:
+    """Median and 95th percentile of some times."""
+    half, most_of_them = np.quantile(taken, [0.5, 0.95])
+    ours = f"{duration(float(half))}, p95 {duration(float(most_of_them))}"
+    return Row(work, ours, "", "", f"p95 {duration(most)}", bool(most_of_them <= most))

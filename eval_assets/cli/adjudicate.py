@@ -1,0 +1,178 @@
+"""`eval-assets adjudicate`: disagreements settled in the terminal, the worst first."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from eval_assets.cli.exit_codes import DONE, MISUSED
+from eval_assets.cli.keyboard import END, Keyboard, is_terminal
+from eval_assets.cli.label_screen import plain, show_guidelines, show_in_full, show_unit
+from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.study_files import all_disagreements, read_study
+from eval_assets.labelling import AdjudicationDesk, Case, choices_of, now, parse_typed
+
+_LEAVING = {"l", "q", END}
+
+
+@click.command(short_help="Settle disagreements in the terminal, the worst first.")
+@data_option
+@database_option
+@click.option(
+    "--by", default=lambda: os.environ.get("USER", ""), help="Who adjudicates.  [default: $USER]"
+)
+@click.option("--judges", is_flag=True, help="Settle disagreements between judges as well.")
+@click.option("--list", "as_list", is_flag=True, help="Print the queue and how each was settled.")
+def adjudicate(*, data: Path, database: Path | None, by: str, judges: bool, as_list: bool) -> int:
+    """Settle disagreements one by one, the worst first.
+
+    You rate each response before you see how others rated it. Then settle its value, or leave it
+    out as ambiguous, with a reason; labels never change. Every step is added to
+    adjudications.jsonl in the evaluation folder.
+    """
+    if not by:
+        raise click.UsageError("Say who adjudicates: --by NAME.")
+    path = database_of(data, database)
+    files = read_study(data, database=path)
+    desk = AdjudicationDesk(
+        files.study, lambda: all_disagreements(files, database=path if judges else None), by=by
+    )
+    if as_list:
+        _print_queue(desk.cases())
+        return DONE
+    if not is_terminal():
+        click.echo(
+            "adjudicate needs a terminal. Without one, use `eval-assets serve --lead`.", err=True
+        )
+        return MISUSED
+    with Keyboard() as keyboard:
+        _AdjudicationLoop(desk, keyboard).run()
+    return DONE
+
+
+class _AdjudicationLoop:
+    """One adjudicator at work in the terminal."""
+
+    def __init__(self, desk: AdjudicationDesk, keyboard: Keyboard) -> None:
+        self._desk = desk
+        self._keyboard = keyboard
+        self._passed: set[tuple[str, str]] = set()
+
+    def run(self) -> None:
+        """Go through the open disagreements until none is left or the adjudicator quits."""
+        try:
+            while (case := self._next()) is not None:
+                if not self._settle(case):
+                    break
+            else:
+                click.echo("No open disagreements are left.")
+        except KeyboardInterrupt:
+            click.echo()
+        n_open = sum(case.decision is None for case in self._desk.cases())
+        click.echo(f"Saved. Disagreements still open: {n_open}.")
+
+    def _next(self) -> Case | None:
+        open_cases = [
+            case
+            for case in self._desk.cases()
+            if case.decision is None and case.disagreement.unit not in self._passed
+        ]
+        self._n_open = len(open_cases)
+        return open_cases[0] if open_cases else None
+
+    def _settle(self, case: Case) -> bool:
+        """Lead through one disagreement; return whether to go on."""
+        show_unit(case.unit, number=1, of=self._n_open)
+        if case.own is None:
+            click.echo("  Your own rating first: what others gave is shown afterwards.")
+            key = self._read(case)
+            while (value := self._value(case, key)) is None:
+                if key in _LEAVING:
+                    return self._leave(case, key)
+                key = self._read(case)
+            self._desk.rate(case, value, at=now())
+            case = self._again(case)
+        _show_ratings(case)
+        while True:
+            click.echo("  A value settles it  X Leave out as ambiguous  D Note on the discussion")
+            click.echo("  L Later  V Response  G Guidelines  Q Quit and save")
+            key = self._read(case)
+            if key in _LEAVING:
+                return self._leave(case, key)
+            if self._decided(case, key):
+                return True
+
+    def _decided(self, case: Case, key: str) -> bool:
+        """Do what a key asks for; return whether it settled the disagreement."""
+        if key == "d":
+            if text := self._keyboard.line("  Note: "):
+                self._desk.comment(case, text, at=now())
+            return False
+        value = None if key == "x" else self._value(case, key)
+        if key != "x" and value is None:
+            return False
+        what = "Left out as ambiguous" if value is None else f"{value:g}"
+        reason = self._keyboard.line(f"  {what}, because (nothing to go back): ")
+        if reason:
+            self._desk.settle(case, value, reason=reason, at=now())
+            click.echo(f"Saved: {what}.")
+        return bool(reason)
+
+    def _read(self, case: Case) -> str:
+        """A key; of a question whose value is typed, what was typed."""
+        if choices_of(case.unit.question.scale):
+            return self._keyboard.key()
+        return self._keyboard.line("> ").lower()
+
+    def _value(self, case: Case, key: str) -> float | None:
+        """The value that a key stands for; None for another key, which may show something."""
+        if key == "v":
+            show_in_full(case.unit.response, captures=False)
+        elif key == "t":
+            show_in_full(case.unit.response, captures=True)
+        elif key == "g":
+            show_guidelines(case.unit)
+        elif choices := choices_of(case.unit.question.scale):
+            return next((choice.value for choice in choices if choice.key == key), None)
+        elif key:
+            try:
+                return parse_typed(key, case.unit.question.scale)
+            except ValueError as error:
+                click.echo(f"{error}.")
+        return None
+
+    def _leave(self, case: Case, key: str) -> bool:
+        self._passed.add(case.disagreement.unit)
+        return key == "l"
+
+    def _again(self, case: Case) -> Case:
+        """The same case as it is now."""
+        unit = case.disagreement.unit
+        return next(one for one in self._desk.cases() if one.disagreement.unit == unit)
+
+
+def _show_ratings(case: Case) -> None:
+    """Print what the others gave, with their notes and what the discussion brought."""
+    found = case.disagreement
+    click.echo(f"  You: {case.own:g}")
+    for name, value in sorted(found.ratings.items()):
+        note = found.notes.get(name)
+        click.echo(f"  {plain(name)}: {value:g}" + (f"  {plain(note)}" if note else ""))
+    for comment in case.comments:
+        click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")
+
+
+def _print_queue(cases: Sequence[Case]) -> None:
+    """Print every disagreement with its ratings, unless it is still to be rated blind."""
+    for case in cases:
+        found = case.disagreement
+        if case.decision is not None:
+            settled = case.decision
+            value = "left out" if settled.value is None else f"{settled.value:g}"
+            state = f"{value}, by {settled.by}: {settled.reason}"
+        else:
+            state = "open"
+        click.echo(f"{found.spread:5.2f}  {found.question_id}  {found.response_id}  {plain(state)}")
+    n_open = sum(case.decision is None for case in cases)
+    click.echo(f"{len(cases)} disagreements, {n_open} open.")

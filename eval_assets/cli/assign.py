@@ -1,0 +1,131 @@
+"""`eval-assets assign`: who labels what."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.study_files import read_study
+from eval_assets.labelling import (
+    ASSIGNMENTS,
+    Assignment,
+    AssignmentPlan,
+    add_assignments,
+    decisions,
+    read_adjudications,
+    strata_of,
+)
+from eval_assets.labelling import (
+    assign as assigned,
+)
+
+Stage = Literal["calibration", "expanded", "full"]
+
+_SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
+"""Responses of each stage: 5 x 10 and 5 x 20 that everybody labels, then a sample of the rest."""
+
+
+@click.command("assign", short_help="Decide who labels what, and write assignments.csv.")
+@data_option
+@database_option
+@click.option(
+    "--stage",
+    type=click.Choice(["calibration", "expanded", "full"]),
+    help="50 responses on the first question, then 100, both labelled by everybody, then a "
+    "sample of 150 split as evaluation.yaml says.",
+)
+@click.option("--responses", type=click.IntRange(1), help="How many in this round.  [default: all]")
+@click.option("--overlap", type=click.FloatRange(0, 1), help="Share that every rater labels.")
+@click.option("--per-rater", type=click.IntRange(1), help="Most responses for one rater.")
+@click.option("--stratify", multiple=True, help="Column whose values are all represented.")
+@click.option("--equal", is_flag=True, help="As many of each stratum, not in proportion.")
+@click.option(
+    "--repeat", type=click.FloatRange(0, 1), default=0.0, help="Share that comes back once more."
+)
+@click.option(
+    "--controls",
+    type=click.IntRange(0),
+    default=0,
+    help="Settled responses mixed in for each rater.",
+)
+@click.option("--question", help="Only this question.  [default: all]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Source of the order.")
+def assign(  # noqa: PLR0913 - one for each option
+    *,
+    data: Path,
+    database: Path | None,
+    stage: Stage | None,
+    responses: int | None,
+    overlap: float | None,
+    per_rater: int | None,
+    stratify: tuple[str, ...],
+    equal: bool,
+    repeat: float,
+    controls: int,
+    question: str | None,
+    seed: int,
+) -> int:
+    """Decide who labels what in the round that evaluation.yaml names, and write assignments.csv.
+
+    What is assigned stays assigned: run it again after adding responses or to go on to the next
+    stage, and it adds what is missing. The order of a rater's rows is the order of their work.
+    """
+    files = read_study(data, database=database_of(data, database))
+    labelling = files.evaluation.labelling
+    if not files.study.raters:
+        raise click.UsageError(
+            f"{data}/evaluation.yaml names no raters. Add: labelling: {{raters: [anna, ben]}}"
+        )
+    if question is not None and question not in {q.id for q in files.evaluation.rubric}:
+        raise click.UsageError(f"There is no question {question} in the rubric.")
+    try:
+        strata = strata_of(files.responses, stratify)
+        plan = AssignmentPlan(
+            raters=files.study.raters,
+            n_responses=responses or (_SIZES[stage] if stage else None),
+            overlap=_overlap(stage, overlap, declared=labelling.overlap),
+            per_rater=per_rater or labelling.per_rater,
+            allocation="equal" if equal else "proportional",
+            repeat_share=repeat,
+            n_controls=controls,
+            question_id=files.evaluation.rubric[0].id if stage == "calibration" else question,
+            round=labelling.round,
+            seed=seed,
+        )
+    except ValueError as error:
+        raise click.UsageError(f"{error}.") from error
+    settled = [
+        decision.response_id
+        for decision in decisions(read_adjudications(files.evaluation)).values()
+        if decision.step == "consensus" and question in {None, decision.question_id}
+    ]
+    added = assigned(
+        strata, plan, existing=files.study.assignments or (), controls=dict.fromkeys(settled)
+    )
+    if added:
+        add_assignments(data, added)
+    _report(added, data / ASSIGNMENTS, plan)
+    return DONE
+
+
+def _overlap(stage: Stage | None, given: float | None, *, declared: float) -> float:
+    if given is not None:
+        return given
+    return 1.0 if stage in {"calibration", "expanded"} else declared
+
+
+def _report(added: list[Assignment], path: Path, plan: AssignmentPlan) -> None:
+    if not added:
+        click.echo(f"Nothing to add: {path} holds all that the plan asks for.")
+        return
+    purposes = ["shared", "single", "control", "repeat"]
+    counts = Counter((one.rater_id, one.purpose) for one in added)
+    used = [purpose for purpose in purposes if any(one.purpose == purpose for one in added)]
+    asked = plan.question_id or "every question"
+    click.echo(f"Added to {path}, round {plan.round}, {asked}:")
+    click.echo(f"  {'rater':20}" + "".join(f"{purpose:>10}" for purpose in used))
+    for rater in plan.raters:
+        click.echo(f"  {rater:20}" + "".join(f"{counts[rater, p]:>10}" for p in used))  # type: ignore[index]

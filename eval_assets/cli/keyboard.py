@@ -1,0 +1,65 @@
+"""Single keys and lines from a terminal."""
+
+import os
+import select
+import sys
+import termios
+import tty
+from types import TracebackType
+from typing import Self
+
+import click
+
+END = "end"
+"""What is read once the terminal is gone."""
+
+_ARROWS = {b"[D": "left", b"OD": "left", b"[C": "right", b"OC": "right"}
+_ESCAPE_SECONDS = 0.05
+
+
+def is_terminal() -> bool:
+    """Return whether a person can be asked: input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+class Keyboard:
+    """The terminal's keys, delivered one at a time and not shown, as long as it is entered.
+
+    What is typed ahead is kept. Ctrl-C interrupts as everywhere.
+    """
+
+    def __enter__(self) -> Self:
+        self._descriptor = sys.stdin.fileno()
+        self._as_before = termios.tcgetattr(self._descriptor)
+        tty.setcbreak(self._descriptor, termios.TCSADRAIN)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._as_before)
+
+    def key(self) -> str:
+        """Return the next key in lower case, `left`, `right`, `end`, or nothing for others."""
+        first = os.read(self._descriptor, 1)
+        if first in {b"", b"\x04"}:
+            return END
+        if first != b"\x1b":
+            return first.decode("ascii", errors="ignore").lower()
+        # The rest of an arrow key comes at once; after Escape alone comes nothing.
+        ready, _, _ = select.select([self._descriptor], [], [], _ESCAPE_SECONDS)
+        return _ARROWS.get(os.read(self._descriptor, 2), "") if ready else ""
+
+    def line(self, prompt: str) -> str:
+        """Return a line that the person types, shown and edited as everywhere in the terminal."""
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._as_before)
+        try:
+            return input(prompt).strip()
+        except EOFError:
+            click.echo()
+            return ""
+        finally:
+            tty.setcbreak(self._descriptor, termios.TCSADRAIN)

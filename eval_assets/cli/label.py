@@ -1,0 +1,154 @@
+"""`eval-assets label`: labelling in the terminal."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from eval_assets.cli.exit_codes import DONE, MISUSED
+from eval_assets.cli.keyboard import Keyboard, is_terminal
+from eval_assets.cli.labelling_loop import LabellingLoop
+from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.study_files import read_study
+from eval_assets.labelling import Desk, Session, Study, as_text, now, session_json
+
+_CSV_COLUMNS = (
+    "response_id",
+    "rater_id",
+    "question_id",
+    "round",
+    "rating",
+    "labelled_at",
+    "confidence",
+    "notes",
+    "skipped",
+    "skip_reason",
+)
+
+
+@click.command(short_help="Label responses in the terminal.")
+@data_option
+@database_option
+@click.option("--labeler", help="Who labels.")
+@click.option("--dimension", help="Question to label.  [default: all, one after the other]")
+@click.option("--run-id", help="Run whose responses are labelled, if there are several.")
+@click.option("--resume", is_flag=True, help="Continue the session that --session-id names.")
+@click.option("--export", is_flag=True, help="Print the session that --session-id names.")
+@click.option("--session-id", help="Session to continue or to print.")
+@click.option(
+    "--format",
+    "as_format",
+    type=click.Choice(["json", "csv"]),
+    default="json",
+    show_default=True,
+    help="Form in which --export prints.",
+)
+def label(  # noqa: PLR0913 - one for each option
+    *,
+    data: Path,
+    database: Path | None,
+    labeler: str | None,
+    dimension: str | None,
+    run_id: str | None,
+    resume: bool,
+    export: bool,
+    session_id: str | None,
+    as_format: str,
+) -> int:
+    """Label responses in the terminal, one key an answer.
+
+    Every answer is on disk before the next response is shown, in sessions/ of the evaluation
+    folder. Stop with Q, or in any other way, and continue with the same command or with
+    --resume --session-id.
+    """
+    study = read_study(data, database=database_of(data, database)).study
+    if (resume or export) and session_id is None:
+        raise click.UsageError("Name the session: --session-id.")
+    if session_id is not None:
+        session = study.sessions.find(session_id)
+        if session is None:
+            known = ", ".join(path.stem for path in study.sessions.files()) or "none yet"
+            raise click.UsageError(f"There is no session {session_id}. Sessions: {known}.")
+        if export:
+            _print_session(session, as_format=as_format)
+            return DONE
+        labeler, dimension, run_id = (
+            session.key.rater_id,
+            session.key.question_id,
+            session.key.run_id,
+        )
+    desk = _desk(study, labeler=labeler, dimension=dimension, run_id=run_id)
+    if not is_terminal():
+        click.echo(
+            "label needs a terminal. In scripts and without one, use `eval-assets sheet` or "
+            "`eval-assets serve --labels`.",
+            err=True,
+        )
+        return MISUSED
+    with Keyboard() as keyboard:
+        LabellingLoop(desk, keyboard).run()
+    return DONE
+
+
+def _desk(study: Study, *, labeler: str | None, dimension: str | None, run_id: str | None) -> Desk:
+    """The work that the options name; what they leave open or name wrongly is a misuse."""
+    if labeler is None:
+        raise click.UsageError(f"Say who labels: --labeler NAME{_one_of(study.raters)}.")
+    if study.raters and labeler not in study.raters:
+        raise click.UsageError(f"{labeler} is not a rater here{_one_of(study.raters)}.")
+    runs = sorted({shown.run_id for shown in study.responses.values() if shown.run_id is not None})
+    if run_id is None and len(runs) > 1:
+        raise click.UsageError(f"Name the run: --run-id{_one_of(runs)}.")
+    if run_id is not None and run_id not in runs:
+        raise click.UsageError(f"There is no run {run_id}{_one_of(runs)}.")
+    question_id = None if dimension is None else _question_id(study, dimension)
+    desk = study.desk(labeler, question_id=question_id, run_id=run_id)
+    if not desk.units:
+        number = study.evaluation.labelling.round
+        raise click.UsageError(
+            f"There is nothing for {labeler} to label in round {number}. "
+            "See assignments.csv, or write it with `eval-assets assign`."
+        )
+    return desk
+
+
+def _question_id(study: Study, dimension: str) -> str:
+    """The question of that name, hyphens taken for underscores."""
+    known = {q.id.lower().replace("-", "_"): q.id for q in study.evaluation.rubric}
+    if (wanted := dimension.lower().replace("-", "_")) not in known:
+        raise click.UsageError(f"There is no question {dimension}{_one_of(known.values())}.")
+    return known[wanted]
+
+
+def _one_of(names: Iterable[str]) -> str:
+    listed = ", ".join(names)
+    return f" (one of {listed})" if listed else ""
+
+
+def _print_session(session: Session, *, as_format: str) -> None:
+    """Print a session as JSON, or its labels as CSV in the long form."""
+    if as_format == "json":
+        exported = {"exportedAt": as_text(now()), **session_json(session)}
+        click.echo(json.dumps(exported, ensure_ascii=False, indent=2))
+        return
+    writer = csv.DictWriter(sys.stdout, _CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for one in session.labels:
+        if not one.is_repeat:
+            writer.writerow(
+                {
+                    "response_id": one.response_id,
+                    "rater_id": session.key.rater_id,
+                    "question_id": session.key.question_id,
+                    "round": session.key.round,
+                    "rating": "" if one.rating is None else f"{one.rating:.15g}",
+                    "labelled_at": as_text(one.labelled_at),
+                    "confidence": one.confidence,
+                    "notes": one.notes,
+                    "skipped": "true" if one.rating is None else "",
+                    "skip_reason": one.skip_reason,
+                }
+            )

@@ -1,0 +1,133 @@
+"""What a rater sees in the terminal: plain lines, one unit after the other.
+
+Nothing is cleared or redrawn: lines work over a slow connection, in a screen reader, at any size of
+the window, and can be scrolled back to.
+"""
+
+import os
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import click
+
+from eval_assets.labelling import (
+    Answer,
+    Choice,
+    Label,
+    ShownResponse,
+    WorkUnit,
+    choices_of,
+)
+
+PREVIEW_LINES = 20
+"""Lines of a long response or of many captures that are shown before V or T is pressed."""
+
+_SHORT = 40
+_WIDEST = 100
+_KEPT_CONTROLS = "\n\t"
+
+
+def plain(text: str) -> str:
+    r"""Return text that can do nothing to a terminal: control characters become visible.
+
+    Examples:
+        >>> plain("\x1b[2Jred\tgreen\u202e")
+        '\\x1b[2Jred\tgreen\\u202e'
+    """
+    return "".join(
+        character
+        if character in _KEPT_CONTROLS or unicodedata.category(character) not in {"Cc", "Cf"}
+        else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
+    """Print a unit: position and short facts, prompt, further facts, response, question."""
+    response = unit.response
+    short = [f"{name}: {lines[0]}" for name, lines in response.facts if _is_short(lines)]
+    click.echo()
+    title = "  ".join(plain(part) for part in [f"Scenario {number}/{of}", *short])
+    click.secho(_rule(title), bold=True)
+    for turn in response.earlier:
+        _section("Earlier prompt", [turn.prompt])
+        _section("Earlier response", [turn.response])
+    if response.prompt:
+        _section("Prompt", [response.prompt])
+    for name, lines in response.facts:
+        if not _is_short(lines):
+            _section(name, lines, most=PREVIEW_LINES, key="T")
+    _section("Response", [response.response or "(empty response)"], most=PREVIEW_LINES, key="V")
+    click.echo(_rule(""))
+    show_question(unit)
+
+
+def show_question(unit: WorkUnit) -> None:
+    """Print the question and the keys that answer it."""
+    click.secho(plain(unit.question.question), bold=True)
+    keys = [_key(choice) for choice in choices_of(unit.question.scale)]
+    values = keys or [f"A value ({unit.question.scale.described()})"]
+    click.echo("  ".join(["", *values, "S Unclear", "U Undo", "Q Quit and save"]))
+    also = ["V Response", "T Captures", "G Guidelines", "C Confidence", "M Comment"]
+    click.echo("  ".join(["", *also, "I Issues", "← →"]))
+
+
+def show_in_full(response: ShownResponse, *, captures: bool) -> None:
+    """Print all of the response, or all of the captures."""
+    if not captures:
+        _section("Response", [response.response or "(empty response)"])
+    for name, lines in response.facts if captures else ():
+        if not _is_short(lines):
+            _section(name, lines)
+
+
+def show_guidelines(unit: WorkUnit) -> None:
+    """Print what the question's values mean."""
+    _section("Guidelines", [unit.question.guidelines or "No guidelines for this question."])
+
+
+def named(label: Label | Answer, unit: WorkUnit) -> str:
+    """Return what a label says, in words."""
+    if label.rating is None:
+        return f"unclear ({plain(label.skip_reason)})"
+    names = {choice.value: choice.name for choice in choices_of(unit.question.scale)}
+    return f"{names.get(label.rating, f'{label.rating:g}')}, {label.confidence} confidence"
+
+
+def _key(choice: Choice) -> str:
+    key = choice.key.upper()
+    return key if choice.key == choice.name else f"{key} {choice.name}"
+
+
+def _section(title: str, texts: Iterable[str], *, most: int | None = None, key: str = "") -> None:
+    lines = [line for text in texts for line in _wrapped(plain(text))]
+    click.secho(plain(title), underline=True)
+    for line in lines[:most]:
+        click.echo(f"  {line}")
+    if most is not None and len(lines) > most:
+        click.echo(f"  ... {len(lines) - most} more lines; {key} shows all")
+
+
+def _wrapped(text: str) -> list[str]:
+    width = max(10, min(_WIDEST, _columns()) - 3)
+    return [
+        part
+        for line in text.expandtabs(4).splitlines() or [""]
+        for part in textwrap.wrap(line, width, replace_whitespace=False, break_on_hyphens=False)
+        or [""]
+    ]
+
+
+def _rule(title: str) -> str:
+    width = min(_WIDEST, _columns()) - 1
+    return f"── {title} {'─' * (width - len(title) - 4)}" if title else "─" * width
+
+
+def _columns() -> int:
+    return os.get_terminal_size(sys.stdout.fileno()).columns
+
+
+def _is_short(lines: Sequence[str]) -> bool:
+    return len(lines) == 1 and len(lines[0]) <= _SHORT and "\n" not in lines[0]

@@ -1,0 +1,198 @@
+"""The labelling loop of the terminal: show a unit, read a key, save, show the next."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import get_args
+
+import click
+
+from eval_assets.cli.keyboard import END, Keyboard
+from eval_assets.cli.label_screen import (
+    named,
+    show_guidelines,
+    show_in_full,
+    show_question,
+    show_unit,
+)
+from eval_assets.labelling import (
+    UNDO,
+    Answer,
+    Confidence,
+    Desk,
+    WorkUnit,
+    choices_of,
+    dimension_of,
+    now,
+    parse_typed,
+)
+
+_CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
+
+Action = Callable[[], None]
+
+_REASONS = {
+    "1": "something is missing",
+    "2": "the guidelines do not cover it",
+    "3": "the item is broken",
+}
+
+
+@dataclass
+class _Draft:
+    """What the rater noted of a unit before answering, and when the unit was shown."""
+
+    shown_at: float = field(default_factory=time.monotonic)
+    confidence: Confidence = "high"
+    notes: str = ""
+    issues: tuple[str, ...] = ()
+
+
+class LabellingLoop:
+    """One rater at work in the terminal.
+
+    Args:
+        desk: Their work.
+        keyboard: What they type on.
+    """
+
+    def __init__(self, desk: Desk, keyboard: Keyboard) -> None:
+        self._desk = desk
+        self._keyboard = keyboard
+        self._done = set(desk.labels())
+        self._given: list[int] = []
+        self._place = 0
+        self._is_complete = False
+        self._draft = _Draft()
+        self._actions: dict[str, Action] = {
+            "s": self._skip,
+            "u": self._undo,
+            "c": self._change_confidence,
+            "m": self._comment,
+            "i": self._list_issues,
+            "v": lambda: show_in_full(self._unit.response, captures=False),
+            "t": lambda: show_in_full(self._unit.response, captures=True),
+            "g": lambda: show_guidelines(self._unit),
+            "left": lambda: self._show(max(0, self._place - 1)),
+            "right": lambda: self._show(min(len(self._desk.units) - 1, self._place + 1)),
+        }
+
+    def run(self) -> None:
+        """Label until everything is labelled or the rater quits, in whichever way."""
+        click.echo(f"{len(self._done)} of {len(self._desk.units)} labelled.")
+        try:
+            self._show_next(-1)
+            while True:
+                key = self._read()
+                if key in {END, "q"} or (self._is_complete and key not in {"u", "left"}):
+                    break
+                self._press(key)
+        except KeyboardInterrupt:
+            click.echo()
+        self._desk.close(at=now())
+        click.echo(f"Saved: {len(self._done)} of {len(self._desk.units)} labelled.")
+
+    @property
+    def _unit(self) -> WorkUnit:
+        return self._desk.units[self._place]
+
+    def _read(self) -> str:
+        """A key; of a question whose value is typed, what was typed."""
+        if choices_of(self._unit.question.scale) or self._is_complete:
+            return self._keyboard.key()
+        return self._keyboard.line("> ").lower()
+
+    def _press(self, key: str) -> None:
+        choices = choices_of(self._unit.question.scale)
+        value = next((choice.value for choice in choices if choice.key == key), None)
+        if value is not None:
+            self._answer(value)
+        elif key in self._actions:
+            self._actions[key]()
+        elif not choices and key:
+            try:
+                self._answer(parse_typed(key, self._unit.question.scale))
+            except ValueError as error:
+                click.echo(f"{error}.")
+        elif key:
+            click.echo("No such key.")
+            show_question(self._unit)
+
+    def _answer(self, rating: float | None, *, skip_reason: str = "") -> None:
+        before = self._desk.labels().get(self._place)
+        answer = Answer(
+            rating=rating,
+            confidence=self._draft.confidence,
+            notes=self._draft.notes,
+            issues=self._draft.issues,
+            skip_reason=skip_reason,
+            seconds=round(time.monotonic() - self._draft.shown_at, 1),
+        )
+        at = now()
+        self._desk.answer(self._unit, answer, at=at)
+        click.echo(f"Saved: {named(answer, self._unit)}.")
+        if before is not None and at - before.events[-1].labelled_at > UNDO:
+            click.echo("Agreement counts your first answer; the change is on record.")
+        self._done.add(self._place)
+        self._given.append(self._place)
+        self._show_next(self._place)
+
+    def _show_next(self, place: int) -> None:
+        """Show the next unit without a label, from the first again after the last."""
+        n_units = len(self._desk.units)
+        ahead = [*range(place + 1, n_units), *range(place + 1)]
+        following = next((other for other in ahead if other not in self._done), None)
+        if following is None:
+            self._is_complete = True
+            click.echo()
+            click.echo("All done. U undoes the last answer, any other key ends.")
+        else:
+            self._show(following)
+
+    def _show(self, place: int) -> None:
+        self._place = place
+        self._is_complete = False
+        self._draft = _Draft()
+        show_unit(self._unit, number=place + 1, of=len(self._desk.units))
+        if (label := self._desk.labels().get(place)) is not None:
+            click.echo(f"  Your answer: {named(label.events[-1], self._unit)}")
+
+    def _undo(self) -> None:
+        """Take back the last answer if it is fresh, else show it to be answered again."""
+        if not self._given:
+            click.echo("Nothing to undo.")
+            return
+        place = self._given.pop()
+        try:
+            self._desk.undo(self._desk.units[place], at=now())
+        except ValueError as error:
+            click.echo(f"Not undone: {error}.")
+        else:
+            self._done = set(self._desk.labels())
+            click.echo("Undone.")
+        self._show(place)
+
+    def _skip(self) -> None:
+        click.echo("  Why can you not say?")
+        for key, reason in _REASONS.items():
+            click.echo(f"  {key} {reason}")
+        said = self._keyboard.line("  A number or a reason of your own; nothing to go back: ")
+        if said:
+            self._answer(None, skip_reason=_REASONS.get(said, said))
+        else:
+            show_question(self._unit)
+
+    def _change_confidence(self) -> None:
+        after = (_CONFIDENCES.index(self._draft.confidence) + 1) % len(_CONFIDENCES)
+        self._draft.confidence = _CONFIDENCES[after]
+        click.echo(f"  Confidence: {self._draft.confidence}")
+
+    def _comment(self) -> None:
+        self._draft.notes = self._keyboard.line("  Comment: ")
+        show_question(self._unit)
+
+    def _list_issues(self) -> None:
+        asks_for = dimension_of(self._unit.question.id).asks_for
+        said = self._keyboard.line(f"  {asks_for}, with ; between them: ")
+        self._draft.issues = tuple(part.strip() for part in said.split(";") if part.strip())
+        show_question(self._unit)

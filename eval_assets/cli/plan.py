@@ -1,0 +1,83 @@
+"""`eval-assets plan`: what more labels would buy."""
+
+import math
+from pathlib import Path
+
+import click
+
+from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.study_files import read_study
+from eval_assets.labelling import GatePlan, plan_gates
+from eval_assets.readers import read_labels
+
+_ENOUGH = 0.8
+"""Probability of a certain verdict from which on a number of responses is recommended."""
+
+
+@click.command(short_help="Simulate what more labels would buy.")
+@data_option
+@database_option
+@click.option(
+    "--more",
+    multiple=True,
+    type=click.IntRange(1),
+    default=(10, 20, 40, 80, 160),
+    show_default=True,
+    help="Further responses to try, each rated by two.",
+)
+@click.option("--simulations", type=click.IntRange(10), default=200, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Source of chance.")
+def plan(
+    *, data: Path, database: Path | None, more: tuple[int, ...], simulations: int, seed: int
+) -> int:
+    """Simulate what more labels would do to the gates on human agreement.
+
+    Further responses are drawn from those that two or more people rated already: take them at
+    random or stratified, as `eval-assets assign` does. For each number it prints how wide the
+    interval then is and how likely it leaves no doubt about the gate.
+    """
+    files = read_study(data, database=database_of(data, database))
+    labels = read_labels(files.evaluation, files.responses).ratings
+    for found in plan_gates(
+        files.evaluation, labels, n_more=more, n_simulations=simulations, seed=seed
+    ):
+        _print(found)
+    return DONE
+
+
+def _print(found: GatePlan) -> None:
+    """Print one gate on one question: as it is now, and after more labels."""
+    click.echo(f"\n{found.question_id}: {found.gate}, minimum {found.minimum:g}")
+    if math.isnan(found.now.value):
+        click.echo(f"  undefined on {found.n_responses} responses with two ratings")
+    else:
+        interval = (
+            "no interval"
+            if math.isnan(found.now.low)
+            else f"95 % interval {found.now.low:.2f} to {found.now.high:.2f}"
+        )
+        verdict = "certain" if found.is_certain else "in doubt"
+        click.echo(
+            f"  now {found.now.value:.3f}, {interval}, on {found.n_responses} responses: "
+            f"the verdict is {verdict}"
+        )
+    if found.is_certain:
+        click.echo("  No more labels are needed for this gate.")
+        return
+    if not found.outlooks:
+        click.echo("  Too few to tell what more would bring: have ten responses rated by two.")
+        return
+    for outlook in found.outlooks:
+        click.echo(
+            f"  {outlook.n_more:4} more rated by two: interval {outlook.width:.2f} wide, verdict "
+            f"certain with probability {outlook.p_certain:.2f} (pass {outlook.p_pass:.2f})"
+        )
+    enough = next((o for o in found.outlooks if o.p_certain >= _ENOUGH), None)
+    if enough is not None:
+        click.echo(f"  Recommended: {enough.n_more} more, at random or stratified.")
+    else:
+        click.echo(
+            "  Even the most of these leave doubt: the figure is close to the minimum. Revise the "
+            "guidelines rather than label more."
+        )

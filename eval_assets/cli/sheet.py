@@ -1,0 +1,146 @@
+"""`eval-assets sheet`: labelling without a server, in a spreadsheet or on a page by e-mail."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.study_files import StudyFiles, read_study
+from eval_assets.labelling import (
+    file_name,
+    merge_returned,
+    returned_sessions,
+    sheet_text,
+    write_sheet,
+)
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers import read_evaluation, read_labels
+
+
+@click.command(short_help="Write annotation sheets or offline pages; merge what comes back.")
+@data_option
+@database_option
+@click.option("--rater", "raters", multiple=True, help="Only for this rater.  [default: all]")
+@click.option("--html", is_flag=True, help="Write pages that work offline instead of CSV files.")
+@click.option("--new", is_flag=True, help="Write units that no sheet has yet beside filled sheets.")
+@click.option(
+    "--merge",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File that an offline page gave back; merging it again changes nothing.",
+)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to.  [default: labels/ in the evaluation folder; pages: out/pages/]",
+)
+def sheet(  # noqa: PLR0913 - one for each option
+    *,
+    data: Path,
+    database: Path | None,
+    raters: tuple[str, ...],
+    html: bool,
+    new: bool,
+    merge: tuple[Path, ...],
+    to: Path | None,
+) -> int:
+    """Write an annotation sheet for each rater, to fill in with a spreadsheet program.
+
+    A sheet that somebody filled in is never overwritten. With --html each rater gets one page, a
+    file that works offline and on a phone, has the keys of the labelling screen, and gives back
+    a file of labels for --merge.
+    """
+    files = read_study(data, database=database_of(data, database))
+    if merge:
+        _merge(files, merge)
+        return DONE
+    chosen = raters or files.study.raters or ("",)
+    unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]
+    if unknown:
+        raise click.UsageError(f"{', '.join(unknown)} is not a rater here.")
+    if html:
+        _write_pages(files, chosen, to or data / "out" / "pages")
+    else:
+        _write_sheets(files, chosen, to or data / "labels", new=new)
+    return DONE
+
+
+def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None:
+    # Templates take a moment to import: only for those who want pages.
+    from eval_assets.server import offline_page  # noqa: PLC0415
+
+    if not files.study.raters:
+        raise click.UsageError(
+            f"{files.evaluation.folder}/evaluation.yaml names no raters, and a page is for one. "
+            "Add: labelling: {raters: [anna, ben]}"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for rater in raters:
+        path = folder / f"{file_name(rater)}.html"
+        path.write_text(offline_page(files.study, rater), encoding="utf-8")
+        click.echo(f"wrote {path}, {len(files.study.desk(rater).units)} to label")
+
+
+def _write_sheets(files: StudyFiles, raters: Sequence[str], folder: Path, *, new: bool) -> None:
+    evaluation = files.evaluation
+    rated = _rated(files, sorted(folder.glob("[!.]*"))) if new else set[tuple[str, str, str]]()
+    refused: list[InputError] = []
+    for rater in raters:
+        units = [
+            unit
+            for unit in files.study.desk(rater).units
+            if (unit.response.response_id, unit.question.id, rater) not in rated
+        ]
+        path = _free_path(folder, file_name(rater) or "sheet", new=new)
+        try:
+            write_sheet(path, sheet_text(files.responses, units, hide=evaluation.labelling.hide))
+        except InputError as error:
+            refused.append(error)
+        else:
+            click.echo(f"wrote {path}, {len(units)} to label")
+    if refused:
+        raise ExceptionGroup("sheets were kept", refused)
+    if not any(path.parent == folder for path in read_evaluation(evaluation.folder).labels.files):
+        click.echo(
+            f"Filled in, they are read only if evaluation.yaml says so: labels: {folder.name}/*",
+            err=True,
+        )
+
+
+def _free_path(folder: Path, name: str, *, new: bool) -> Path:
+    """The rater's sheet; with `new` the first that does not exist."""
+    path, number = folder / f"{name}.csv", 2
+    while new and path.exists():
+        path, number = folder / f"{name}-{number}.csv", number + 1
+    return path
+
+
+def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str]]:
+    """Response, question and rater of each rating in the label files and these sheets."""
+    declared = files.evaluation.labels
+    both = replace(declared, files=tuple(dict.fromkeys([*declared.files, *sheets])))
+    labels = read_labels(replace(files.evaluation, labels=both), files.responses).ratings
+    return set(
+        labels[["response_id", "question_id", "rater_id"]].itertuples(index=False, name=None)
+    )
+
+
+def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
+    refused: list[InputError] = []
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+            sessions = returned_sessions(text, files.study, file=str(path))
+            n_new = merge_returned(sessions, files.study, file=str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            what = f"the file cannot be read ({error})"
+            refused.append(InputError(InputProblem(str(path), None, None, what, "Check the file")))
+        except InputError as error:
+            refused.append(error)
+        else:
+            click.echo(f"{path}: {n_new} new answers")
+    if refused:
+        raise ExceptionGroup("files were not merged", refused)

@@ -1,0 +1,110 @@
+"""The evaluation as people label it: what the labelling commands start from."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from eval_assets.evaluation import Evaluation
+from eval_assets.labelling import (
+    Disagreement,
+    QualityFigure,
+    Study,
+    disagreements,
+    history_rows,
+    measure_quality,
+    n_assigned,
+    shown_responses,
+    with_circumstances,
+    worst_first,
+)
+from eval_assets.readers import (
+    read_assignments,
+    read_evaluation,
+    read_labels,
+    read_responses,
+)
+from eval_assets.store import connect, generated_answers, read_table
+
+
+@dataclass(frozen=True)
+class StudyFiles:
+    """A study, and its responses as the files have them."""
+
+    study: Study
+    responses: pd.DataFrame
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """What is evaluated."""
+        return self.study.evaluation
+
+
+def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
+    """Read what is labelled in an evaluation folder.
+
+    Args:
+        data: The evaluation folder.
+        database: Where generated responses are; opened only if the evaluation generates any.
+    """
+    evaluation = read_evaluation(data)
+    responses = read_responses(evaluation)
+    if evaluation.generators and database is not None and database.exists():
+        with connect(database) as connection:
+            generated = generated_answers(connection)
+        both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
+        responses = both.drop_duplicates("response_id", ignore_index=True)
+    shown = shown_responses(evaluation, responses)
+    return StudyFiles(Study(evaluation, shown, read_assignments(evaluation)), responses)
+
+
+def all_disagreements(files: StudyFiles, *, database: Path | None) -> list[Disagreement]:
+    """Return disagreements between raters as the files are now, and between judges as stored.
+
+    Args:
+        files: The study.
+        database: Where disagreements between judges are; None to leave them out.
+    """
+    labels = read_labels(files.evaluation, files.responses).ratings
+    found = disagreements(files.evaluation, labels)
+    if database is None or not database.exists():
+        return found
+    with connect(database) as connection:
+        stored = read_table(connection, "judge_disagreements")
+    between_judges = [
+        _between_judges(row, files.evaluation)
+        for row in stored[stored["scope"] == "response"].to_dict("records")
+        if row["question_id"] in {question.id for question in files.evaluation.rubric}
+    ]
+    known = {one.unit for one in found}
+    return worst_first([*found, *(one for one in between_judges if one.unit not in known)])
+
+
+def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disagreement:
+    """A stored disagreement, whose scores are on [0, 1], in points of the scale."""
+    scale = evaluation.question(row["question_id"]).scale
+    return Disagreement(
+        response_id=row["response_id"],
+        question_id=row["question_id"],
+        ratings={
+            row[f"{judge}_id"]: scale.low + row[f"{judge}_score"] * (scale.high - scale.low)
+            for judge in ("judge1", "judge2")
+        },
+        spread=row["largest_difference"],
+        between="judges",
+    )
+
+
+def quality_now(files: StudyFiles) -> list[QualityFigure]:
+    """Return the quality of every rater's labels as the files are now."""
+    study, sessions = files.study, files.study.sessions.all()
+    labels = read_labels(files.evaluation, files.responses).ratings
+    units = (unit for rater in study.raters for unit in study.desk(rater).units)
+    return measure_quality(
+        files.evaluation,
+        with_circumstances(labels, sessions, study.responses),
+        history_rows(sessions),
+        assigned=n_assigned(units),
+    )

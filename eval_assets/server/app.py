@@ -1,0 +1,118 @@
+"""The web application: who may see what, under which headers."""
+
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from eval_assets.labelling import Study
+from eval_assets.problems import InputError
+from eval_assets.server._rater_pages import rater_routes
+from eval_assets.server._rendering import static_text
+from eval_assets.server.lead_pages import LeadSources, lead_routes
+
+_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""Headers of every answer: only our own scripts and styles run, and links stay secret."""
+
+_STATIC = {"label.css": "text/css", "label.js": "text/javascript"}
+
+
+def make_app(
+    study: Study, *, hosts: Sequence[str], raters: bool = True, lead: LeadSources | None = None
+) -> Starlette:
+    """Return the application that serves each rater their own work, and the lead all of it.
+
+    Args:
+        study: What is labelled, by whom.
+        hosts: Names under which the server may be addressed.
+        raters: Whether raters' links lead anywhere.
+        lead: Where the lead's pages get their figures; None to serve no such pages.
+    """
+    rater_of = {rater_token(study, rater): rater for rater in study.raters if raters}
+    return Starlette(
+        routes=[
+            Route("/", _no_link),
+            Route("/favicon.ico", _no_icon),
+            Route("/static/{name}", _static),
+            *rater_routes(rater_of, study),
+            *(lead_routes(lead_token(study), study, lead) if lead else []),
+        ],
+        middleware=[
+            Middleware(_WithHeaders),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
+            Middleware(GZipMiddleware, minimum_size=1000),
+        ],
+        exception_handlers={InputError: _bad_files, ExceptionGroup: _bad_files},
+    )
+
+
+def rater_token(study: Study, rater_id: str) -> str:
+    """Return the secret part of a rater's link, the same as long as the study's key is kept."""
+    return study.secret_for("rater", rater_id)
+
+
+def lead_token(study: Study) -> str:
+    """Return the secret part of the lead's link."""
+    return study.secret_for("lead")
+
+
+def rater_links(study: Study, *, address: str) -> dict[str, str]:
+    """Return each rater's link."""
+    return {rater: f"{address}/r/{rater_token(study, rater)}" for rater in study.raters}
+
+
+def _no_link(_: Request) -> Response:
+    return PlainTextResponse("Open the link that was given to you.", status_code=404)
+
+
+def _no_icon(_: Request) -> Response:
+    return Response(status_code=204)
+
+
+def _bad_files(request: Request, error: Exception) -> Response:
+    """Say that the evaluation's files are at fault: to the lead how, to raters only that."""
+    lines = ["The files of this evaluation cannot be used at present. Tell whoever sent the link."]
+    if request.url.path.startswith("/lead/"):
+        errors = error.exceptions if isinstance(error, ExceptionGroup) else [error]
+        lines = [str(one) for one in errors]
+    return PlainTextResponse("\n".join(lines), status_code=503)
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        raise HTTPException(404)
+    return Response(static_text(name), media_type=_STATIC[name])
+
+
+class _WithHeaders:
+    """Puts the headers on every answer, errors included."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                added = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

@@ -1,0 +1,177 @@
+"""What the raters' lead sees: progress, quality, and disagreements to settle."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qs, quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from eval_assets.labelling import (
+    MEASURES,
+    AdjudicationDesk,
+    Case,
+    Disagreement,
+    QualityFigure,
+    Study,
+    choices_of,
+    now,
+    parse_typed,
+)
+from eval_assets.server._rendering import TEMPLATES
+
+_MOST_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class LeadSources:
+    """Where the lead's pages get what changes while people label.
+
+    Args:
+        disagreements: Returns disagreements as they are now, the worst first.
+        quality: Returns figures of every rater as they are now.
+    """
+
+    disagreements: Callable[[], Sequence[Disagreement]]
+    quality: Callable[[], Sequence[QualityFigure]]
+
+
+def lead_routes(token: str, study: Study, sources: LeadSources) -> list[Route]:
+    """Return the routes of the lead.
+
+    Args:
+        token: Secret part of the lead's link.
+        study: What is labelled.
+        sources: What changes while people label.
+    """
+    pages = _LeadPages(f"/lead/{token}", study, sources)
+    return [
+        Route(f"/lead/{token}", pages.overview),
+        Route(f"/lead/{token}/queue", pages.queue),
+        Route(f"/lead/{token}/case/{{code}}", pages.case),
+        Route(f"/lead/{token}/case/{{code}}", pages.decide, methods=["POST"]),
+    ]
+
+
+class _LeadPages:
+    def __init__(self, address: str, study: Study, sources: LeadSources) -> None:
+        self._address = address
+        self._study = study
+        self._sources = sources
+
+    def overview(self, _: Request) -> Response:
+        """Progress of every rater, their figures, and what to do about them."""
+        figures = self._sources.quality()
+        return self._page(
+            "lead.html.jinja",
+            progress=[(rater, *self._progress(rater)) for rater in self._study.raters],
+            tables=_tables(figures),
+            meanings=MEASURES,
+            advice=[figure for figure in figures if figure.advice],
+            n_open=sum(case.decision is None for case in self._desk("").cases()),
+        )
+
+    def queue(self, request: Request) -> Response:
+        """All disagreements, open ones first; ratings are not shown here."""
+        by = request.query_params.get("by", "").strip()
+        cases = [(_code(case), case) for case in self._desk(by).cases()]
+        return self._page("queue.html.jinja", by=by, cases=cases)
+
+    def case(self, request: Request) -> Response:
+        """One disagreement: to be rated first, then with what everybody gave."""
+        return self._case_page(request, by=request.query_params.get("by", "").strip())
+
+    async def decide(self, request: Request) -> Response:
+        """Save a step and show the disagreement again, or say why it cannot be saved."""
+        body = await request.body()
+        if len(body) > _MOST_BYTES:
+            raise HTTPException(413, "The text is too long.")
+        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+        return await run_in_threadpool(self._decided, request, form)
+
+    def _decided(self, request: Request, form: dict[str, str]) -> Response:
+        by = form.get("by", "").strip()
+        desk = self._desk(by)
+        case = self._find(desk, request.path_params["code"])
+        try:
+            _take_step(desk, case, form)
+        except ValueError as error:
+            return self._case_page(request, by=by, wrong=f"Not saved: {error}.")
+        here = f"{self._address}/case/{request.path_params['code']}?by={quote(by)}"
+        return RedirectResponse(here, status_code=303)
+
+    def _case_page(self, request: Request, *, by: str, wrong: str = "") -> Response:
+        case = self._find(self._desk(by), request.path_params["code"])
+        return self._page(
+            "case.html.jinja",
+            status_code=422 if wrong else 200,
+            by=by,
+            code=request.path_params["code"],
+            case=case,
+            choices=choices_of(case.unit.question.scale),
+            wrong=wrong,
+        )
+
+    def _find(self, desk: AdjudicationDesk, code: str) -> Case:
+        found = next((case for case in desk.cases() if _code(case) == code), None)
+        if found is None:
+            raise HTTPException(404, "There is no such disagreement any more.")
+        return found
+
+    def _desk(self, by: str) -> AdjudicationDesk:
+        return AdjudicationDesk(self._study, self._sources.disagreements, by=by)
+
+    def _progress(self, rater: str) -> tuple[int, int, int]:
+        desk = self._study.desk(rater)
+        labels = desk.labels().values()
+        return len(labels), len(desk.units), sum(label.rating is None for label in labels)
+
+    def _page(self, template: str, *, status_code: int = 200, **values: object) -> Response:
+        page = TEMPLATES.get_template(template).render(
+            address=self._address, evaluation=self._study.evaluation.name, **values
+        )
+        return HTMLResponse(page, status_code=status_code)
+
+
+def _take_step(desk: AdjudicationDesk, case: Case, form: dict[str, str]) -> None:
+    """Do on the desk what the form asks for."""
+    step, reason, given = form.get("step"), form.get("reason", ""), form.get("value", "")
+    if not form.get("by", "").strip():
+        raise ValueError("say who you are")
+    if step in {"rate", "settle"} and not given:
+        raise ValueError("choose a value")
+    match step:
+        case "rate":
+            desk.rate(case, parse_typed(given, case.unit.question.scale), at=now())
+        case "settle":
+            value = parse_typed(given, case.unit.question.scale)
+            desk.settle(case, value, reason=reason, at=now())
+        case "exclude":
+            desk.settle(case, None, reason=reason, at=now())
+        case "comment":
+            desk.comment(case, reason, at=now())
+        case "reopen":
+            desk.reopen(case, reason=reason, at=now())
+        case _:
+            raise ValueError("choose what to do")
+
+
+def _tables(
+    figures: Sequence[QualityFigure],
+) -> dict[str, tuple[list[str], dict[str, dict[str, QualityFigure]]]]:
+    """By question: the measures that any rater has, and each rater's figures by measure."""
+    tables: dict[str, tuple[list[str], dict[str, dict[str, QualityFigure]]]] = {}
+    for figure in figures:
+        _, raters = tables.setdefault(figure.question_id, ([], {}))
+        raters.setdefault(figure.rater_id, {})[figure.measure] = figure
+    for measures, raters in tables.values():
+        measures += [name for name in MEASURES if any(name in of for of in raters.values())]
+    return tables
+
+
+def _code(case: Case) -> str:
+    return hashlib.sha256("\x1f".join(case.disagreement.unit).encode()).hexdigest()[:16]

@@ -1,0 +1,348 @@
+"""Labelling in a real browser: with keys, on a phone, offline, by everybody, and losing nothing."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from eval_assets.cli.sheet import sheet
+from tests.browser.conftest import violations
+from tests.browser.serving import ATTACK, DECLARED, Serving, write_evaluation
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = pytest.mark.slow
+
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
+WIDE: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+SAVED = "#status[data-state=saved]"
+
+Opened = Callable[..., "Page"]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Serving]:
+    """A server of an evaluation with four responses, one of which attacks."""
+    folder = tmp_path / "data"
+    write_evaluation(folder, ["Short.", ATTACK, "Word " * 300, "Line\n" * 90])
+    serving = Serving(folder, "--labels", "--lead")
+    yield serving
+    serving.kill()
+
+
+@pytest.fixture
+def opened(browser: "Browser") -> Iterator[Opened]:
+    """Open a page in a context of its own; nothing may go wrong in it."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_page(link: str, **context: Any) -> "Page":
+        contexts.append(browser.new_context(**(context or WIDE)))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(link)
+        page.wait_for_selector("body.ready")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def labels(folder: Path, question: str, rater: str = "anna") -> list[dict[str, Any]]:
+    path = folder / "sessions" / f"{rater}+{question}+r1.json"
+    return json.loads(path.read_text())["labels"] if path.exists() else []
+
+
+def progress(page: "Page") -> str:
+    text: str = page.inner_text("#progress-text")
+    return text
+
+
+def press(page: "Page", keys: str) -> None:
+    """Press keys, and wait after each until it is saved."""
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_selector(SAVED, state="attached")
+
+
+def test_one_key_is_one_label(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"])
+    press(page, "4251ynyn")
+
+    page.wait_for_selector("#done:not([hidden])")
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5, 1]
+    assert [label["rating"] for label in labels(served.folder, "correct")] == [1, 0, 1, 0]
+    assert all(label["seconds"] is not None for label in labels(served.folder, "helpful"))
+
+
+def test_a_phone_needs_no_keys(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"], **PHONE)
+    page.get_by_role("button", name="4", exact=True).tap()
+    page.wait_for_selector(SAVED, state="attached")
+    page.get_by_role("button", name="Unclear").tap()
+    page.get_by_role("button", name="Something is missing").tap()
+    page.get_by_text("2 of 8 done").wait_for()
+    page.wait_for_selector(SAVED, state="attached")
+
+    first, second = labels(served.folder, "helpful")
+    assert first["rating"] == 4
+    assert (second["skipped"], second["skipReason"]) == (True, "something is missing")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1440])
+def test_nothing_is_wider_than_the_window(served: Serving, opened: Opened, width: int) -> None:
+    page = opened(served.links["anna"], viewport={"width": width, "height": 700})
+    for _ in range(4):
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0
+        press(page, "3")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("form", [PHONE, WIDE], ids=["phone", "wide"])
+def test_the_screen_has_no_barriers(
+    served: Serving, opened: Opened, axe: str, form: dict[str, Any], scheme: str
+) -> None:
+    page = opened(served.links["anna"], bypass_csp=True, color_scheme=scheme, **form)
+    assert violations(page, axe) == []
+    page.keyboard.press("s")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    assert violations(page, axe) == []
+    page.keyboard.press("Escape")
+    page.locator("#unit-title").focus()
+    press(page, "3333yyyy")
+    page.wait_for_selector("#done:not([hidden])")
+    assert violations(page, axe) == []
+
+
+def test_a_screen_reader_is_told_what_happened_and_where_it_is(
+    served: Serving, opened: Opened
+) -> None:
+    page = opened(served.links["anna"])
+    press(page, "4")
+
+    assert page.evaluate("document.activeElement.id") == "unit-title"
+    assert page.inner_text("#unit-title") == "Response 2 of 4, question 1 of 2"
+    assert page.get_by_role("status").inner_text() == "Saved."
+    assert page.get_by_role("group", name="How helpful is the response?").count() == 1
+
+
+def test_response_text_is_text(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"])
+    seen = ""
+    for _ in range(4):
+        seen += page.inner_text("#response-text")
+        press(page, "3")
+
+    assert ATTACK in seen
+    assert page.evaluate("window.hit") is None
+
+
+def test_keys_can_be_turned_off(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"])
+    page.keyboard.press("m")
+    page.keyboard.press("Escape")
+    page.locator("#shortcuts").uncheck()
+    page.keyboard.press("4")
+    page.keyboard.press("s")
+
+    assert progress(page) == "0 of 8 done"
+    assert labels(served.folder, "helpful") == []
+
+
+def test_comment_issues_and_confidence_are_saved_with_the_label(
+    served: Serving, opened: Opened
+) -> None:
+    page = opened(served.links["anna"])
+    page.keyboard.press("m")
+    page.keyboard.type("too y n 5 short")
+    page.keyboard.press("Escape")
+    page.keyboard.press("i")
+    page.keyboard.type("no source")
+    page.keyboard.press("Enter")
+    page.keyboard.type("no example")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    press(page, "2")
+
+    [label] = labels(served.folder, "helpful")
+    assert label["notes"] == "too y n 5 short"
+    assert label["issues"] == ["no source", "no example"]
+    assert label["confidence"] == "medium"
+    assert page.locator("#confidence-high").is_checked()
+
+
+def test_an_undo_within_a_minute_is_no_change(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"])
+    press(page, "4")
+    page.keyboard.press("u")
+    page.locator("#given").wait_for(state="hidden")
+    press(page, "2")
+
+    [label] = labels(served.folder, "helpful")
+    assert label["rating"] == 2
+    assert "history" not in label
+
+
+def test_a_later_answer_is_kept_beside_the_first(served: Serving, opened: Opened) -> None:
+    page = opened(served.links["anna"])
+    press(page, "4")
+    path = served.folder / "sessions" / "anna+helpful+r1.json"
+    stored = json.loads(path.read_text())
+    stored["labels"][0]["timestamp"] = "2026-01-01T00:00:00Z"
+    path.write_text(json.dumps(stored))
+    page.reload()
+    page.wait_for_selector("body.ready")
+    page.keyboard.press("ArrowLeft")
+    assert "Your answer: 4" in page.inner_text("#given")
+    page.keyboard.press("2")
+    page.wait_for_selector(SAVED, state="attached")
+
+    [label] = labels(served.folder, "helpful")
+    assert (label["rating"], [one["rating"] for one in label["history"]]) == (4, [2])
+
+
+def test_labels_given_while_the_server_is_dead_arrive_when_it_is_back(
+    served: Serving, opened: Opened
+) -> None:
+    page = opened(served.links["anna"])
+    press(page, "4")
+    served.kill()
+    page.keyboard.press("2")
+    page.wait_for_selector("#status.bad")
+    page.keyboard.press("5")
+    assert "Not saved yet" in page.inner_text("#status")
+    served.start()
+    page.wait_for_selector(SAVED, state="attached")
+
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5]
+
+
+def test_what_was_saved_survives_both_ends_being_killed(
+    served: Serving, browser: "Browser", opened: Opened
+) -> None:
+    context = browser.new_context(**WIDE)
+    page = context.new_page()
+    page.goto(served.links["anna"])
+    page.wait_for_selector("body.ready")
+    press(page, "42")
+    context.close()
+    served.kill()
+    served.start()
+    page = opened(served.links["anna"])
+
+    assert progress(page) == "2 of 8 done"
+    assert page.inner_text("#unit-title") == "Response 3 of 4, question 1 of 2"
+
+
+def test_two_windows_of_one_rater_add_to_each_others_labels(
+    served: Serving, browser: "Browser"
+) -> None:
+    context = browser.new_context(**WIDE)
+    one, two = context.new_page(), context.new_page()
+    for page in (one, two):
+        page.goto(served.links["anna"])
+        page.wait_for_selector("body.ready")
+    press(one, "4")
+    two.keyboard.press("ArrowRight")
+    press(two, "2")
+    two.get_by_text("2 of 8 done").wait_for()
+    context.close()
+
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2]
+
+
+def test_a_value_without_a_key_is_typed(tmp_path: Path, opened: Opened) -> None:
+    declared = DECLARED.replace("scale: likert5", "scale: {min: 0, max: 1, step: null}")
+    write_evaluation(tmp_path / "typed", ["a", "b"], declared=declared)
+    serving = Serving(tmp_path / "typed", "--labels")
+    try:
+        page = opened(serving.links["anna"])
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        assert page.inner_text("#status") == "Use any number from 0 to 1."
+        page.locator("#typed").fill("0,25")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(SAVED, state="attached")
+        assert [label["rating"] for label in labels(serving.folder, "helpful")] == [0.25]
+    finally:
+        serving.kill()
+
+
+def test_an_offline_page_keeps_its_state_and_gives_a_file_that_merges(
+    served: Serving, browser: "Browser", tmp_path: Path
+) -> None:
+    options = ["--data", str(served.folder), "--to", str(tmp_path)]
+    CliRunner().invoke(sheet, [*options, "--html"], standalone_mode=False)
+    context = browser.new_context(**PHONE, offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "anna.html").as_uri())
+    page.wait_for_selector("body.ready")
+    for key in "42":
+        page.keyboard.press(key)
+    page.reload()
+    page.wait_for_selector("body.ready")
+    assert progress(page) == "2 of 8 done"
+    page.keyboard.press("5")
+    with page.expect_download() as download:
+        page.keyboard.press("q")
+    returned = tmp_path / "returned.jsonl"
+    download.value.save_as(returned)
+    assert page.evaluate("window.hit") is None
+    context.close()
+
+    merged = [
+        CliRunner().invoke(
+            sheet, ["--data", str(served.folder), "--merge", str(returned)], standalone_mode=False
+        )
+        for _ in range(2)
+    ]
+    assert [result.stdout.split(": ")[1].strip() for result in merged] == [
+        "3 new answers",
+        "0 new answers",
+    ]
+    assert [label["rating"] for label in labels(served.folder, "helpful")] == [4, 2, 5]
+
+
+def test_an_offline_page_has_no_barriers(
+    served: Serving, opened: Opened, tmp_path: Path, axe: str
+) -> None:
+    options = ["--data", str(served.folder), "--to", str(tmp_path)]
+    CliRunner().invoke(sheet, [*options, "--html"], standalone_mode=False)
+    page = opened((tmp_path / "anna.html").as_uri(), bypass_csp=True, **PHONE)
+
+    assert violations(page, axe) == []
+
+
+@pytest.mark.parametrize("form", [PHONE, WIDE], ids=["phone", "wide"])
+def test_the_leads_pages_have_no_barriers(
+    served: Serving, browser: "Browser", opened: Opened, axe: str, form: dict[str, Any]
+) -> None:
+    for rater, keys in (("anna", "1145yyyn"), ("ben", "5145yyny")):
+        press(opened(served.links[rater]), keys)
+    context = browser.new_context(bypass_csp=True, **form)
+    page = context.new_page()
+    page.goto(served.links["(lead)"])
+    assert violations(page, axe) == []
+    page.get_by_role("link", name="Disagreements", exact=True).click()
+    page.get_by_label("Who adjudicates").fill("lea")
+    page.get_by_role("button", name="Continue").click()
+    assert violations(page, axe) == []
+    page.locator("main ol a").first.click()
+    assert violations(page, axe) == []
+    page.locator("input[name=value]").last.check()
+    page.get_by_role("button", name="Save my rating").click()
+    assert page.get_by_role("row", name="ben").count() == 1
+    assert violations(page, axe) == []
+    context.close()

@@ -1,0 +1,107 @@
+"""`eval-assets adjudicate` on a real pseudo-terminal."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
+from tests.terminal import Terminal
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Evaluated:
+    """Three responses; raters are four points apart on one of them and one point on another."""
+    made = Evaluated(tmp_path / "data")
+    made.path.mkdir()
+    made.declare(scales={"depth": "likert5"}, judges=())
+    rows = [f"a{n},Prompt {n},Answer {n},m" for n in range(3)]
+    header = "response_id,prompt_text,response_text,model_name"
+    (made.path / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+    given = {"anna": (5, 3, 2), "ben": (1, 4, 2)}
+    labels = ["response_id,rater_id,question_id,rating,notes"]
+    for rater, values in given.items():
+        labels += [f"a{n},{rater},depth,{v},note of {rater}" for n, v in enumerate(values)]
+    (made.path / "labels.csv").write_text("\n".join(labels) + "\n")
+    return made
+
+
+def adjudicating(folder: Evaluated) -> Terminal:
+    return Terminal(
+        [PROGRAM, "adjudicate", "--by", "lea"],
+        environment=clean_environment() | {"EVAL_DATA": str(folder.path)},
+        folder=folder.path,
+    )
+
+
+def steps(folder: Evaluated) -> list[dict[str, object]]:
+    path = folder.path / "adjudications.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.mark.slow
+def test_the_worst_disagreement_comes_first_and_is_rated_blind(folder: Evaluated) -> None:
+    with adjudicating(folder) as terminal:
+        terminal.expect("Scenario 1/2")
+        terminal.expect("Answer 0")
+        terminal.expect("Your own rating first")
+        assert "note of" not in terminal.shown
+        terminal.press("2")
+        terminal.expect("You: 2")
+        terminal.expect("anna: 5  note of anna")
+        terminal.expect("Q Quit")
+        terminal.press("d")
+        terminal.expect("Note: ")
+        terminal.press("irony\n")
+        terminal.expect("Q Quit")
+        terminal.press("1")
+        terminal.expect("because .*: ")
+        terminal.press("ben read it as it was meant\n")
+        terminal.expect("Saved: 1")
+        terminal.expect("Answer 1")
+        terminal.expect("Your own rating first")
+        terminal.press("q")
+        terminal.expect("still open: 1")
+        assert terminal.exit_code() == 0
+
+    assert [(step["step"], step.get("value")) for step in steps(folder)] == [
+        ("rating", 2),
+        ("comment", None),
+        ("consensus", 1),
+    ]
+    assert steps(folder)[2]["reason"] == "ben read it as it was meant"
+    assert steps(folder)[2]["ratings"] == {"anna": 5, "ben": 1}
+
+
+@pytest.mark.slow
+def test_a_killed_adjudication_goes_on_after_ones_own_rating(folder: Evaluated) -> None:
+    with adjudicating(folder) as terminal:
+        terminal.expect("Your own rating first")
+        terminal.press("2")
+        terminal.expect("You: 2")
+        terminal.kill()
+    with adjudicating(folder) as terminal:
+        terminal.expect("You: 2")
+        terminal.expect("Q Quit")
+        terminal.press("x")
+        terminal.expect("because .*: ")
+        terminal.press("two readings\n")
+        terminal.expect("Saved: Left out as ambiguous")
+        terminal.expect("Your own rating first")
+        terminal.press("l")
+        assert terminal.exit_code() == 0
+
+    assert [step["step"] for step in steps(folder)] == ["rating", "excluded"]
+
+
+def test_the_queue_is_listed_without_a_terminal(folder: Evaluated) -> None:
+    listed = folder.run("adjudicate", "--by", "lea", "--list")
+    refused = folder.run("adjudicate", "--by", "lea")
+
+    assert listed.stdout.splitlines() == [
+        " 1.00  depth  a0  open",
+        " 0.25  depth  a1  open",
+        "2 disagreements, 2 open.",
+    ]
+    assert refused.returncode == 2
+    assert "serve --lead" in refused.stderr

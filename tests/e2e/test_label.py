@@ -1,0 +1,203 @@
+"""`eval-assets label` on a real pseudo-terminal, as raters use it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
+from tests.terminal import Terminal
+
+KEYS_SHOWN = "← →"
+"""The end of the screen: only then is a key awaited."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Evaluated:
+    """Four responses, one of them trying to control the terminal, and nobody's labels."""
+    made = Evaluated(tmp_path / "data")
+    made.path.mkdir()
+    made.declare(
+        scales={"clear": "binary", "depth": "likert5", "share": "{min: 0, max: 1, step: null}"},
+        judges=(),
+    )
+    rows = [f"a{n},Prompt {n},Answer {n},m" for n in range(3)]
+    rows.append('a3,Prompt 3,"\x1b[2Jgone\x1b]0;title\x07",m')
+    header = "response_id,prompt_text,response_text,model_name"
+    (made.path / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+    return made
+
+
+def labelling(folder: Evaluated, *options: str, columns: int = 80) -> Terminal:
+    return Terminal(
+        [PROGRAM, "label", "--labeler", "anna", *options],
+        environment=clean_environment() | {"EVAL_DATA": str(folder.path), "TERM": "xterm"},
+        folder=folder.path,
+        columns=columns,
+    )
+
+
+def session(folder: Evaluated, question: str, rater: str = "anna") -> dict[str, object]:
+    text = (folder.path / "sessions" / f"{rater}+{question}+r1.json").read_text()
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def ratings(folder: Evaluated, question: str) -> list[object]:
+    return [label["rating"] for label in session(folder, question)["labels"]]  # type: ignore[attr-defined]
+
+
+def test_a_binary_question_takes_one_key_a_label(folder: Evaluated) -> None:
+    with labelling(folder, "--dimension", "clear") as terminal:
+        for number, key in enumerate("ynyn", start=1):
+            terminal.expect(f"Scenario {number}/4")
+            terminal.expect(KEYS_SHOWN)
+            terminal.press(key)
+        terminal.expect("All done")
+        terminal.press("\n")
+        assert terminal.exit_code() == 0
+
+    assert ratings(folder, "clear") == [1, 0, 1, 0]
+    assert session(folder, "clear")["closedAt"] is not None
+
+
+def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluated) -> None:
+    for place, key in enumerate("351", start=1):
+        with labelling(folder, "--dimension", "depth") as terminal:
+            terminal.expect(KEYS_SHOWN)
+            terminal.press(key)
+            terminal.expect("Scenario .*/4")
+            terminal.kill()
+        assert len(ratings(folder, "depth")) == place
+
+    session_id = str(session(folder, "depth")["sessionId"])
+    with Terminal(
+        [PROGRAM, "label", "--resume", "--session-id", session_id],
+        environment=clean_environment() | {"EVAL_DATA": str(folder.path)},
+        folder=folder.path,
+    ) as terminal:
+        terminal.expect("3 of 4 labelled")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("4")
+        terminal.expect("All done")
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+    assert ratings(folder, "depth") == [3, 5, 1, 4]
+
+
+@pytest.mark.slow
+def test_a_value_is_typed_where_the_scale_has_no_steps(folder: Evaluated) -> None:
+    with labelling(folder, "--dimension", "share") as terminal:
+        terminal.expect("any number from 0 to 1")
+        terminal.expect("> ")
+        terminal.press("2\n")
+        terminal.expect("2 is not on the scale")
+        terminal.press("0,25\n")
+        terminal.expect("Saved: 0.25, high confidence")
+        terminal.expect("> ")
+        terminal.press("q\n")
+        assert terminal.exit_code() == 0
+
+    assert ratings(folder, "share") == [0.25]
+
+
+@pytest.mark.slow
+def test_skip_comment_confidence_issues_and_undo(folder: Evaluated) -> None:
+    with labelling(folder, "--dimension", "depth") as terminal:
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("s")
+        terminal.expect("go back: ")
+        terminal.press("1\n")
+        terminal.expect(r"Saved: unclear \(something is missing\)")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("5")
+        terminal.expect("Saved: 5")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("u")
+        terminal.expect("Undone")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("c")
+        terminal.expect("Confidence: medium")
+        terminal.press("m")
+        terminal.expect("Comment: ")
+        terminal.press("too short\n")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("i")
+        terminal.expect("between them: ")
+        terminal.press("no example; no source\n")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("2")
+        terminal.expect("Saved: 2, medium confidence")
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+
+    skipped, rated = session(folder, "depth")["labels"]  # type: ignore[misc]
+    assert (skipped["skipped"], skipped["skipReason"]) == (True, "something is missing")  # type: ignore[has-type]
+    assert rated["notes"] == "too short"  # type: ignore[has-type]
+    assert rated["issues"] == ["no example", "no source"]  # type: ignore[has-type]
+    assert "history" not in rated  # type: ignore[has-type]
+
+
+@pytest.mark.slow
+def test_a_response_cannot_control_the_terminal(folder: Evaluated) -> None:
+    with labelling(folder, "--dimension", "clear") as terminal:
+        for number in range(1, 5):
+            terminal.expect(f"Scenario {number}/4")
+            terminal.expect(KEYS_SHOWN)
+            terminal.press("y")
+        terminal.expect("All done")
+
+        assert "\x1b[2J" not in terminal.shown
+        assert "\x1b]0;" not in terminal.shown
+        assert r"\x1b[2Jgone" in terminal.shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [20, 40, 200])
+def test_lines_fit_the_window_and_follow_its_size(folder: Evaluated, columns: int) -> None:
+    long = "word " * 80
+    text = (folder.path / "responses.csv").read_text().replace("Answer 0", long)
+    (folder.path / "responses.csv").write_text(text)
+    with labelling(folder, "--dimension", "clear") as terminal:
+        terminal.expect(KEYS_SHOWN)
+        terminal.resize(columns=columns)
+        shown_at = len(terminal.shown)
+        for _ in range(3):
+            terminal.press("y")
+            terminal.expect(KEYS_SHOWN)
+        lines = terminal.shown[shown_at:].replace("\r", "").split("\n")
+
+    assert lines
+    texts = [re.sub("\x1b[^m]*m", "", line) for line in lines if line.startswith("  word")]
+    assert all(len(line) <= columns for line in texts)
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_ends(folder: Evaluated) -> None:
+    with labelling(folder, "--dimension", "clear") as terminal:
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("y")
+        terminal.expect("Scenario 2/4")
+        terminal.expect(KEYS_SHOWN)
+        terminal.press("\x03")
+        terminal.expect("Saved: 1 of 4 labelled")
+        assert terminal.exit_code() == 0
+
+
+@pytest.mark.slow
+def test_two_terminals_of_one_rater_add_to_each_others_labels(folder: Evaluated) -> None:
+    with (
+        labelling(folder, "--dimension", "clear") as one,
+        labelling(folder, "--dimension", "clear") as two,
+    ):
+        one.expect(KEYS_SHOWN)
+        two.expect(KEYS_SHOWN)
+        one.press("y")
+        one.expect("Saved")
+        two.press("\x1b[C")
+        two.expect("Scenario 2/4")
+        two.expect(KEYS_SHOWN)
+        two.press("n")
+        two.expect("Saved")
+
+    assert ratings(folder, "clear") == [1, 0]

@@ -1,0 +1,120 @@
+import csv
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from eval_assets.cli.assign import assign
+from eval_assets.labelling.adjudication import Adjudication, add_adjudication
+
+DECLARED = """\
+name: made-up
+rubric:
+  - {id: clear, question: Is it clear?, scale: binary}
+  - {id: deep, question: Is it deep?, scale: binary}
+labelling: {raters: [anna, ben], overlap: 0.5}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "evaluation.yaml").write_text(DECLARED)
+    respond(tmp_path, 40)
+    return tmp_path
+
+
+def respond(folder: Path, n: int) -> None:
+    rows = [f"r{k},p{k},answer,m,{'easy' if k % 4 else 'hard'}" for k in range(n)]
+    header = "response_id,prompt_text,response_text,model_name,difficulty"
+    (folder / "responses.csv").write_text("\n".join([header, *rows]) + "\n")
+
+
+def run(folder: Path, *options: str) -> Result:
+    return CliRunner().invoke(assign, ["--data", str(folder), *options], standalone_mode=False)
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "assignments.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_share_declared_goes_to_everybody_and_the_rest_is_split(folder: Path) -> None:
+    done = run(folder)
+
+    counts = Counter((row["rater_id"], row["purpose"]) for row in rows(folder))
+    assert counts == {
+        ("anna", "shared"): 20,
+        ("ben", "shared"): 20,
+        ("anna", "single"): 10,
+        ("ben", "single"): 10,
+    }
+    assert "anna" in done.stdout
+
+
+def test_calibration_is_labelled_by_everybody_on_the_first_question(folder: Path) -> None:
+    run(
+        folder, "--stage", "calibration", "--responses", "12", "--stratify", "difficulty", "--equal"
+    )
+
+    assert {row["question_id"] for row in rows(folder)} == {"clear"}
+    assert {row["purpose"] for row in rows(folder)} == {"shared"}
+    assert len(rows(folder)) == 24
+
+
+def test_assignments_stay_byte_for_byte_when_responses_are_added(folder: Path) -> None:
+    run(folder)
+    before = (folder / "assignments.csv").read_bytes()
+    respond(folder, 44)
+    run(folder)
+
+    after = (folder / "assignments.csv").read_bytes()
+    assert after.startswith(before)
+    added = rows(folder)[len(before.splitlines()) - 1 :]
+    assert {row["response_id"] for row in added} == {"r40", "r41", "r42", "r43"}
+
+
+def test_settled_responses_are_mixed_in_as_controls(folder: Path) -> None:
+    for k in range(3):
+        step = Adjudication(
+            response_id=f"r{k}",
+            question_id="clear",
+            step="consensus",
+            by="lea",
+            at=datetime(2026, 11, 21, tzinfo=UTC),
+            value=1.0,
+            reason="clear enough",
+        )
+        add_adjudication(folder, step)
+    run(folder, "--responses", "10", "--controls", "2")
+
+    controls = [row for row in rows(folder) if row["purpose"] == "control"]
+    assert Counter(row["rater_id"] for row in controls) == {"anna": 2, "ben": 2}
+    assert {row["response_id"] for row in controls} <= {"r0", "r1", "r2"}
+
+
+def test_nothing_is_added_twice(folder: Path) -> None:
+    run(folder)
+    before = (folder / "assignments.csv").read_bytes()
+
+    assert "Nothing to add" in run(folder).stdout
+    assert (folder / "assignments.csv").read_bytes() == before
+
+
+def test_a_file_that_another_program_saved_in_another_form_is_kept(folder: Path) -> None:
+    (folder / "assignments.csv").write_text("rater_id,response_id\nanna,r1\n")
+
+    assert "the header is 'rater_id,response_id'" in str(run(folder).exception)
+    assert (folder / "assignments.csv").read_text() == "rater_id,response_id\nanna,r1\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--stratify", "mood"], "the responses have no column mood"),
+        (["--question", "nice"], "There is no question nice in the rubric"),
+    ],
+)
+def test_misuse_is_named(folder: Path, options: list[str], said: str) -> None:
+    assert said in str(run(folder, *options).exception)

@@ -1,0 +1,190 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from eval_assets.labelling import Assignment, Study
+from eval_assets.server import LeadSources, lead_token, make_app, rater_links
+from tests.unit.labelling.conftest import study_of
+
+ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    rows: list[dict[str, object]] = [
+        {"response_id": "id-of-0", "response_text": ATTACK},
+        {"response_id": "id-of-1", "response_text": "only ben sees this"},
+    ]
+    assignments = [
+        Assignment("id-of-0", "anna"),
+        Assignment("id-of-0", "ben"),
+        Assignment("id-of-1", "ben"),
+    ]
+    return study_of(tmp_path, rows, assignments=assignments)
+
+
+@pytest.fixture
+def client(study: Study) -> Iterator[TestClient]:
+    app = make_app(study, hosts=["testserver"])
+    with TestClient(app, raise_server_exceptions=False) as made:
+        yield made
+
+
+def link(study: Study, rater: str) -> str:
+    return rater_links(study, address="")[rater]
+
+
+def units(client: TestClient, study: Study, rater: str) -> list[str]:
+    page = client.get(link(study, rater)).text
+    task = json.loads(page.partition('id="task">')[2].partition("</script>")[0])
+    return [unit["code"] for unit in task["units"]]
+
+
+def label(
+    client: TestClient, study: Study, rater: str, unit: str, **said: object
+) -> tuple[int, dict[str, object]]:
+    reply = client.post(f"{link(study, rater)}/labels", json={"unit": unit, "rating": 4, **said})
+    return reply.status_code, reply.json() if reply.status_code != 503 else {}
+
+
+def test_a_label_is_on_disk_before_the_server_replies(client: TestClient, study: Study) -> None:
+    first = units(client, study, "anna")[0]
+
+    assert label(client, study, "anna", first) == (200, {"done": 1})
+    assert study.desk("anna").labels()[0].rating == 4
+    assert client.get(f"{link(study, 'anna')}/answers").json()[first]["rating"] == 4
+
+
+def test_links_stay_the_same_and_differ_by_rater(study: Study) -> None:
+    assert rater_links(study, address="") == rater_links(study, address="")
+    assert len(set(rater_links(study, address="").values())) == 2
+    assert (study.sessions.path / ".key").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/r/", "/r/0123456789abcdef", "/static/../app.py", "/static/seal.js", "/sessions"]
+)
+def test_nothing_is_reached_without_a_link(client: TestClient, path: str) -> None:
+    reply = client.get(path)
+
+    assert reply.status_code == 404
+    assert "anna" not in reply.text
+
+
+def test_no_byte_of_the_answers_to_a_rater_is_from_another_rater(
+    client: TestClient, study: Study
+) -> None:
+    for code in units(client, study, "ben"):
+        label(client, study, "ben", code, rating=1, notes="ben's own words")
+    anna = link(study, "anna")
+    seen = [client.get(path) for path in (anna, f"{anna}/answers", "/static/label.js", "/")]
+    seen.append(client.post(f"{anna}/labels", json={"unit": units(client, study, "anna")[0]}))
+    seen.append(client.post(f"{anna}/close"))
+
+    for reply in seen:
+        everything = reply.text + str(reply.headers)
+        for secret in ("ben", "own words", "only ben sees", "id-of-", link(study, "ben")[3:]):
+            assert secret not in everything.replace("benefit", "")
+
+
+def test_raters_cannot_label_what_is_not_theirs(client: TestClient, study: Study) -> None:
+    of_ben = units(client, study, "ben")[1]
+
+    status, reply = label(client, study, "anna", of_ben)
+
+    assert status == 422
+    assert "not among yours" in str(reply["error"])
+
+
+@pytest.mark.parametrize("said", [{"rating": 9}, {"rating": "x"}, {"confidence": "sure"}])
+def test_what_cannot_be_a_label_is_refused_with_a_reason(
+    client: TestClient, study: Study, said: dict[str, object]
+) -> None:
+    status, reply = label(client, study, "anna", units(client, study, "anna")[0], **said)
+
+    assert status == 422
+    assert reply["error"]
+    assert study.desk("anna").labels() == {}
+
+
+def test_answers_that_are_no_json_or_too_long_are_refused(client: TestClient, study: Study) -> None:
+    path = f"{link(study, 'anna')}/labels"
+
+    assert client.post(path, content="x", headers={"content-type": "text/plain"}).status_code == 415
+    too_long = {"unit": "u", "notes": "x" * 300_000}
+    assert client.post(path, json=too_long).status_code == 413
+    assert (
+        client.post(path, content="{", headers={"content-type": "application/json"}).status_code
+        == 422
+    )
+
+
+def test_a_full_disk_is_no_refusal_so_that_the_page_tries_again(
+    client: TestClient, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = units(client, study, "anna")[0]
+    monkeypatch.setattr("os.fsync", _no_space)
+
+    assert label(client, study, "anna", first)[0] == 503
+    monkeypatch.undo()
+    assert label(client, study, "anna", first)[0] == 200
+
+
+def _no_space(_: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_response_text_is_data_and_our_own_scripts_only_may_run(
+    client: TestClient, study: Study
+) -> None:
+    reply = client.get(link(study, "anna"))
+
+    assert "<script>alert" not in reply.text
+    assert "<img" not in reply.text
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("path", ["/", "/static/label.js", "/nowhere"])
+def test_every_answer_has_the_headers_that_keep_links_secret(client: TestClient, path: str) -> None:
+    headers = client.get(path).headers
+
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_server_addressed_by_another_name_does_not_answer(
+    client: TestClient, study: Study
+) -> None:
+    reply = client.get(link(study, "anna"), headers={"host": "evil.example"})
+
+    assert reply.status_code == 400
+
+
+def test_stopping_closes_the_session(client: TestClient, study: Study) -> None:
+    label(client, study, "anna", units(client, study, "anna")[0])
+    client.post(f"{link(study, 'anna')}/close")
+
+    [path] = study.sessions.files()
+    session = study.sessions.find(path.stem)
+    assert session is not None
+    assert session.closed_at is not None
+
+
+def test_a_damaged_file_is_named_to_the_lead_only(study: Study) -> None:
+    study.sessions.path.mkdir(exist_ok=True)
+    (study.sessions.path / "anna+clarity+r1.json").write_text("{")
+    lead = LeadSources(disagreements=list, quality=study.sessions.all)  # type: ignore[arg-type]
+    app = make_app(study, hosts=["testserver"], lead=lead)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        to_rater = client.get(link(study, "anna"))
+        to_lead = client.get(f"/lead/{lead_token(study)}")
+
+    assert (to_rater.status_code, to_lead.status_code) == (503, 503)
+    assert "sessions/" not in to_rater.text
+    assert "sessions/anna+clarity+r1.json: this is not a labelling session" in to_lead.text

@@ -1,0 +1,128 @@
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from eval_assets.labelling import Disagreement, QualityFigure, Study, read_adjudications
+from eval_assets.server import LeadSources, lead_token, make_app, rater_links
+from tests.unit.labelling.conftest import study_of
+
+QUALITY = QualityFigure("clarity", "anna", "severity", -0.375, 12, "anna rates lower.")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return study_of(tmp_path, [{"response_text": "<b>one</b>"}, {}, {}])
+
+
+@pytest.fixture
+def client(study: Study) -> Iterator[TestClient]:
+    sources = LeadSources(
+        disagreements=lambda: [
+            Disagreement("a0", "clarity", {"anna": 1.0, "ben": 5.0}, 1.0, {"ben": "superb"}),
+            Disagreement("a1", "clarity", {"anna": 3.0, "ben": 4.0}, 0.25),
+        ],
+        quality=lambda: [QUALITY],
+    )
+    with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as made:
+        yield made
+
+
+def case_links(client: TestClient, study: Study, by: str = "lea") -> list[str]:
+    page = client.get(f"/lead/{lead_token(study)}/queue", params={"by": by}).text
+    return re.findall(r'href="([^"]*/case/[^"]*)"', page)
+
+
+def test_the_lead_sees_progress_figures_and_what_to_do(client: TestClient, study: Study) -> None:
+    page = client.get(f"/lead/{lead_token(study)}").text
+
+    assert "anna rates lower." in page
+    assert "-0.38 !" in page
+    assert "2 open disagreements" in page
+
+
+def test_the_queue_shows_no_rating(client: TestClient, study: Study) -> None:
+    page = client.get(f"/lead/{lead_token(study)}/queue", params={"by": "lea"}).text
+
+    assert "100 % of the scale apart" in page
+    assert "superb" not in page
+    assert "&lt;b&gt;one" in page
+
+
+def test_ratings_are_shown_only_after_ones_own(client: TestClient, study: Study) -> None:
+    link = case_links(client, study)[0]
+    before = client.get(link).text
+    after = client.post(link, data={"step": "rate", "by": "lea", "value": "2"}).text
+
+    assert "superb" not in before
+    assert "Rate the response yourself first" in before
+    assert "superb" in after
+    assert "superb" not in client.get(link.replace("by=lea", "by=max")).text
+
+
+def test_a_consensus_is_kept_with_what_was_given_and_why(client: TestClient, study: Study) -> None:
+    link = case_links(client, study)[0]
+    client.post(link, data={"step": "rate", "by": "lea", "value": "2"})
+    client.post(link, data={"step": "comment", "by": "lea", "reason": "irony"})
+    page = client.post(
+        link, data={"step": "settle", "by": "lea", "value": "4", "reason": "ben is right"}
+    ).text
+
+    assert "Settled: 4" in page
+    rated, noted, settled = read_adjudications(study.evaluation)
+    assert (rated.step, rated.value, rated.ratings) == ("rating", 2, {})
+    assert (noted.step, noted.reason) == ("comment", "irony")
+    assert (settled.step, settled.value, settled.by) == ("consensus", 4, "lea")
+    assert settled.ratings == {"anna": 1, "ben": 5}
+
+
+def test_a_response_can_be_left_out_and_opened_again(client: TestClient, study: Study) -> None:
+    link = case_links(client, study)[0]
+    client.post(link, data={"step": "rate", "by": "lea", "value": "2"})
+    left_out = client.post(link, data={"step": "exclude", "by": "lea", "reason": "two readings"})
+    reopened = client.post(link, data={"step": "reopen", "by": "lea", "reason": "new guideline"})
+
+    assert "Left out as ambiguous" in left_out.text
+    assert "Or: why no value can be settled" in reopened.text
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (
+            {"step": "settle", "by": "lea", "value": "4", "reason": "x"},
+            "rate the response yourself",
+        ),
+        ({"step": "rate", "by": "lea", "value": "9"}, "9 is not on the scale"),
+        ({"step": "rate", "by": "lea"}, "choose a value"),
+        ({"step": "rate", "by": " ", "value": "3"}, "say who you are"),
+        ({"step": "comment", "by": "lea", "reason": " "}, "the comment is empty"),
+        ({"by": "lea"}, "choose what to do"),
+    ],
+)
+def test_a_step_that_cannot_be_saved_says_why(
+    client: TestClient, study: Study, form: dict[str, str], said: str
+) -> None:
+    reply = client.post(case_links(client, study)[0], data=form)
+
+    assert reply.status_code == 422
+    assert said in reply.text
+    assert read_adjudications(study.evaluation) == []
+
+
+def test_raters_cannot_reach_the_pages_of_the_lead(client: TestClient, study: Study) -> None:
+    token = rater_links(study, address="")["anna"].removeprefix("/r/")
+
+    for path in (f"/lead/{token}", f"/r/{token}/queue", f"/lead/{token}/queue", "/lead"):
+        assert client.get(path).status_code == 404
+
+
+def test_without_lead_nothing_of_it_is_served(study: Study) -> None:
+    with TestClient(make_app(study, hosts=["testserver"])) as client:
+        assert client.get(f"/lead/{lead_token(study)}").status_code == 404
+
+
+def test_a_disagreement_that_is_gone_is_not_found(client: TestClient, study: Study) -> None:
+    assert client.get(f"/lead/{lead_token(study)}/case/0123?by=lea").status_code == 404
