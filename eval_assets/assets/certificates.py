@@ -11,6 +11,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.gates import questions_past_the_gates
+from eval_assets.assets.reports import report_data, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -105,6 +106,10 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_rows(connection, "judge_certificates", _as_table(rows))
             table = table_metadata(connection, "judge_certificates")
+            report = report_data(connection, evaluation)
+        if (folder.out / "report.html").exists():
+            # It was written before the tests were read, so that a closed gate cannot hold it back.
+            write_report(report, folder.out)
         files = certificate_files([each for found in readings.values() for each in found])
         _write_files(folder.out / "certificates", files)
     shown = [*_NAMED, "fitness", "improvement", "reason", "stale_because"]

@@ -1,6 +1,7 @@
 """The report for people: figures and verdicts of the gates."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import dagster as dg
 import duckdb
@@ -45,24 +46,29 @@ def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             data = report_data(connection, evaluation)
-        folder.out.mkdir(parents=True, exist_ok=True)
-        summary = render_markdown(data)
-        written = {
-            folder.out / "report.html": render_html(data),
-            folder.out / "report.md": summary,
-            folder.out / "report.json": render_json(data),
-        }
-        for path, content in written.items():
-            path.write_text(content, encoding="utf-8")
+        written = write_report(data, folder.out)
     return dg.MaterializeResult(
         metadata={
             **{
                 path.suffix.removeprefix("."): dg.MetadataValue.path(str(path.resolve()))
                 for path in written
             },
-            "summary": dg.MetadataValue.md(summary),
+            "summary": dg.MetadataValue.md(render_markdown(data)),
         }
     )
+
+
+def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
+    """Write the report in every format; return the files."""
+    out.mkdir(parents=True, exist_ok=True)
+    contents = {
+        "report.html": render_html(data),
+        "report.md": render_markdown(data),
+        "report.json": render_json(data),
+    }
+    for name, content in contents.items():
+        (out / name).write_text(content, encoding="utf-8")
+    return tuple(out / name for name in contents)
 
 
 def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> ReportData:

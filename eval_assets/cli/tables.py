@@ -86,7 +86,7 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
     figures = ("kappa", "kappa_baseline", "gain", "gain_low", "gain_high", "kappa_people", "gap")
     print_table(
         "What the test says",
-        ("judge", "version", "claim", "verdict", *figures),
+        ("judge", "version", "claim", "verdict", *figures, "note"),
         [
             (
                 str(row["judge_id"]),
@@ -94,6 +94,7 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
                 str(row["kind"]),
                 str(row["verdict"]),
                 *("--" if row.get(n) is None else _figure(float(str(row[n]))) for n in figures),
+                str(row["reason"]),
             )
             for row in rows
         ],

@@ -130,6 +130,7 @@ def _open(
             with transaction(connection):
                 copy_ledger(ledger, connection)
     print_verdicts(rows)
+    click.echo(f"The seal of {question_id} is open. Groups labelled from now on form the next one.")
     return DONE
 
 

@@ -8,6 +8,7 @@ from eval_assets.report._text import counted
 from eval_assets.report.data import ReportData, count
 from eval_assets.report.sections import (
     cautions,
+    certified,
     compared_judges,
     cost,
     disagreements,
@@ -27,6 +28,7 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     humans.section,
     judges.section,
     compared_judges.section,
+    certified.section,
     disagreements.section,
     scores.section,
     results.section,

@@ -20,6 +20,7 @@ _WHOLE = (
     "judge_confusion",
     "score_summary",
     "results_by_model",
+    "judge_certificates",
 )
 """Tables whose length depends on questions, raters and slices, not on responses."""
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -169,12 +170,11 @@ def question_certificate(  # noqa: PLR0913 - all that a reader has to know
     claims = {str(row["kind"]): _claim(row) for row in rows}
     held = {
         "fit": verdicts.fitness.verdict == "fit",
-        "improved": verdicts.improvement is not None and verdicts.improvement.verdict == "accepted",
+        "improved": verdicts.improvement.verdict == "accepted",
     }
     significance = verdicts.fitness.significance
-    detectable = None
-    if verdicts.improvement is not None:
-        detectable = verdicts.improvement.compared.gain.detectable(significance=significance)
+    gain, n_changed = verdicts.improvement.compared.gain, verdicts.improvement.compared.n_changed
+    detectable = gain.detectable(significance=significance) if n_changed else math.nan
     return {
         "question_id": question.id,
         "question": question.question,
@@ -188,7 +188,7 @@ def question_certificate(  # noqa: PLR0913 - all that a reader has to know
         "total_level": TOTAL_SIGNIFICANCE,
         "n_groups": verdicts.fitness.compared.shortfall.n_groups,
         "n_units": int(is_test.sum()),
-        "detectable_gain": None if detectable is None or np.isnan(detectable) else detectable,
+        "detectable_gain": None if math.isnan(detectable) else detectable,
         "human_agreement": dict(human_agreement),
         "beside": figures_beside(units.part("train"), test, scores[is_test]),
         "cost_per_1000_usd": cost_per_1000_usd,
@@ -248,7 +248,7 @@ def _claim(row: Mapping[str, object]) -> Json:
 def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
     """Return the sentence that comes first, for somebody who decides and does not compute."""
     name = f"{verdicts.version.judge_id} {verdicts.version.version}"
-    improved = verdicts.improvement is not None and verdicts.improvement.verdict == "accepted"
+    improved = verdicts.improvement.verdict == "accepted"
     if verdicts.fitness.verdict == "fit":
         says = f"{name} may stand in for a rater on {question_id}"
         if verdicts.fitness.better_than_a_person:

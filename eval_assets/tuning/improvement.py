@@ -74,7 +74,7 @@ def judge_improvement(
         if gain.n_groups < MIN_TEST_GROUPS:
             wanted = MIN_TEST_GROUPS
     elif compared.n_changed == 0:
-        verdict, reason = "unchanged", "no test score changed"
+        verdict, reason = "unchanged", "tuning changed no score of the test"
     elif gain.ends(significance=significance)[1] < 0:
         verdict, reason = "rejected", "agrees less with people than the judge as it stands"
     elif gain.ends(significance=significance)[0] <= 0:

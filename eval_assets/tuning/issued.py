@@ -107,7 +107,7 @@ def _row(  # noqa: PLR0913 - a row, what it is from and what it is compared with
         "version": version,
         "question_id": reading.question_id,
         "fitness": verdicts["fitness"]["verdict"],
-        "improvement": verdicts["improvement"]["verdict"] if "improvement" in verdicts else None,
+        "improvement": verdicts["improvement"]["verdict"],
         "reason": "; ".join(str(row["reason"]) for row in verdicts.values()),
         "n_groups": verdicts["fitness"].get("n_groups"),
         "n_readings": sum(each.seal == reading.seal for each in readings),

@@ -105,8 +105,6 @@ def _planned_gain(
     level: float,
 ) -> tuple[float, float, int | None]:
     """Return the gain on train and dev, the detectable one, and groups that would find it."""
-    if candidate.baseline is None:
-        return math.nan, math.nan, None
     gain = agreement_gain(
         seen.ratings,
         candidate.scores[kept],

@@ -21,14 +21,13 @@ class Candidate:
         version: The version.
         scores: Its scores of all units of the question, NaN if missing.
         raw: The judge's scores before any map.
-        baseline: Scores of the judge as it stands, which the version would replace; None if the
-            version is that judge, so that only its fitness is in question.
+        baseline: Scores of the judge as it stands, which the version would replace.
     """
 
     version: JudgeVersion
     scores: Floats
     raw: Floats
-    baseline: Floats | None
+    baseline: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +37,17 @@ class Verdicts:
     Args:
         version: The version that was read.
         fitness: Whether it may stand in for a rater.
-        improvement: Whether it is better than the judge as it stands; None if it is that judge.
+        improvement: Whether it is better than the judge as it stands.
     """
 
     version: JudgeVersion
     fitness: Fitness
-    improvement: Improvement | None
+    improvement: Improvement
 
     @property
     def is_certified(self) -> bool:
         """Whether one of the two claims holds."""
-        improved = self.improvement is not None and self.improvement.verdict == "accepted"
-        return improved or self.fitness.verdict == "fit"
+        return self.improvement.verdict == "accepted" or self.fitness.verdict == "fit"
 
 
 def read_test(
@@ -82,9 +80,7 @@ def read_test(
                 significance=significance,
                 people_agree=people_agree,
             ),
-            improvement=None
-            if candidate.baseline is None
-            else judge_improvement(
+            improvement=judge_improvement(
                 test,
                 candidate.scores[is_test],
                 candidate.baseline[is_test],
@@ -115,8 +111,7 @@ def evaluation_rows(
             "question_id": question_id,
             "reading": reading,
         }
-        if found.improvement is not None:
-            rows.append({**_EMPTY, **named, **_improvement(found.improvement, shown=open_seal)})
+        rows.append({**_EMPTY, **named, **_improvement(found.improvement, shown=open_seal)})
         rows.append({**_EMPTY, **named, **_fitness(found.fitness, shown=open_seal)})
     return rows
 

@@ -57,14 +57,14 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
     is_test = units.splits[~spent] == "test"
     found = []
     for judge in judges:
-        scores, baseline = judge.scores[question][~spent], judge.baseline.get(question)
+        scores = judge.scores[question][~spent]
         if not (is_test.any() and np.isnan(scores[is_test]).all()):
             found.append(
                 Candidate(
                     judge.version,
                     scores=scores,
                     raw=judge.raw[question][~spent],
-                    baseline=None if baseline is None else baseline[~spent],
+                    baseline=judge.baseline[question][~spent],
                 )
             )
     return found
@@ -91,12 +91,6 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
 
 def unread_rows(question_id: str, candidates: Sequence[Candidate], *, reason: str) -> list[Row]:
     """Return rows of `tuned_judge_evaluation` for a test that is not read."""
-    kinds = [
-        (candidate, kind)
-        for candidate in candidates
-        for kind in ("improvement", "fitness")
-        if kind == "fitness" or candidate.baseline is not None
-    ]
     return [
         {
             "judge_id": candidate.version.judge_id,
@@ -106,7 +100,8 @@ def unread_rows(question_id: str, candidates: Sequence[Candidate], *, reason: st
             "verdict": "not_evaluable",
             "reason": reason,
         }
-        for candidate, kind in kinds
+        for candidate in candidates
+        for kind in ("improvement", "fitness")
     ]
 
 

@@ -29,8 +29,7 @@ class TunedJudge:
         version: The version.
         scores: Its scores by question.
         raw: The judge's scores before any map, by question; of a jury, the members' mean.
-        baseline: Scores of the judge as it stands, by question; questions on which the version is
-            that judge have none.
+        baseline: Scores of the judge as it stands, by question.
     """
 
     version: JudgeVersion
@@ -75,7 +74,6 @@ def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> Tuned
         stands: Scores of the judge as it stands, on questions on which the version's prompt is
             another one; on the others the version is compared with itself without its map.
     """
-    unmapped = {question: raw[question] for question in version.maps if question in raw}
     return TunedJudge(
         version=version,
         scores={
@@ -83,7 +81,7 @@ def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> Tuned
             for question, given in raw.items()
         },
         raw=raw,
-        baseline={**unmapped, **stands},
+        baseline={**raw, **stands},
     )
 
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from click.testing import CliRunner, Result
 
+from eval_assets.cli.certificates import certificates as certificates_command
+from eval_assets.cli.tune import tune
 from eval_assets.tuning import certificate_schema, split_of
 from eval_assets.tuning_options import SplitShares
 from tests.e2e.conftest import Evaluated
@@ -70,7 +73,9 @@ def test_each_judge_gets_the_verdicts_that_were_planted(planted_once: Evaluated)
     assert ("harsh", "improvement", "accepted") in found
     assert ("steady", "fitness", "fit") in found
     assert ("verbose", "fitness", "unfit") in found
-    assert len(found) == 4  # steady and verbose got no map, so nothing of them can have improved
+    assert ("steady", "improvement", "unchanged") in found
+    assert ("verbose", "improvement", "unchanged") in found
+    assert len(found) == 6
     for judge_id, kind, verdict in found:
         planted_verdict = expected[str(judge_id)][str(kind)]
         assert planted_verdict in ("", verdict)
@@ -83,7 +88,7 @@ def test_what_was_certified_is_near_what_was_planted(planted_once: Evaluated) ->
         "SELECT kappa FROM tuned_judge_evaluation WHERE judge_id = 'harsh' AND kappa IS NOT NULL"
     )
     [(steady,)] = planted_once.rows(
-        "SELECT kappa FROM tuned_judge_evaluation WHERE judge_id = 'steady'"
+        "SELECT kappa FROM tuned_judge_evaluation WHERE judge_id = 'steady' AND kappa IS NOT NULL"
     )
 
     assert harsh == pytest.approx(float(expected["harsh"]["kappa_mapped"]), abs=0.1)
@@ -104,8 +109,8 @@ def test_certified_judges_have_files_that_fit_the_published_schema(
     )
     assert rows == [
         ("harsh", "1.0.1", "undecided", "accepted", True, None),
-        ("steady", "1.0.0", "fit", None, True, None),
-        ("verbose", "1.0.0", "unfit", None, False, None),
+        ("steady", "1.0.0", "fit", "unchanged", True, None),
+        ("verbose", "1.0.0", "unfit", "unchanged", False, None),
     ]
 
 
@@ -141,6 +146,7 @@ def test_a_run_on_unchanged_data_reads_no_test_again(planted: Evaluated) -> None
     assert certificates(planted) == before
 
 
+@pytest.mark.slow
 def test_everything_under_out_comes_back_without_another_reading(planted: Evaluated) -> None:
     before = certificates(planted), planted.rows(VERDICTS)
     shutil.rmtree(planted.path / "out")
@@ -166,6 +172,7 @@ def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
     assert levels == [(0.025 / 3,), (0.05 / 6 / 3,)]
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_gone_keeps_its_certificate_as_a_stale_one(planted: Evaluated) -> None:
     path = planted.path / "evaluation.yaml"
     lines = path.read_text().splitlines(keepends=True)
@@ -177,6 +184,7 @@ def test_a_judge_that_is_gone_keeps_its_certificate_as_a_stale_one(planted: Eval
     ) == [("the judge or the question is no longer declared",)]
 
 
+@pytest.mark.slow
 def test_a_jury_is_tested_beside_its_members(planted: Evaluated) -> None:
     path = planted.path / "evaluation.yaml"
     path.write_text(path.read_text() + "tuning: {steps: [calibration, jury]}\n")
@@ -221,3 +229,79 @@ def test_every_judge_needs_ten_groups_in_train_and_twenty_in_the_test(
     assert all("are needed" in str(reason) for (reason,) in reasons)
     assert open_once.rows("SELECT count(*) FROM test_set_uses") == [(0,)]
     assert open_once.rows("SELECT count(*) FROM judge_certificates") == [(0,)]
+
+
+def called(folder: Evaluated, command: object, *arguments: str) -> Result:
+    """What a command does in this process."""
+    return CliRunner().invoke(
+        command,  # type: ignore[arg-type]
+        [*arguments, "--data", str(folder.path)],
+        standalone_mode=False,
+        catch_exceptions=False,
+    )
+
+
+def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
+    planted_once: Evaluated,
+) -> None:
+    listed = called(planted_once, certificates_command, "--json")
+    rows = {row["judge_id"]: row for row in json.loads(listed.stdout)}
+    steady = called(planted_once, certificates_command, "--require", "steady:completeness")
+    verbose = called(planted_once, certificates_command, "--require", "verbose")
+    harsh = called(planted_once, certificates_command, "--require", "harsh")
+
+    assert rows["steady"]["certificate"]["holds"] == ["fit"]
+    assert rows["verbose"]["certificate"] is None
+    assert (steady.return_value, steady.stdout) == (0, "steady on completeness: fit\n")
+    assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: unfit\n")
+    assert harsh.return_value == 4
+    assert harsh.stdout.startswith("harsh on completeness: cannot tell: ")
+
+
+def test_the_report_says_which_judge_may_be_used(planted_once: Evaluated) -> None:
+    page = (planted_once.path / "out" / "report.md").read_text()
+
+    assert "Which judge may be used?" in page
+    assert "steady 1.0.0 may stand in for a rater on completeness" in page
+
+
+def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
+    planted: Evaluated,
+) -> None:
+    for name in ("harsh-1.0.1.json", "steady-1.0.0.json"):
+        path = planted.path / "out" / "certificates" / name
+        found = called(planted, certificates_command, "verify", str(path))
+        assert (found.return_value, found.stdout) == (
+            0,
+            f"{path}: every figure of 1 question(s) was computed again\n",
+        )
+
+    path = planted.path / "out" / "certificates" / "steady-1.0.0.json"
+    told = json.loads(path.read_text())
+    told["predicate"]["questions"][0]["claims"]["fitness"]["kappa"] += 1e-6
+    path.write_text(json.dumps(told))
+    found = called(planted, certificates_command, "verify", str(path))
+    assert found.return_value == 3
+    assert found.stdout.startswith("completeness: claims.fitness.kappa: the file says 0.7")
+
+
+def test_a_plan_says_what_the_next_reading_could_show(planted_once: Evaluated) -> None:
+    found = called(planted_once, tune, "--plan")
+
+    assert found.return_value == 0
+    assert "2 of 20" in found.stdout
+    assert "harsh 1.0.1" in found.stdout
+
+
+def test_opening_the_seal_prints_everything_and_ends_it(planted: Evaluated) -> None:
+    found = called(planted, tune, "--open-seal", "completeness", "--yes")
+    [verbose] = [
+        line for line in found.stdout.splitlines() if "fitness" in line and "unfit" in line
+    ]
+
+    assert found.return_value == 0
+    assert verbose.split()[:4] == ["verbose", "1.0.0", "fitness", "unfit"]
+    assert float(verbose.split()[4]) == pytest.approx(0, abs=0.15)
+    assert planted.rows("SELECT k FROM test_set_uses ORDER BY k") == [(1,), (21,)]
+    again = called(planted, tune, "--open-seal", "completeness", "--yes")
+    assert "0 rated groups in the test; 20 are needed" in again.stdout

@@ -57,6 +57,8 @@ def judged(quality: Floats, *, seed: int, noise: float = 0.8) -> Floats:
     return np.clip(np.round(quality + rng.normal(0, noise, len(quality))), 1, 5)
 
 
-def offered(version: JudgeVersion, scores: Floats, baseline: Floats | None) -> Candidate:
-    """A candidate without a map."""
-    return Candidate(version, scores=scores, raw=scores, baseline=baseline)
+def offered(version: JudgeVersion, scores: Floats, baseline: Floats | None = None) -> Candidate:
+    """A candidate without a map, which is the judge as it stands unless there is a baseline."""
+    return Candidate(
+        version, scores=scores, raw=scores, baseline=scores if baseline is None else baseline
+    )

@@ -118,7 +118,7 @@ def test_few_groups_and_rare_values_are_said() -> None:
     units = rated_units(people, scale=BINARY, level="nominal", split="test")
     [verdicts] = read_test(
         units,
-        [offered(VERSION, people[:, 0], None)],
+        [offered(VERSION, people[:, 0])],
         reading=1,
         margin=0.1,
         people_agree=True,

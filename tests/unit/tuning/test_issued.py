@@ -36,12 +36,13 @@ def reading(
         {
             "judge_id": version.judge_id,
             "version": version.version,
-            "kind": "fitness",
-            "verdict": fitness,
-            "reason": f"is {fitness}",
+            "kind": kind,
+            "verdict": verdict,
+            "reason": f"is {verdict}",
             "n_groups": 40,
         }
         for version in versions
+        for kind, verdict in (("improvement", "unchanged"), ("fitness", fitness))
     )
     return Reading(
         question_id,
@@ -66,7 +67,7 @@ def test_a_certificate_holds_while_nothing_changes() -> None:
     [row] = rows(reading(1, FIRST))
 
     assert row["certificate"]["holds"] == ["fit"]
-    assert (row["fitness"], row["improvement"], row["stale_because"]) == ("fit", None, None)
+    assert (row["fitness"], row["improvement"], row["stale_because"]) == ("fit", "unchanged", None)
     assert (row["n_groups"], row["n_readings"], row["created_at"]) == (
         40,
         1,

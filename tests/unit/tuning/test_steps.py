@@ -53,7 +53,7 @@ def test_a_judge_that_needs_no_map_stays_the_declared_one(
     raw = {"q": judged(quality, seed=2)}
 
     assert calibrated_version(DECLARED, units, raw) is DECLARED
-    assert mapped_judge(DECLARED, raw, stands={}).baseline == {}
+    assert mapped_judge(DECLARED, raw, stands={}).baseline == raw
 
 
 def test_a_judge_with_another_prompt_is_compared_with_the_judge_as_it_stands(

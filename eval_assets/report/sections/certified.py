@@ -1,0 +1,133 @@
+"""Which judge may be used for which question, how sure that is, and at what price."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from eval_assets.interpretation import UNDEFINED
+from eval_assets.report._document import (
+    Bullets,
+    Card,
+    Cell,
+    Column,
+    Fold,
+    Plot,
+    Section,
+    Table,
+    TableRow,
+    Text,
+    Tone,
+    anchor,
+    cells,
+    columns,
+)
+from eval_assets.report.data import Record, ReportData, count, text
+
+_LEAD = (
+    "Tests on response groups that tuning never saw, at a level that keeps all readings of a test "
+    "together to 5 %. A judge is fit if it agrees with people less than the margin below people "
+    "with each other, and improved if tuning made it agree better. The picture shows the judge's "
+    "agreement beyond chance minus that of people: the dot is the difference, the bar its "
+    "interval, the tick the margin. Figures of judges that are not certified stay under the seal."
+)
+_CAUTIONS = "What no test of this size can exclude"
+
+_TONES: Mapping[str, Tone] = {
+    "fit": "good",
+    "accepted": "good",
+    "unfit": "poor",
+    "rejected": "poor",
+    "undecided": "fair",
+    "inconclusive": "fair",
+}
+
+_AXIS = (-0.3, 0.3)
+
+Certificate = Mapping[str, Any]
+
+
+def section(data: ReportData) -> Section | None:
+    """Return the verdicts of sealed tests and what certificates say; None before any test."""
+    rows = list(data.rows("judge_certificates"))
+    if not rows:
+        return None
+    valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
+    held = [certificate for certificate in valid if certificate]
+    shown = {text(row, "judge_id") for row in data.rows("judge_human_agreement")}
+    table = Table(
+        "Judges on their sealed tests",
+        (
+            *columns("Judge", "Question", "May stand in", "Better than before"),
+            Column("Judge minus people", axis=_AXIS),
+            *columns("Gain", "Groups#", "Readings#", "Per 1,000 scores#", "Note"),
+        ),
+        tuple(TableRow(_cells(row, is_shown=text(row, "judge_id") in shown)) for row in rows),
+    )
+    blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), table]
+    if held:
+        blocks.insert(0, Bullets(cells(*(each["summary"] for each in held))))
+        cautions = dict.fromkeys(caution for each in held for caution in each["cautions"])
+        blocks.append(Fold(_CAUTIONS, (Bullets(cells(*cautions)),)))
+    title = "Which judge may be used?"
+    return Section("certificates", title, "Certificates", (Card("", tuple(blocks)),))
+
+
+def _cells(row: Record, *, is_shown: bool) -> tuple[Cell, ...]:
+    certificate = _certificate(row)
+    claims = certificate.get("claims", {})
+    judge_id, question_id = text(row, "judge_id"), text(row, "question_id")
+    stale = text(row, "stale_because")
+    fitness, improvement = text(row, "fitness"), text(row, "improvement")
+    cost = certificate.get("cost_per_1000_usd")
+    return cells(
+        Cell(
+            judge_id,
+            note=f"version {text(row, 'version')}",
+            link=anchor("judge", judge_id) if is_shown else "",
+        ),
+        Cell(question_id, link=anchor("question", question_id)),
+        Cell(fitness or UNDEFINED, tone="none" if stale else _TONES.get(fitness, "none")),
+        Cell(improvement or UNDEFINED, tone="none" if stale else _TONES.get(improvement, "none")),
+        _gap(claims.get("fitness", {}), judge_id, question_id),
+        _gain(claims.get("improvement", {})),
+        f"{count(row, 'n_groups'):,}",
+        f"{count(row, 'n_readings'):,}",
+        UNDEFINED if cost is None else f"{cost:,.4f}",
+        f"Stale: {stale}." if stale else f"{text(row, 'reason')}.",
+    )
+
+
+def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
+    """Return the judge's agreement with people minus theirs with each other; blank if sealed."""
+    gap = claim.get("gap")
+    if gap is None:
+        return Cell("sealed")
+    low, high = claim["gap_low"], claim["gap_high"]
+    words = f"{gap:+.3f}"
+    plot = Plot(
+        *_AXIS,
+        label=f"{judge_id} minus people on {question_id}: {words}",
+        dots=(("circle", gap),),
+        interval=(low, high),
+        marks=(("minimum", -claim["margin"]), ("people", 0.0)),
+        tone="good",
+    )
+    return Cell(words, note=f"{low:+.3f} to {high:+.3f}", plot=plot)
+
+
+def _gain(claim: Mapping[str, Any]) -> Cell:
+    """Return the gain over the judge as it stands, with both figures if they were released."""
+    gain, low = claim.get("gain"), claim.get("gain_low")
+    if gain is None:
+        return Cell("none" if claim.get("verdict") == "unchanged" else "sealed")
+    if low is None:
+        return Cell(f"about {gain:+.2f}")
+    interval = f"{low:+.3f} to {claim['gain_high']:+.3f}"
+    before, after = claim["kappa_baseline"], claim["kappa"]
+    return Cell(f"{gain:+.3f}", note=f"{interval}; from {before:.3f} to {after:.3f}")
+
+
+def _certificate(row: Record) -> Certificate:
+    """Return what a certificate says; empty if neither claim holds."""
+    found: Certificate = json.loads(text(row, "certificate") or "{}")
+    return found

@@ -1,0 +1,92 @@
+"""Verdicts of sealed tests: what was released is shown, what the seal keeps is not."""
+
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eval_assets.report._document import Bullets, Fold
+from eval_assets.report.sections import certified
+from tests.unit.report.builder import Case, with_tables
+from tests.unit.report.reading import blocks_in, notes, table
+
+CERTIFICATE = {
+    "summary": "gpt 1.0.1 may stand in for a rater on clarity.",
+    "cost_per_1000_usd": 0.25,
+    "cautions": ["Tests do not hold the rare."],
+    "claims": {
+        "fitness": {"gap": -0.012, "gap_low": -0.05, "gap_high": 0.026, "margin": 0.1},
+        "improvement": {
+            "verdict": "accepted",
+            "gain": 0.2,
+            "gain_low": 0.12,
+            "gain_high": 0.28,
+            "kappa": 0.7,
+            "kappa_baseline": 0.5,
+        },
+    },
+}
+ROW = {
+    "judge_id": "gpt",
+    "version": "1.0.1",
+    "question_id": "clarity",
+    "fitness": "fit",
+    "improvement": "accepted",
+    "reason": "agrees",
+    "n_groups": 65,
+    "n_readings": 2,
+    "certificate": json.dumps(CERTIFICATE),
+    "stale_because": None,
+}
+LABEL = "Judges on their sealed tests"
+
+
+def section_of(*rows: dict[str, Any]) -> Any:
+    section = certified.section(
+        with_tables(Case().data(), judge_certificates=pd.DataFrame(list(rows)))
+    )
+    assert section is not None
+    return section
+
+
+def test_a_certificate_says_first_what_holds_and_last_what_it_cannot_exclude() -> None:
+    section = section_of(ROW)
+    lists = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
+
+    assert [item.text for each in lists for item in each.items] == [
+        CERTIFICATE["summary"],
+        "Tests do not hold the rare.",
+    ]
+    assert any(isinstance(block, Fold) for block in blocks_in(section.blocks))
+
+
+def test_a_certified_judge_shows_its_figures_and_price() -> None:
+    section = section_of(ROW)
+    [row] = table(section, LABEL)
+
+    assert (row["May stand in"], row["Better than before"]) == ("fit", "accepted")
+    assert (row["Judge minus people"], row["Gain"]) == ("-0.012", "+0.200")
+    assert (row["Groups"], row["Readings"], row["Per 1,000 scores"]) == ("65", "2", "0.2500")
+    assert "-0.050 to +0.026" in notes(section, LABEL)[0]
+    assert "+0.120 to +0.280; from 0.500 to 0.700" in notes(section, LABEL)[0]
+
+
+@pytest.mark.parametrize("verdict", ["unfit", "undecided", "not_evaluable"])
+def test_a_judge_without_a_certificate_has_verdicts_and_no_figure(verdict: str) -> None:
+    [row] = table(section_of({**ROW, "fitness": verdict, "certificate": None}), LABEL)
+
+    assert row["May stand in"] == verdict
+    assert (row["Judge minus people"], row["Gain"]) == ("sealed", "sealed")
+
+
+def test_a_stale_certificate_is_not_recommended() -> None:
+    section = section_of({**ROW, "stale_because": "human ratings in the test changed"})
+    [row] = table(section, LABEL)
+
+    assert row["Note"] == "Stale: human ratings in the test changed."
+    assert not [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
+
+
+def test_before_any_test_there_is_no_section() -> None:
+    assert certified.section(Case().data()) is None
