@@ -31,8 +31,9 @@ from eval_assets.labelling import (
     write_sheet,
 )
 from eval_assets.problems import InputError
-from eval_assets.readers import read_assignments
+from eval_assets.readers import read_assignments, source_fingerprints
 from eval_assets.store import (
+    record_import,
     replace_records,
     stored_labels,
     stored_responses,
@@ -70,10 +71,14 @@ def adjudicated_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Disagreements that were settled: a consensus, or the response left out as ambiguous."""
     with clear_failures():
         evaluation = folder.evaluation()
+        files = source_fingerprints(evaluation)["adjudicated_labels"]
         steps = read_adjudications(evaluation)
         rows = [_settled_row(decision, steps) for decision in decisions(steps).values()]
         with folder.connect() as connection, transaction(connection):
             n_unknown = write_adjudicated_labels(connection, rows)
+            record_import(
+                connection, "adjudicated_labels", fingerprint=files, sources=files, n_rows=len(rows)
+            )
             table = table_metadata(connection, "adjudicated_labels")
     return dg.MaterializeResult(
         metadata={

@@ -14,6 +14,7 @@ from eval_assets.assets.agreement import (
     score_summary,
 )
 from eval_assets.assets.checks import dependences
+from eval_assets.assets.labelling import label_quality
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -38,7 +39,7 @@ from eval_assets.store import (
 @dg.asset(
     group_name="reports",
     kinds={"html", "markdown", "json"},
-    deps=[judge_human_agreement, combined_scores, score_summary],
+    deps=[judge_human_agreement, combined_scores, score_summary, label_quality],
 )
 def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Figures and verdicts of the gates, as HTML, Markdown and JSON."""

@@ -10,7 +10,7 @@ from eval_assets.cli.exit_codes import DONE, MISUSED
 from eval_assets.cli.keyboard import END, Keyboard, is_terminal
 from eval_assets.cli.label_screen import plain, show_guidelines, show_in_full, show_unit
 from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.study_files import all_disagreements, read_study
+from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
 from eval_assets.labelling import AdjudicationDesk, Case, choices_of, now, parse_typed
 
 _LEAVING = {"l", "q", END}
@@ -35,8 +35,9 @@ def adjudicate(*, data: Path, database: Path | None, by: str, judges: bool, as_l
         raise click.UsageError("Say who adjudicates: --by NAME.")
     path = database_of(data, database)
     files = read_study(data, database=path)
+    between_judges = judges_disagreements(files, path) if judges else []
     desk = AdjudicationDesk(
-        files.study, lambda: all_disagreements(files, database=path if judges else None), by=by
+        files.study, lambda: disagreements_now(files, between_judges=between_judges), by=by
     )
     if as_list:
         _print_queue(desk.cases())
@@ -113,7 +114,7 @@ class _AdjudicationLoop:
         if key != "x" and value is None:
             return False
         what = "Left out as ambiguous" if value is None else f"{value:g}"
-        reason = self._keyboard.line(f"  {what}, because (nothing to go back): ")
+        reason = self._keyboard.line(f"  {what}, because (Enter alone goes back): ")
         if reason:
             self._desk.settle(case, value, reason=reason, at=now())
             click.echo(f"Saved: {what}.")

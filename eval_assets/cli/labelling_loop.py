@@ -176,7 +176,7 @@ class LabellingLoop:
         click.echo("  Why can you not say?")
         for key, reason in _REASONS.items():
             click.echo(f"  {key} {reason}")
-        said = self._keyboard.line("  A number or a reason of your own; nothing to go back: ")
+        said = self._keyboard.line("  A number, or a reason of your own; Enter alone goes back: ")
         if said:
             self._answer(None, skip_reason=_REASONS.get(said, said))
         else:

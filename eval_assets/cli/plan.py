@@ -57,21 +57,27 @@ def _print(found: GatePlan) -> None:
             if math.isnan(found.now.low)
             else f"95 % interval {found.now.low:.2f} to {found.now.high:.2f}"
         )
-        verdict = "certain" if found.is_certain else "in doubt"
+        verdict = f"a certain {found.verdict}" if found.is_certain else "in doubt"
         click.echo(
             f"  now {found.now.value:.3f}, {interval}, on {found.n_responses} responses: "
             f"the verdict is {verdict}"
         )
     if found.is_certain:
-        click.echo("  No more labels are needed for this gate.")
+        click.echo(
+            "  No more labels are needed for this gate."
+            if found.verdict == "pass"
+            else "  More labels would not open this gate. Revise the guidelines first."
+        )
         return
     if not found.outlooks:
         click.echo("  Too few to tell what more would bring: have ten responses rated by two.")
         return
+    width = found.now.high - found.now.low
     for outlook in found.outlooks:
         click.echo(
-            f"  {outlook.n_more:4} more rated by two: interval {outlook.width:.2f} wide, verdict "
-            f"certain with probability {outlook.p_certain:.2f} (pass {outlook.p_pass:.2f})"
+            f"  {outlook.n_more:4} more responses rated by two bring the interval from "
+            f"{width:.2f} to {outlook.width:.2f} wide; the verdict becomes certain with "
+            f"probability {outlook.p_certain:.2f} (pass {outlook.p_pass:.2f})"
         )
     enough = next((o for o in found.outlooks if o.p_certain >= _ENOUGH), None)
     if enough is not None:

@@ -8,7 +8,12 @@ import click
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.study_files import all_disagreements, quality_now, read_study
+from eval_assets.cli.study_files import (
+    disagreements_now,
+    judges_disagreements,
+    quality_now,
+    read_study,
+)
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -18,12 +23,22 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @database_option
 @click.option("--labels", is_flag=True, help="Serve each rater their own work.")
 @click.option("--lead", is_flag=True, help="Serve the raters' lead progress and disagreements.")
+@click.option(
+    "--judges", is_flag=True, help="Let the lead settle disagreements between judges as well."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0: any free."
 )
 def serve(  # noqa: PLR0913 - one for each option
-    *, data: Path, database: Path | None, labels: bool, lead: bool, host: str, port: int
+    *,
+    data: Path,
+    database: Path | None,
+    labels: bool,
+    lead: bool,
+    judges: bool,
+    host: str,
+    port: int,
 ) -> int:
     """Serve pages on which people label, in the browser, until it is stopped with Ctrl-C.
 
@@ -33,7 +48,8 @@ def serve(  # noqa: PLR0913 - one for each option
     """
     if not (labels or lead):
         raise click.UsageError("Name what to serve: --labels, --lead or both.")
-    files = read_study(data, database=database_of(data, database))
+    path = database_of(data, database)
+    files = read_study(data, database=path)
     study = files.study
     if not study.raters:
         raise click.UsageError(
@@ -58,8 +74,9 @@ def serve(  # noqa: PLR0913 - one for each option
         click.echo(
             "Links and labels travel unencrypted. Put a proxy that speaks HTTPS in front.", err=True
         )
+    between_judges = judges_disagreements(files, path) if judges else []
     sources = LeadSources(
-        disagreements=lambda: all_disagreements(files, database=None),
+        disagreements=lambda: disagreements_now(files, between_judges=between_judges),
         quality=lambda: quality_now(files),
     )
     app = make_app(

@@ -1,6 +1,6 @@
 """The evaluation as people label it: what the labelling commands start from."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,26 +60,39 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     return StudyFiles(Study(evaluation, shown, read_assignments(evaluation)), responses)
 
 
-def all_disagreements(files: StudyFiles, *, database: Path | None) -> list[Disagreement]:
-    """Return disagreements between raters as the files are now, and between judges as stored.
+def disagreements_now(
+    files: StudyFiles, *, between_judges: Sequence[Disagreement]
+) -> list[Disagreement]:
+    """Return disagreements between raters as the files are now, joined by those between judges."""
+    found = disagreements(files.evaluation, _labels_now(files))
+    known = {one.unit for one in found}
+    return worst_first([*found, *(one for one in between_judges if one.unit not in known)])
 
-    Args:
-        files: The study.
-        database: Where disagreements between judges are; None to leave them out.
-    """
-    labels = read_labels(files.evaluation, files.responses).ratings
-    found = disagreements(files.evaluation, labels)
-    if database is None or not database.exists():
-        return found
+
+def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement]:
+    """Return disagreements between judges as the last run stored them; none before the first."""
+    if not database.exists():
+        return []
     with connect(database) as connection:
         stored = read_table(connection, "judge_disagreements")
-    between_judges = [
+    return [
         _between_judges(row, files.evaluation)
         for row in stored[stored["scope"] == "response"].to_dict("records")
         if row["question_id"] in {question.id for question in files.evaluation.rubric}
     ]
-    known = {one.unit for one in found}
-    return worst_first([*found, *(one for one in between_judges if one.unit not in known)])
+
+
+def quality_now(files: StudyFiles) -> list[QualityFigure]:
+    """Return the quality of every rater's labels as the files are now."""
+    study, sessions = files.study, files.study.sessions.all()
+    labels = _labels_now(files)
+    units = (unit for rater in study.raters for unit in study.desk(rater).units)
+    return measure_quality(
+        files.evaluation,
+        with_circumstances(labels, sessions, study.responses),
+        history_rows(sessions),
+        assigned=n_assigned(units),
+    )
 
 
 def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disagreement:
@@ -97,14 +110,6 @@ def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disa
     )
 
 
-def quality_now(files: StudyFiles) -> list[QualityFigure]:
-    """Return the quality of every rater's labels as the files are now."""
-    study, sessions = files.study, files.study.sessions.all()
-    labels = read_labels(files.evaluation, files.responses).ratings
-    units = (unit for rater in study.raters for unit in study.desk(rater).units)
-    return measure_quality(
-        files.evaluation,
-        with_circumstances(labels, sessions, study.responses),
-        history_rows(sessions),
-        assigned=n_assigned(units),
-    )
+def _labels_now(files: StudyFiles) -> pd.DataFrame:
+    """Return all labels, those of sessions that were begun since the study was read included."""
+    return read_labels(read_evaluation(files.evaluation.folder), files.responses).ratings

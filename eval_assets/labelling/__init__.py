@@ -2,6 +2,7 @@
 
 from eval_assets.labelling.adjudicating import AdjudicationDesk, Case
 from eval_assets.labelling.adjudication import (
+    ADJUDICATIONS,
     Adjudication,
     Disagreement,
     decisions,
@@ -39,6 +40,7 @@ from eval_assets.labelling.study import Study
 from eval_assets.labelling.work import WorkUnit, work_of
 
 __all__ = [
+    "ADJUDICATIONS",
     "ASSIGNMENTS",
     "HISTORY_COLUMNS",
     "MEASURES",

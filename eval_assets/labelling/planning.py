@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,11 @@ class GatePlan:
     now: Interval
     n_responses: int
     outlooks: tuple[Outlook, ...]
+
+    @property
+    def verdict(self) -> Literal["pass", "fail"]:
+        """What the figure as it is now amounts to."""
+        return "pass" if self.now.value >= self.minimum else "fail"
 
     @property
     def is_certain(self) -> bool:

@@ -39,6 +39,7 @@ class QualityFigure:
 
 MEASURES: Mapping[str, str] = {
     "completeness": "share of the assigned responses that were rated or skipped",
+    "participation": "share of the responses labelled by anybody that this rater labelled",
     "mean": "mean rating, in scale points",
     "most_frequent_share": "share of the ratings that are equal to the most frequent one",
     "severity": "mean difference from the other raters of a response, in share of the scale",
@@ -173,6 +174,8 @@ def _figures(
         yield "completeness", (min(1.0, len(mine) / n_assigned), n_assigned)
     if mine.empty:
         return
+    n_labelled = measured.given["response_id"].nunique()
+    yield "participation", (len(mine) / n_labelled, n_labelled)
     own, others = measured.of(rater), measured.others(rater)
     rated = own[~np.isnan(own)]
     if len(rated):

@@ -16,8 +16,10 @@ from eval_assets.report.sections import (
     glossary,
     humans,
     judges,
+    label_quality,
     results,
     scores,
+    settled,
     trend,
 )
 from eval_assets.report.sections.first_screen import FirstScreen, first_screen
@@ -26,10 +28,12 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     gates.section,
     cautions.section,
     humans.section,
+    label_quality.section,
     judges.section,
     compared_judges.section,
     certified.section,
     disagreements.section,
+    settled.section,
     scores.section,
     results.section,
     trend.section,

@@ -18,6 +18,9 @@ _WHOLE = (
     "judge_agreement_without",
     "judge_human_agreement",
     "judge_confusion",
+    "judge_human_agreement_with_excluded",
+    "label_quality",
+    "label_spread",
     "score_summary",
     "results_by_model",
     "judge_certificates",
@@ -44,6 +47,12 @@ _LISTS = {
     """,
 }
 _WORST = {
+    "adjudicated_labels": """
+        SELECT adjudicated_labels.*, model_name, prompt_text, response_text
+        FROM adjudicated_labels JOIN responses USING (response_id)
+        ORDER BY decided_at DESC, response_id, question_id
+        LIMIT $most
+    """,
     "judge_human_disagreements": """
         SELECT judge_human_disagreements.*, model_name, prompt_text, response_text
         FROM judge_human_disagreements
@@ -63,9 +72,14 @@ _WORST = {
         LIMIT $most
     """,
 }
-"""Lists of single responses or prompts, worst first."""
+"""Lists of single responses or prompts, the worst or latest first."""
 
-_COUNTED = ("responses", "label_disagreements", "judge_human_disagreements")
+_COUNTED = (
+    "responses",
+    "label_disagreements",
+    "judge_human_disagreements",
+    "adjudicated_labels",
+)
 
 
 def read_report_tables(

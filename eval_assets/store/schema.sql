@@ -287,7 +287,7 @@ CREATE TABLE IF NOT EXISTS judge_human_disagreements (
     question_id VARCHAR NOT NULL,
     response_id VARCHAR NOT NULL,
     direction VARCHAR NOT NULL,            -- 'judge higher' or 'judge lower'
-    human_mean DOUBLE NOT NULL,
+    human_mean DOUBLE NOT NULL,            -- or the consensus, if there is one
     n_ratings BIGINT NOT NULL,             -- by humans
     score DOUBLE NOT NULL,
     difference DOUBLE NOT NULL             -- score minus human_mean, in scale points
@@ -735,6 +735,24 @@ CREATE TABLE IF NOT EXISTS staged_mode (
 
 -- What judges are compared with: the consensus on a response if there is one, else the mean of its
 -- ratings. Agreement between people never uses it.
+-- How far the ratings of one response lie apart: responses by question and band. The bands are those
+-- of 0.5, 1, 1.5 and 2 points on a scale from 1 to 5.
+CREATE OR REPLACE VIEW label_spread AS
+SELECT question_id,
+       CASE WHEN share < 0.125 THEN 'perfect'
+            WHEN share < 0.25 THEN 'good'
+            WHEN share < 0.375 THEN 'moderate'
+            WHEN share < 0.5 THEN 'high'
+            ELSE 'very high'
+       END AS band,
+       count(*) AS n_responses
+FROM (
+    SELECT question_id, stddev_pop(value) / any_value(scale_max - scale_min) AS share
+    FROM human_labels JOIN rubric_questions USING (question_id)
+    GROUP BY response_id, question_id HAVING count(*) > 1
+)
+GROUP BY ALL;
+
 CREATE OR REPLACE VIEW reference_values AS
 SELECT response_id, question_id,
        coalesce(adjudicated_labels.value, mean) AS value,

@@ -75,15 +75,20 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
 def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `judge_human_disagreements`: responses that humans rate high and a judge low, or not.
 
-    A response is listed if score and mean human rating lie half the scale's width apart. Classes
-    without an order have no distance, and are left out unless there are two.
+    A response is listed if score and mean human rating, or consensus, lie half the scale's width
+    apart; one that was left out as ambiguous is not. Classes without an order have no distance, and
+    are left out unless there are two.
     """
     connection.execute("DELETE FROM judge_human_disagreements")
     connection.execute("""
         INSERT INTO judge_human_disagreements BY NAME
         WITH human AS (
-            SELECT response_id, question_id, avg(value) AS human_mean, count(*) AS n_ratings
-            FROM human_labels GROUP BY ALL
+            SELECT response_id, question_id, value AS human_mean, coalesce(n, 0) AS n_ratings
+            FROM reference_values
+            LEFT JOIN (
+                SELECT response_id, question_id, count(*) AS n FROM human_labels GROUP BY ALL
+            ) USING (response_id, question_id)
+            WHERE NOT excluded
         )
         SELECT judge_id, question_id, response_id, human_mean, n_ratings, score,
                score - human_mean AS difference,

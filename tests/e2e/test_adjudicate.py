@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from eval_assets.cli.adjudicate import adjudicate
 from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment
 from tests.terminal import Terminal
 
@@ -95,13 +97,14 @@ def test_a_killed_adjudication_goes_on_after_ones_own_rating(folder: Evaluated) 
 
 
 def test_the_queue_is_listed_without_a_terminal(folder: Evaluated) -> None:
-    listed = folder.run("adjudicate", "--by", "lea", "--list")
-    refused = folder.run("adjudicate", "--by", "lea")
+    options = ["--data", str(folder.path), "--by", "lea"]
+    listed = CliRunner().invoke(adjudicate, [*options, "--list"], standalone_mode=False)
+    refused = CliRunner().invoke(adjudicate, options, standalone_mode=False)
 
     assert listed.stdout.splitlines() == [
         " 1.00  depth  a0  open",
         " 0.25  depth  a1  open",
         "2 disagreements, 2 open.",
     ]
-    assert refused.returncode == 2
+    assert refused.return_value == 2
     assert "serve --lead" in refused.stderr

@@ -57,6 +57,17 @@ def texts_of(record: Record) -> tuple[tuple[str, str], ...]:
     )
 
 
+def ratings_text(stored: str) -> str:
+    """Return each rater's rating of the stored JSON object, or how often each value was given."""
+    ratings: dict[str, float] = json.loads(stored)
+    if len(ratings) <= _MOST_NAMED:
+        return " · ".join(
+            f"{rater}:\N{NO-BREAK SPACE}{value:g}" for rater, value in ratings.items()
+        )
+    counts = Counter(ratings.values())
+    return " · ".join(f"{value:g} ({counts[value]} times)" for value in sorted(counts))
+
+
 def _anchor(record: Record) -> str:
     return anchor("disagreement", text(record, "response_id"), text(record, "question_id"))
 
@@ -67,21 +78,10 @@ def _cells(record: Record) -> tuple[Cell, ...]:
         Cell(text(record, "response_id"), folded=texts_of(record)),
         Cell(question_id, link=anchor("question", question_id)),
         text(record, "model_name"),
-        _ratings(text(record, "ratings")),
+        ratings_text(text(record, "ratings")),
         Cell(
             f"{number(record, 'range'):g}",
             note=f"SD {number(record, 'standard_deviation'):.2f}",
         ),
         text(record, "reason"),
     )
-
-
-def _ratings(stored: str) -> str:
-    """Return each rater's rating of the stored JSON object, or how often each value was given."""
-    ratings: dict[str, float] = json.loads(stored)
-    if len(ratings) <= _MOST_NAMED:
-        return " · ".join(
-            f"{rater}:\N{NO-BREAK SPACE}{value:g}" for rater, value in ratings.items()
-        )
-    counts = Counter(ratings.values())
-    return " · ".join(f"{value:g} ({counts[value]} times)" for value in sorted(counts))

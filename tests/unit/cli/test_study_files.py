@@ -1,0 +1,60 @@
+"""What the lead's pages and commands start from: the files as they are now."""
+
+from pathlib import Path
+
+import pytest
+
+from eval_assets.cli.study_files import StudyFiles, disagreements_now, quality_now, read_study
+from eval_assets.labelling import Answer, Disagreement, now
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> StudyFiles:
+    """Two responses that nobody has labelled yet."""
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: e\nrubric:\n  - {id: clarity, question: Is it clear?, scale: likert5}\n"
+        "labelling: {raters: [anna, ben]}\n"
+    )
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name\na1,Ask,One,m\na2,Ask,Two,m\n"
+    )
+    return read_study(tmp_path)
+
+
+def label(files: StudyFiles, rater: str, *values: float) -> None:
+    desk = files.study.desk(rater)
+    for unit, value in zip(sorted(desk.units, key=lambda u: u.code), values, strict=True):
+        desk.answer(unit, Answer(rating=value), at=now())
+
+
+def test_sessions_begun_since_the_study_was_read_are_queued(files: StudyFiles) -> None:
+    assert disagreements_now(files, between_judges=[]) == []
+    label(files, "anna", 5, 3)
+    label(files, "ben", 1, 3)
+
+    [found] = disagreements_now(files, between_judges=[])
+    assert (found.spread, sorted(found.ratings.values())) == (1.0, [1.0, 5.0])
+
+
+def test_quality_covers_sessions_begun_since_the_study_was_read(files: StudyFiles) -> None:
+    label(files, "anna", 5, 3)
+
+    done = {f.rater_id: f.value for f in quality_now(files) if f.measure == "completeness"}
+    assert done == {"anna": 1.0, "ben": 0.0}
+
+
+def test_judges_who_disagree_join_unless_raters_disagree_on_the_same(files: StudyFiles) -> None:
+    label(files, "anna", 5, 3)
+    label(files, "ben", 1, 3)
+    [between_raters] = disagreements_now(files, between_judges=[])
+    other = "a1" if between_raters.response_id == "a2" else "a2"
+    between_judges = [
+        Disagreement(name, "clarity", {"gpt": 1.0, "haiku": 4.0}, 0.75, between="judges")
+        for name in ("a1", "a2")
+    ]
+
+    found = disagreements_now(files, between_judges=between_judges)
+    assert [(one.response_id, one.between) for one in found] == [
+        (between_raters.response_id, "raters"),
+        (other, "judges"),
+    ]
