@@ -38,6 +38,25 @@ class SplitShares:
 
 
 @dataclass(frozen=True)
+class Targets:
+    """Figures that `eval-assets calibrate` asks of a judge beside people.
+
+    Args:
+        rho: Least Spearman's rho with the mean rating.
+        kappa: Least kappa, by value on ordered scales.
+        accuracy: Least share of items with the value that people agreed on.
+        f1: Least F1 of passes, which lie above the middle of the scale.
+        mae: Largest mean distance from the mean rating, in scale points.
+    """
+
+    rho: Share = 0.80
+    kappa: Share = 0.75
+    accuracy: Share = 0.85
+    f1: Share = 0.80
+    mae: NotNegative = 0.5
+
+
+@dataclass(frozen=True)
 class Tuning:
     """How judges are tuned.
 
@@ -46,6 +65,7 @@ class Tuning:
         steps: What is tried, in this order.
         margin: How far a judge's agreement with people may stay below people's with each other
             and still be fit for use.
+        targets: What `eval-assets calibrate` asks of a judge.
 
     Raises:
         DeclarationError: If a step is repeated.
@@ -54,6 +74,7 @@ class Tuning:
     split: SplitShares = field(default_factory=SplitShares)
     steps: tuple[Step, ...] = ("calibration",)
     margin: Annotated[float, Gt(0), Lt(1)] = 0.10
+    targets: Targets = field(default_factory=Targets)
 
     def __post_init__(self) -> None:
         if len(set(self.steps)) < len(self.steps):

@@ -10,6 +10,7 @@ import pandas as pd
 from eval_assets.agreement import HumanMeasures, measure_humans
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
 from eval_assets.cli.gates import gate_json
+from eval_assets.cli.options import scale_option
 from eval_assets.cli.tables import print_gates, print_humans, print_table
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
@@ -29,31 +30,9 @@ from eval_assets.store import (
 _MOST_DISAGREEMENTS = 5
 
 
-class _ScaleType(click.ParamType[Scale]):
-    """A scale as `Scale.parse` reads it."""
-
-    name = "scale"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Scale:
-        """Return the scale that the text names."""
-        try:
-            return Scale.parse(str(value))
-        except ValueError as error:
-            self.fail(
-                f"{error}. Write 1-5, 0-1:any, binary, or words as in bad,fair,good", param, ctx
-            )
-
-
 @click.command(short_help="Say whether the raters of any file agree.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--scale",
-    type=_ScaleType(),
-    help="Scale of all ratings: 1-5, 0-1:0.1, 0-1:any, binary, or words, worst first: "
-    "bad,fair,good.  [default: guessed from the ratings]",
-)
+@scale_option
 @click.option(
     "--level",
     type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),

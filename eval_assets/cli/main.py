@@ -21,7 +21,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "Get started": ("agreement", "init", "import"),
     "Label": ("assign", "label", "serve", "sheet", "adjudicate", "plan"),
     "Evaluate": ("run", "gates", "irr"),
-    "Judges": ("models", "ledger", "dual-judge", "tune", "certificates"),
+    "Judges": ("models", "ledger", "dual-judge", "calibrate", "tune", "certificates"),
     "Results": ("export",),
     "Try it": ("fake-provider",),
 }

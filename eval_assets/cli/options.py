@@ -12,6 +12,7 @@ import click
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem
+from eval_assets.scale import Scale
 from eval_assets.store import ExportFormat, SqlLedger, open_ledger
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -98,3 +99,30 @@ def ledger_of(
 def database_of(data: Path, database: Path | None) -> Path:
     """Return the DuckDB file: the given one, else the folder's own."""
     return database or data / "out" / "eval.duckdb"
+
+
+class _ScaleType(click.ParamType[Scale]):
+    """A scale as `Scale.parse` reads it."""
+
+    name = "scale"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Scale:
+        """Return the scale that the text names."""
+        try:
+            return Scale.parse(str(value))
+        except ValueError as error:
+            self.fail(
+                f"{error}. Write 1-5, 0-1:any, binary, or words as in bad,fair,good", param, ctx
+            )
+
+
+def scale_option(command: Command) -> Command:
+    """Add `--scale`, the scale of all ratings."""
+    return click.option(
+        "--scale",
+        type=_ScaleType(),
+        help="Scale of all ratings: 1-5, 0-1:0.1, 0-1:any, binary, or words, worst first: "
+        "bad,fair,good.  [default: guessed from the ratings]",
+    )(command)

@@ -6,6 +6,7 @@ from eval_assets.readers.evaluation import FILE, read_evaluation
 from eval_assets.readers.importers import SOURCES, import_files
 from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.imported import Imported
+from eval_assets.readers.judge_results import JudgedItems, read_judged_items
 from eval_assets.readers.labels import Labels, read_labels
 from eval_assets.readers.prompts import read_prompts
 from eval_assets.readers.ratings_file import read_ratings_file
@@ -21,12 +22,14 @@ __all__ = [
     "Document",
     "DocumentQuery",
     "Imported",
+    "JudgedItems",
     "Labels",
     "id_of",
     "import_files",
     "read_assignments",
     "read_document_query",
     "read_evaluation",
+    "read_judged_items",
     "read_labels",
     "read_prompts",
     "read_ratings_file",

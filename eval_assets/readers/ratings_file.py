@@ -34,9 +34,11 @@ _ITEM = (
     *RESPONSE_ID,
     *("unit_id", "unit", "item", "sample_id", "example_id", "document_id", "doc_id", "text_id"),
     *("task_id", "example", "sample", "document", "id", "prompt_id", "conversation_id", "index"),
-    *("response_text", "response", "text", "prompt_text", "prompt"),
 )
 """Columns that say what is rated, the likeliest first."""
+
+_ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt")
+"""Columns that say it if there is no id, nor a key of several columns."""
 
 _RATER = (*FIELDS["rater_id"], "reviewer", "coder", "evaluator", "user", "worker_id", "worker")
 _RATING = (*FIELDS["rating"], "label", "value", "grade", "answer", "stars")
@@ -103,7 +105,7 @@ def _given(table: Table, scale: Scale | None) -> GivenLabels:
     rater, rating = table.header_of(*_RATER), table.header_of(*_RATING)
     if rater is not None and rating is not None:
         return _long(table, rater=rater, rating=rating)
-    item = table.header_of(*_ITEM)
+    item = _item_header(table)
     headers = [header for header in rating_columns(table, [scale]) if header != item]
     if scale is None and len(headers) < _FEWEST_COLUMNS:
         headers = _columns_of_words(table)
@@ -118,12 +120,12 @@ def _given(table: Table, scale: Scale | None) -> GivenLabels:
             "the ratings are words, or any numbers, pass --scale"
         )
         raise InputError(InputProblem(table.file, 1, None, what, remedy))
-    return melted(table, columns, _items(table, one_a_row=rater is None))
+    return melted(table, columns, items_of(table, one_a_row=rater is None))
 
 
 def _long(table: Table, *, rater: str, rating: str) -> GivenLabels:
     """Return the labels of a table with one row a rating."""
-    items = _items(table, one_a_row=False)
+    items = items_of(table, one_a_row=False)
     named = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
     given = labels_in_rows(_renamed(table, named), [])
     return replace(
@@ -131,9 +133,9 @@ def _long(table: Table, *, rater: str, rating: str) -> GivenLabels:
     )
 
 
-def _items(table: Table, *, one_a_row: bool) -> References:
+def items_of(table: Table, *, one_a_row: bool) -> References:
     """Return what each row rates; without a column that says so, each row is one by itself."""
-    header = table.header_of(*_ITEM)
+    header = _item_header(table)
     items: list[str | None]
     if header is not None:
         items = table.stripped(header)
@@ -152,12 +154,20 @@ def _items(table: Table, *, one_a_row: bool) -> References:
     return References(items, questions, header, question or "question_id")
 
 
+def _item_header(table: Table) -> str | None:
+    """Return the column that says what is rated; None if several do, as a key, or none does."""
+    header = table.header_of(*_ITEM)
+    if header is not None or has_references(table):
+        return header
+    return table.header_of(*_ITEM_TEXT)
+
+
 def _columns_of_words(table: Table) -> list[str]:
     """Return the headers of two or more columns that share a few words."""
     words = {
         header: {cell.casefold() for cell in table.stripped(header) if cell is not None}
         for header in table.columns
-        if header != table.header_of(*_ITEM)
+        if header != _item_header(table)
     }
     few = {header: each for header, each in words.items() if 0 < len(each) <= _MOST_WORDS}
     return [

@@ -60,6 +60,7 @@ from eval_assets.tuning.steps import (
     mapped_judge,
 )
 from eval_assets.tuning.systems import ComparedAnswers, compare_systems
+from eval_assets.tuning.targets import Target, compared_with, decisions
 from eval_assets.tuning.tuned_prompts import Example, Rule, Section, copied_share, with_sections
 from eval_assets.tuning.versions import (
     JudgeVersion,
@@ -105,6 +106,7 @@ __all__ = [
     "Search",
     "Section",
     "Split",
+    "Target",
     "Tried",
     "TunedJudge",
     "Verdicts",
@@ -120,8 +122,10 @@ __all__ = [
     "certified_version",
     "coarse_gain",
     "compare_systems",
+    "compared_with",
     "content_hash",
     "copied_share",
+    "decisions",
     "declared_version",
     "differences",
     "due_reading",

@@ -1,0 +1,155 @@
+"""`eval-assets calibrate`: a judge checked against people on two files, without a folder."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.options import scale_option
+from eval_assets.cli.tables import print_table
+from eval_assets.readers import JudgedItems, read_evaluation, read_judged_items
+from eval_assets.scale import Scale
+from eval_assets.stats import Interval, JudgeHumanProfile, judge_human_profile
+from eval_assets.tuning import Target, compared_with, decisions
+from eval_assets.tuning_options import Targets
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command(short_help="Check a judge against people on two files.")
+@click.option("--human-labels", type=_FILE, required=True, help="Ratings by people, in any form.")
+@click.option("--judge-results", type=_FILE, required=True, help="A judge's score of each item.")
+@click.option("--dimension", required=True, help="What is compared: a question of the files.")
+@click.option("--judge", help="Which judge, if the file holds results of several.")
+@scale_option
+@click.option(
+    "--data",
+    type=_FILE,
+    help="Evaluation folder with the scale of the dimension and the targets (tuning: targets:).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def calibrate(  # noqa: PLR0913 - its options
+    *,
+    human_labels: Path,
+    judge_results: Path,
+    dimension: str,
+    judge: str | None,
+    scale: Scale | None,
+    data: Path | None,
+    as_json: bool,
+) -> int:
+    """Check a judge against people on the items of two files: figures, targets, confusion.
+
+    People's value of an item is the middle one of their ratings, for rho and MAE their mean. A
+    value above the middle of the scale is a pass. Nothing is stored, and nothing is certified:
+    figures on data that a judge was tuned on flatter it.
+    """
+    targets = Targets()
+    if data is not None:
+        evaluation = read_evaluation(data)
+        targets = evaluation.tuning.targets
+        declared = {question.id: question.scale for question in evaluation.rubric}
+        scale = scale or declared.get(dimension)
+    items = read_judged_items(
+        human_labels, judge_results, dimension=dimension, scale=scale, judge=judge
+    )
+    question = items.question
+    profile = judge_human_profile(
+        items.ratings,
+        items.scores,
+        scale=question.scale,
+        level=question.level,
+        confidence=0.95,
+    )
+    found = decisions(profile, question.scale)
+    is_ordered = question.level != "nominal"
+    met = compared_with(targets, profile, found, is_ordered=is_ordered)
+    if as_json:
+        figures = {
+            "dimension": dimension,
+            "n_items": profile.n_units,
+            "n_unscored": len(items.item_ids) - profile.n_units,
+            "n_unrated": items.n_unrated,
+            "exact_agreement": _known(profile.exact_agreement.value),
+            "rho": {name: _known(getattr(profile.spearman, name)) for name in _INTERVAL},
+            "targets": [{**asdict(target), "value": _known(target.value)} for target in met],
+            "false_positives": found.false_positives,
+            "false_negatives": found.false_negatives,
+            "confusion": [
+                {"human": human, "judge": judged, "n": n} for human, judged, n in profile.confusion
+            ],
+        }
+        click.echo(json.dumps(figures, indent=2, allow_nan=False))
+        return DONE
+    for note in items.notes:
+        click.echo(f"{note}.")
+    _print(dimension, items, profile, met)
+    click.echo(
+        f"False positives (passed by the judge alone): {found.false_positives}. False negatives: "
+        f"{found.false_negatives}."
+    )
+    return DONE
+
+
+_INTERVAL = ("value", "low", "high")
+
+
+def _print(
+    dimension: str, items: JudgedItems, profile: JudgeHumanProfile, met: tuple[Target, ...]
+) -> None:
+    """Print the figures beside their targets, and the confusion table."""
+    n_missing = len(items.item_ids) - profile.n_units
+    click.echo(
+        f"{dimension}: {profile.n_units:,} items with ratings and a result; {n_missing:,} rated "
+        f"without a result, {items.n_unrated:,} results of items that nobody rated. Pairs of "
+        f"rating and score that are equal: {_percent(profile.exact_agreement)}."
+    )
+    is_ordered = items.question.level != "nominal"
+    kappa = profile.weighted_kappa if is_ordered else profile.kappa
+    intervals = {"rho": profile.spearman, "kappa": kappa, "MAE": profile.mae}
+    numbers = ("figure", "95 % interval", "target")
+    print_table(
+        "Judge beside people",
+        ("", *numbers, "met"),
+        [
+            (
+                target.name,
+                _figure(target.value),
+                _ends(intervals[target.name]) if target.name in intervals else "",
+                f"{'at most' if target.name == 'MAE' else 'at least'} {target.target:g}",
+                "yes" if target.is_met else "no",
+            )
+            for target in met
+        ],
+        numbers=numbers,
+    )
+    judged = sorted({judge for _, judge, _ in profile.confusion})
+    counts = {(human, judge): n for human, judge, n in profile.confusion}
+    print_table(
+        "Items by people's value (rows) and the judge's (columns)",
+        ("people", *(f"{value:g}" for value in judged)),
+        [
+            (f"{human:g}", *(f"{counts.get((human, judge), 0):,}" for judge in judged))
+            for human in sorted({human for human, _, _ in profile.confusion})
+        ],
+        numbers=[f"{value:g}" for value in judged],
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _figure(value: float) -> str:
+    return "--" if math.isnan(value) else f"{value:.3f}"
+
+
+def _ends(interval: Interval) -> str:
+    return f"[{_figure(interval.low)}, {_figure(interval.high)}]"
+
+
+def _percent(share: Interval) -> str:
+    return "--" if math.isnan(share.value) else f"{100 * share.value:.0f} %"
