@@ -16,8 +16,8 @@ ReplyStatus = Literal["ok", "truncated", "refused", "content_filter", "unparsabl
 AttemptStatus = ReplyStatus | Literal["timeout", "api_error"]
 
 
-ClaimState = Literal["claimed", "held"]
-"""Whether a request is to be sent now, or is in flight elsewhere."""
+ClaimState = Literal["claimed", "held", "in_batch"]
+"""Whether a request is to be sent now, is in flight elsewhere, or in a batch that is not closed."""
 
 
 @dataclass(frozen=True)
@@ -154,19 +154,23 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch that a vendor works on.
+    """A batch that is about to be submitted, or that a vendor works on.
 
     Args:
-        batch_id: The vendor's name of it.
+        intent_id: Our name of it, under which the vendor is asked for it after a crash.
         judge_id: Judge that is asked.
         call_keys: Requests in it that have no reply yet.
-        submitted_at: When it was submitted, UTC.
+        intended_at: When it was about to be submitted, UTC.
+        most_usd: The most that it can cost; 0 if the price is not known.
+        batch_id: The vendor's name of it; None if it is not known whether the vendor has it.
     """
 
-    batch_id: str
+    intent_id: str
     judge_id: str
     call_keys: tuple[str, ...]
-    submitted_at: datetime
+    intended_at: datetime
+    most_usd: float = 0.0
+    batch_id: str | None = None
 
 
 class Ledger(Protocol):
@@ -184,7 +188,8 @@ class Ledger(Protocol):
 
         Returns:
             By request key: `claimed` if it is to be sent now, `held` if another run has it in
-            flight (claim it again soon), or the reply, if there is one by now.
+            flight (claim it again soon), `in_batch` if a vendor works on it, which may take a day,
+            or the reply, if there is one by now.
         """
 
     def release(self, call_keys: Collection[str]) -> None:
@@ -204,10 +209,19 @@ class BatchLedger(Ledger, Protocol):
     """A ledger that also remembers which batches are under way."""
 
     def open_batches(self, judge_id: str) -> list[Batch]:
-        """Return a judge's batches that were submitted and not closed, oldest first."""
+        """Return a judge's batches that are not closed, oldest first.
 
-    def open_batch(self, batch: Batch) -> None:
-        """Remember a batch that was submitted; its requests stay claimed until it is closed."""
+        Those that a living run is about to submit are left out: their requests are claimed.
+        """
 
-    def close_batch(self, batch_id: str) -> None:
-        """Forget a batch whose results are all recorded."""
+    def known_batches(self) -> frozenset[str]:
+        """Return the vendors' names of all batches that were ever submitted."""
+
+    def intend_batch(self, batch: Batch) -> None:
+        """Remember a batch before it is submitted; its requests stay claimed until it is closed."""
+
+    def confirm_batch(self, intent_id: str, batch_id: str) -> None:
+        """Remember the vendor's name of a batch that was submitted."""
+
+    def close_batch(self, intent_id: str) -> None:
+        """Forget a batch whose results are all recorded, or that the vendor does not have."""

@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+import math
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from eval_assets.judges.calling.budget import Budget
-from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
-from eval_assets.judges.calling.ledger_writer import attempt_row
+from eval_assets.judges.calling.client import BUDGET_USED_UP, IN_BATCH, ModelClient
+from eval_assets.judges.calling.ledger_writer import attempt_row, request_row
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import (
@@ -56,32 +59,64 @@ async def judge_by_batch(
         template: The judges' prompt.
         budget: What may be spent; the most that a batch can cost counts as spent.
     """
-    plan = await plan_judging(units, client, template=template)
+    plan = await plan_after_batches(units, client, ledger, template=template)
     under_way: set[str] = set()
-    try:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            under_way = await _collect_ended(plan, ledger)
-            plan = await plan_judging(units, client, template=template)
-            requests = [plan.next_request(rating) for rating in plan.pending]
-            requests = [each for each in requests if each.key not in under_way]
+    if not client.stopped:
+        async with _stopping(client):
+            requests = await _claimed(plan, ledger)
             plan.estimate = _estimate(client.model, requests)
-            affordable = [each for each in requests if budget.spend(client.model.most_usd(each))]
+            under_way |= {plan.next_request(rating).key for rating in plan.pending}
+            under_way -= {request.key for request in requests}
+            affordable = [r for r in requests if budget.spend(client.model.most_usd(r))]
             for part in in_batches(affordable):
                 await _submit(part, client, ledger)
                 under_way |= {request.key for request in part}
-    except RequestFailed as failure:
-        client.stop(str(failure))
-    except TimeoutError:
-        client.stop(f"the batch endpoint took longer than {_PATIENCE_SECONDS:g} s")
+            too_dear = [r.key for r in requests if r.key not in under_way]
+            await asyncio.to_thread(ledger.release, too_dear)
 
     def left(rating: PendingRating) -> Reading:
         if plan.next_request(rating).key in under_way:
-            return Reading("missing", error="in a batch that the vendor works on")
-        answer = Unsent("api_error", client.stopped) if client.stopped else BUDGET_USED_UP
+            answer = IN_BATCH
+        elif client.stopped:
+            answer = Unsent("api_error", client.stopped)
+        else:
+            answer = BUDGET_USED_UP
         return read_answer(answer, rating.unit.question.scale)
 
     plan.leave(left)
     return plan
+
+
+async def plan_after_batches(
+    units: Sequence[Unit],
+    client: ModelClient[Judge],
+    ledger: BatchLedger,
+    *,
+    template: PromptTemplate,
+) -> JudgingPlan:
+    """Return the judge's plan, with the replies of batches that have ended.
+
+    A judge may have been asked by batch before, and its batches are paid.
+    """
+    plan = await plan_judging(units, client, template=template)
+    open_batches = await asyncio.to_thread(ledger.open_batches, client.model.id)
+    if not open_batches:
+        return plan
+    async with _stopping(client):
+        await _collect_ended(open_batches, plan, ledger)
+    return await plan_judging(units, client, template=template)
+
+
+@asynccontextmanager
+async def _stopping(client: ModelClient[Judge]) -> AsyncIterator[None]:
+    """Stop the judge if its batch endpoint fails, or takes too long."""
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            yield
+    except RequestFailed as failure:
+        client.stop(str(failure))
+    except TimeoutError:
+        client.stop(f"the batch endpoint took longer than {_PATIENCE_SECONDS:g} s")
 
 
 async def n_ended_batches(
@@ -101,7 +136,9 @@ async def n_ended_batches(
     async with open_clients(judges, ledger, budget=Budget(None), options=options) as clients:
         for client in clients:
             for batch in await asyncio.to_thread(ledger.open_batches, client.model.id):
-                n_ended += await _has_ended(client.client, batch)
+                # One that may not have been submitted is for a run to look for.
+                name = batch.batch_id
+                n_ended += name is None or await _has_ended(client.client, name)
     return n_ended
 
 
@@ -119,37 +156,57 @@ def in_batches(requests: Sequence[ModelRequest]) -> list[list[ModelRequest]]:
     return batches
 
 
-async def _collect_ended(plan: JudgingPlan, ledger: BatchLedger) -> set[str]:
-    """Record the answers of batches that have ended; return the keys that are under way."""
+async def _collect_ended(
+    open_batches: Sequence[Batch], plan: JudgingPlan, ledger: BatchLedger
+) -> None:
+    """Record the answers of batches that have ended."""
     client = plan.client
     subjects = {plan.next_request(rating).key: rating.subject for rating in plan.pending}
-    under_way: set[str] = set()
-    for batch in await asyncio.to_thread(ledger.open_batches, client.model.id):
-        if await _has_ended(client.client, batch):
-            await _record(batch, await _collect(client.client, batch), subjects, client, ledger)
-        else:
-            under_way |= set(batch.call_keys)
-    return under_way
+    for batch in open_batches:
+        batch_id = batch.batch_id or await _found(batch, client.client, ledger)
+        if batch_id and await _has_ended(client.client, batch_id):
+            answers = await _collect(client.client, batch, batch_id)
+            await _record(batch, answers, subjects, client, ledger)
 
 
-async def _has_ended(client: Client, batch: Batch) -> bool:
+async def _found(batch: Batch, client: Client, ledger: BatchLedger) -> str | None:
+    """Return the vendor's name of a batch that a run was about to submit when it broke off.
+
+    One that the vendor does not have is closed, so that its requests are sent again.
+    """
+    known = await asyncio.to_thread(ledger.known_batches)
+    batch_id = await client.find_batch(batch, known=known)
+    if batch_id is None:
+        logger.info("%s: a batch was never submitted", batch.judge_id)
+        await asyncio.to_thread(ledger.close_batch, batch.intent_id)
+    else:
+        logger.info("%s: found at the vendor, submitted by a run that broke off", batch_id)
+        await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)
+    return batch_id
+
+
+async def _has_ended(client: Client, batch_id: str) -> bool:
     """Return whether a batch can be collected; one that the vendor no longer knows has ended."""
     try:
-        return await client.has_ended(batch.batch_id)
+        return await client.has_ended(batch_id)
     except RequestFailed as failure:
         if failure.http_status == _GONE:
             return True
         raise
 
 
-async def _collect(client: Client, batch: Batch) -> Mapping[str, Answer]:
-    """Return the answers of a batch; none if the vendor no longer knows it."""
+async def _collect(client: Client, batch: Batch, batch_id: str) -> Mapping[str, Answer]:
+    """Return an answer to every request of a batch, failures for those that have none."""
+    nothing = RequestFailed("not among the results of its batch", remedy="retry")
+    answers: Mapping[str, Answer] = {}
     try:
-        return await client.collect_batch(batch.batch_id)
+        answers = await client.collect_batch(batch_id)
     except RequestFailed as failure:
-        if failure.http_status == _GONE:
-            return {}
-        raise
+        if failure.remedy == "stop" and failure.http_status is None:
+            nothing = failure  # refused as a whole
+        elif failure.http_status != _GONE:
+            raise
+    return {key: answers.get(key, nothing) for key in batch.call_keys}
 
 
 async def _record(
@@ -160,11 +217,9 @@ async def _record(
     ledger: BatchLedger,
 ) -> None:
     """Record answers, also those that nobody asks for any more: they are paid."""
-    seconds = (datetime.now(UTC) - batch.submitted_at).total_seconds()
-    nothing = RequestFailed("not among the results of its batch", remedy="retry")
+    seconds = (datetime.now(UTC) - batch.intended_at).total_seconds()
     rows = []
-    for key in batch.call_keys:
-        answer = answers.get(key, nothing)
+    for key, answer in answers.items():
         client.count(answer)
         rows.append(
             attempt_row(
@@ -173,26 +228,51 @@ async def _record(
                 subjects.get(key, Subject("judging", None)),
                 answer,
                 number=1,
-                started_at=batch.submitted_at,
+                started_at=batch.intended_at,
                 latency_seconds=seconds,
             )
         )
     await asyncio.to_thread(ledger.record, rows)
-    await asyncio.to_thread(ledger.close_batch, batch.batch_id)
+    await asyncio.to_thread(ledger.close_batch, batch.intent_id)
     n_replies = sum(row.error is None for row in rows)
-    logger.info("%s: %d of %d replies collected", batch.batch_id, n_replies, len(rows))
+    logger.info("%s: %d of %d replies collected", batch.judge_id, n_replies, len(rows))
+
+
+async def _claimed(plan: JudgingPlan, ledger: BatchLedger) -> list[ModelRequest]:
+    """Return the pending requests that no batch and no other run holds, claimed."""
+    model = plan.client.model
+    found: dict[str, ModelRequest] = {}
+    rows = []
+    for rating in plan.pending:
+        request = plan.next_request(rating)
+        if request.key not in found:
+            most_usd = model.most_usd(request)
+            rows.append(request_row(request, model, rating.subject, most_usd=most_usd))
+        found[request.key] = request
+    states = await asyncio.to_thread(ledger.claim, rows) if rows else {}
+    return [request for key, request in found.items() if states[key] == "claimed"]
 
 
 async def _submit(
     requests: Sequence[ModelRequest], client: ModelClient[Judge], ledger: BatchLedger
 ) -> None:
-    """Submit requests and remember that they are under way."""
-    submitted_at = datetime.now(UTC)
-    batch_id = await client.client.submit_batch(requests)
-    keys = tuple(request.key for request in requests)
-    batch = Batch(batch_id, client.model.id, keys, submitted_at)
-    await asyncio.to_thread(ledger.open_batch, batch)
-    logger.info("%s: %d requests of %s submitted", batch_id, len(keys), client.model.id)
+    """Submit requests, remembered as a batch before the vendor gets them."""
+    batch = Batch(
+        intent_id=uuid.uuid4().hex,
+        judge_id=client.model.id,
+        call_keys=tuple(request.key for request in requests),
+        intended_at=datetime.now(UTC),
+        most_usd=math.fsum(map(client.model.most_usd, requests)),
+    )
+    await asyncio.to_thread(ledger.intend_batch, batch)
+    try:
+        batch_id = await client.client.submit_batch(requests, intent_id=batch.intent_id)
+    except RequestFailed as failure:
+        if not failure.may_be_billed:  # else it may be there: the next run looks for it
+            await asyncio.to_thread(ledger.close_batch, batch.intent_id)
+        raise
+    await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)
+    logger.info("%s: %d requests of %s submitted", batch_id, len(requests), batch.judge_id)
 
 
 def _estimate(model: LiveModel[Judge], requests: Sequence[ModelRequest]) -> Estimate:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from eval_assets.agreement import StageChange
 from eval_assets.judges._staging import judge_in_stages
-from eval_assets.judges.batching import judge_by_batch
+from eval_assets.judges.batching import judge_by_batch, plan_after_batches
 from eval_assets.judges.calling.budget import Budget, JointReservations
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
-from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
+from eval_assets.judges.judging_plan import JudgingPlan, Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
 from eval_assets.judges.replies import Status
@@ -181,4 +181,4 @@ class Panel:
             return await judge_by_batch(
                 units, client, self._ledger, template=self._template, budget=self._budget
             )
-        return await plan_judging(units, client, template=self._template)
+        return await plan_after_batches(units, client, self._ledger, template=self._template)

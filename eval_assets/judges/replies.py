@@ -55,7 +55,7 @@ class Reading:
     @property
     def is_unreadable(self) -> bool:
         """Whether a whole reply arrived that holds no rating: it pays to ask once more."""
-        return self.status in ("unparsable", "missing")
+        return self.status in ("unparsable", "missing") and not self.error
 
 
 _FENCE = re.compile(r"```(?:json)?", re.IGNORECASE)

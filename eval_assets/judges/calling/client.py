@@ -39,6 +39,7 @@ _HELD_SECONDS = 0.25
 
 _FORBIDDEN = 403
 
+IN_BATCH = Unsent("missing", "in a batch that the vendor works on")
 BUDGET_USED_UP = Unsent("budget_stopped", "the budget is used up")
 _OUTDATED = Unsent("api_error", "the model is known by now to refuse this form")
 
@@ -229,12 +230,14 @@ class ModelClient(Generic[Declared]):
         self._writer.release(*claimed)
         return answer
 
-    async def _claim(self, row: Request, allowance: Allowance) -> Reply | None:
-        """Return when a request may be sent, or the reply that another run got meanwhile."""
+    async def _claim(self, row: Request, allowance: Allowance) -> Reply | Unsent | None:
+        """Return None when a request may be sent; else the reply of another run, or why not."""
         while (state := await self._writer.claim(row)) == "held":
             # Nothing is reserved while it waits: the other run may wait for this one's requests.
             allowance.release()
             await asyncio.sleep(_HELD_SECONDS)
+        if state == "in_batch":
+            return IN_BATCH
         return state if isinstance(state, Reply) else None
 
     async def _attempt(

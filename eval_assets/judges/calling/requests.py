@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from eval_assets.ledger import Operation, Reply
+from eval_assets.ledger import Batch, Operation, Reply
 from eval_assets.models import MaxTokensName
 from eval_assets.raters import Setting
 
@@ -190,7 +190,7 @@ class Unsent:
         reason: Why it was not sent.
     """
 
-    status: Literal["api_error", "budget_stopped"]
+    status: Literal["api_error", "budget_stopped", "missing"]
     reason: str
 
     def __str__(self) -> str:
@@ -206,14 +206,26 @@ class Client(Protocol):
     async def ask(self, request: ModelRequest) -> Answer:
         """Return the reply to a request, or why there is none."""
 
-    async def submit_batch(self, requests: Sequence[ModelRequest]) -> str:
-        """Submit a batch and return the vendor's name of it."""
+    async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
+        """Submit a batch and return the vendor's name of it; `intent_id` is our name of it."""
+
+    async def find_batch(self, batch: Batch, *, known: Collection[str]) -> str | None:
+        """Return the vendor's name of a batch that may have been submitted; None if it was not.
+
+        Args:
+            batch: The batch.
+            known: Names of batches that are others.
+        """
 
     async def has_ended(self, batch_id: str) -> bool:
         """Return whether the vendor has done all it will do on a batch."""
 
     async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
-        """Return the answers of an ended batch by request key; some may be missing."""
+        """Return the answers of an ended batch by request key; some may be missing.
+
+        Raises:
+            RequestFailed: Also if the vendor refused the batch as a whole; then it is to stop.
+        """
 
     async def close(self) -> None:
         """Close the connections."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anthropic
@@ -17,7 +18,7 @@ from eval_assets.judges.clients.errors import (
 )
 from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
 from eval_assets.judges.clients.masking import storable, without_keys
-from eval_assets.ledger import Reply, ReplyStatus
+from eval_assets.ledger import Batch, Reply, ReplyStatus
 from eval_assets.models import Usage
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -25,6 +26,11 @@ _STATUSES: Mapping[str, ReplyStatus] = {
     "model_context_window_exceeded": "truncated",
     "refusal": "refused",
 }
+
+_SUBMITTED_WITHIN = timedelta(minutes=15)
+"""Longer than the submission of a batch is waited for."""
+
+_CLOCKS_DIFFER = timedelta(minutes=1)
 
 
 class VendorClient:
@@ -57,8 +63,9 @@ class VendorClient:
         request_id = response.headers.get("request-id")
         return read_message(response.text, request_id=request_id, keys=self._keys)
 
-    async def submit_batch(self, requests: Sequence[ModelRequest]) -> str:
+    async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
         """Submit a batch; see `Client.submit_batch`."""
+        del intent_id  # batches carry no name of ours
         entries = [{"custom_id": each.key, "params": request_body(each)} for each in requests]
         with translate_errors(anthropic, keys=self._keys):
             response = await self._sdk.post(
@@ -68,6 +75,39 @@ class VendorClient:
             case {"id": str(batch_id)}:
                 return batch_id
         raise unreadable(response.text, what="no batch", keys=self._keys)
+
+    async def find_batch(self, batch: Batch, *, known: Collection[str]) -> str | None:
+        """Return the batch of as many requests that was made then; see `Client.find_batch`.
+
+        If it is another after all, its results name none of our requests, and they are sent again.
+        """
+        latest = batch.intended_at + _SUBMITTED_WITHIN
+        after: dict[str, str] = {}
+        found: str | None = None
+        while True:
+            with translate_errors(anthropic, keys=self._keys):
+                response = await self._sdk.get(
+                    "/v1/messages/batches",
+                    options={"params": {"limit": 100, **after}},
+                    cast_to=httpx2.Response,
+                )
+            page = mapping(decoded(response.text))
+            listed = page.get("data")
+            if not isinstance(listed, list):
+                raise unreadable(response.text, what="no list of batches", keys=self._keys)
+            for each in map(mapping, listed):  # the latest first
+                created_at = _moment(each.get("created_at"))
+                if created_at is None or created_at < batch.intended_at - _CLOCKS_DIFFER:
+                    return found
+                n_requests = sum(
+                    token_count(n) or 0 for n in mapping(each.get("request_counts")).values()
+                )
+                is_it = n_requests == len(batch.call_keys) and created_at <= latest
+                if is_it and isinstance(each.get("id"), str) and each["id"] not in known:
+                    found = each["id"]
+            if not listed or not page.get("has_more"):
+                return found
+            after = {"after_id": str(page.get("last_id"))}
 
     async def has_ended(self, batch_id: str) -> bool:
         """Return whether a batch can be collected; see `Client.has_ended`."""
@@ -121,6 +161,15 @@ class VendorClient:
             case _:
                 ended = named(result.get("type", "no result"), keys=self._keys)
                 return RequestFailed(f"the request ended in its batch: {ended}", remedy="retry")
+
+
+def _moment(text: object) -> datetime | None:
+    """Return the moment that a text is, in UTC; None if it is not one."""
+    try:
+        moment = datetime.fromisoformat(text if isinstance(text, str) else "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from eval_assets.judges.clients.fields import (
     token_count,
 )
 from eval_assets.judges.clients.masking import storable, without_keys
-from eval_assets.ledger import Reply, ReplyStatus
+from eval_assets.ledger import Batch, Reply, ReplyStatus
 from eval_assets.models import Usage
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -34,6 +34,12 @@ _STATUSES: Mapping[str, ReplyStatus] = {
 }
 _BATCH_ENDED = ("completed", "expired", "cancelled", "failed")
 _OK = 200
+_MOST_REASONS = 3
+
+_INTENT = "eval_assets_batch"
+"""Name of the batch's metadata under which it is found again."""
+
+_CLOCKS_DIFFER_SECONDS = 3600
 
 
 class VendorClient:
@@ -66,7 +72,7 @@ class VendorClient:
         request_id = response.headers.get("x-request-id")
         return read_completion(response.text, request_id=request_id, keys=self._keys)
 
-    async def submit_batch(self, requests: Sequence[ModelRequest]) -> str:
+    async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
         """Submit a batch; see `Client.submit_batch`."""
         lines = [
             json.dumps(
@@ -89,6 +95,7 @@ class VendorClient:
                     "input_file_id": file.id,
                     "endpoint": "/v1/chat/completions",
                     "completion_window": "24h",
+                    "metadata": {_INTENT: intent_id},
                 },
                 cast_to=httpx2.Response,
             )
@@ -97,6 +104,32 @@ class VendorClient:
                 return batch_id
         raise unreadable(response.text, what="no batch", keys=self._keys)
 
+    async def find_batch(self, batch: Batch, *, known: Collection[str]) -> str | None:
+        """Return the batch that was submitted under our name; see `Client.find_batch`."""
+        del known
+        earliest = batch.intended_at.timestamp() - _CLOCKS_DIFFER_SECONDS
+        after: dict[str, str] = {}
+        while True:
+            with translate_errors(openai, keys=self._keys):
+                response = await self._sdk.get(
+                    "/batches",
+                    options={"params": {"limit": 100, **after}},
+                    cast_to=httpx2.Response,
+                )
+            page = mapping(decoded(response.text))
+            listed = page.get("data")
+            if not isinstance(listed, list):
+                raise unreadable(response.text, what="no list of batches", keys=self._keys)
+            for each in map(mapping, listed):
+                if mapping(each.get("metadata")).get(_INTENT) == batch.intent_id:
+                    return str(each.get("id"))
+            last = mapping(listed[-1]) if listed else {}
+            created_at = last.get("created_at")
+            is_older = isinstance(created_at, int | float) and created_at < earliest
+            if is_older or not last or not page.get("has_more"):
+                return None
+            after = {"after": str(last.get("id"))}
+
     async def has_ended(self, batch_id: str) -> bool:
         """Return whether a batch can be collected; see `Client.has_ended`."""
         return (await self._batch(batch_id)).get("status") in _BATCH_ENDED
@@ -104,6 +137,10 @@ class VendorClient:
     async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
         """Return the answers of a batch; see `Client.collect_batch`."""
         batch = await self._batch(batch_id)
+        if batch["status"] == "failed":
+            raise RequestFailed(
+                named(f"the batch failed: {_batch_errors(batch)}", keys=self._keys), remedy="stop"
+            )
         answers: dict[str, Answer] = {}
         for name in ("output_file_id", "error_file_id"):
             if isinstance(file_id := batch.get(name), str):
@@ -148,6 +185,18 @@ class VendorClient:
             http_status=http_status, body=body, headers={}, request_id=request_id, keys=self._keys
         )
         return answer_of(failure)
+
+
+def _batch_errors(batch: Mapping[str, Any]) -> str:
+    """Return why a batch was refused as a whole: the first reasons, each with its line."""
+    errors = mapping(batch.get("errors")).get("data")
+    found = [mapping(each) for each in errors] if isinstance(errors, list) else []
+    reasons = [
+        (f"line {each['line']}: " if isinstance(each.get("line"), int) else "")
+        + str(each.get("message") or each.get("code") or "no reason given")
+        for each in found[:_MOST_REASONS]
+    ]
+    return "; ".join(dict.fromkeys(reasons)) or "no reason given"
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:

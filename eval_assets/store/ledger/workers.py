@@ -42,6 +42,9 @@ _REPLIES_TO = (
     .order_by(attempts.c.started_at, attempts.c.id)
 )
 _END_CLAIMS = sa.delete(claims).where(claims.c.call_key.in_(sa.bindparam("keys", expanding=True)))
+_IN_BATCHES = sa.select(claims.c.call_key).where(
+    claims.c.call_key.in_(sa.bindparam("keys", expanding=True)) & claims.c.batch.is_not(None)
+)
 _RELEASE = _END_CLAIMS.where(claims.c.worker == sa.bindparam("me"))
 
 
@@ -114,7 +117,8 @@ class Worker:
 
         Returns:
             By request key: `claimed` if it is to be sent now, `held` if another worker has it in
-            flight (ask again soon), or the reply, if there is one by now.
+            flight (claim it again soon), `in_batch` if a vendor works on it, which may take a day,
+            or the reply, if there is one by now.
         """
         now = datetime.now(UTC)
         rows = [
@@ -128,9 +132,9 @@ class Worker:
         ]
         with self._ledger.writing() as connection:
             claimed = self._claim(connection, rows, now)
-            found: dict[str, Reply | ClaimState] = {
-                each.call_key: "claimed" if each.call_key in claimed else "held" for each in asked
-            }
+            found: dict[str, Reply | ClaimState] = dict.fromkeys(claimed, "claimed")
+            held = [each.call_key for each in asked if each.call_key not in claimed]
+            found |= _states(connection, held)
             # Only now: another worker may have recorded a reply and released it meanwhile.
             replies = _replies(connection, claimed)
             self._release(connection, replies)
@@ -177,11 +181,17 @@ class Worker:
             connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
 
     def open_batches(self, judge_id: str) -> list[Batch]:
-        """Return a judge's batches that were submitted and not closed, oldest first."""
+        """Return a judge's batches that are not closed, oldest first.
+
+        Those that a living run is about to submit are left out: their requests are claimed.
+        """
+        now = datetime.now(UTC)
+        lapsed = sa.select(workers.c.worker).where(workers.c.lease_until <= now)
         is_open = (
             (batches.c.evaluation == self._ledger.evaluation)
             & (batches.c.judge_id == judge_id)
             & batches.c.closed_at.is_(None)
+            & (batches.c.batch_id.is_not(None) | batches.c.worker.in_(lapsed))
         )
         with self._ledger.reading() as connection:
             found = connection.execute(
@@ -189,44 +199,47 @@ class Worker:
             ).all()
             return [_batch(connection, row) for row in found]
 
-    def open_batch(self, batch: Batch) -> None:
-        """Remember a batch that was submitted; its requests stay claimed until it is closed."""
+    def known_batches(self) -> frozenset[str]:
+        """Return the vendors' names of all batches that were ever submitted."""
+        named = sa.select(batches.c.batch_id).where(batches.c.batch_id.is_not(None))
+        with self._ledger.reading() as connection:
+            return frozenset(connection.scalars(named))
+
+    def intend_batch(self, batch: Batch) -> None:
+        """Remember a batch before it is submitted; its requests stay claimed until it is closed."""
         row = {
-            "intent_id": batch.batch_id,
+            "intent_id": batch.intent_id,
             "evaluation": self._ledger.evaluation,
             "worker": self._id,
             "judge_id": batch.judge_id,
             "batch_id": batch.batch_id,
             "n_requests": len(batch.call_keys),
-            "most_usd": 0.0,
-            "intended_at": batch.submitted_at,
-            "day": batch.submitted_at.astimezone(UTC).date(),
-        }
-        held = {
-            "worker": self._id,
-            "batch": batch.batch_id,
-            "judge_id": batch.judge_id,
-            "operation": "judging",
-            "model": "",
-            "replicate": 0,
-            "most_usd": 0.0,
-            "claimed_at": batch.submitted_at,
+            "most_usd": batch.most_usd,
+            "intended_at": batch.intended_at,
+            "day": batch.intended_at.astimezone(UTC).date(),
         }
         with self._ledger.writing() as connection:
             connection.execute(sa.insert(batches), row)
-            connection.execute(
-                self._ledger.upsert(claims).on_conflict_do_nothing(),
-                [held | {"call_key": key} for key in batch.call_keys],
-            )
+            for keys in _portions(batch.call_keys):
+                is_mine = claims.c.call_key.in_(keys) & (claims.c.worker == self._id)
+                held = sa.update(claims).where(is_mine)
+                connection.execute(held, {"batch": batch.intent_id})
 
-    def close_batch(self, batch_id: str) -> None:
-        """Forget a batch whose results are all recorded."""
+    def confirm_batch(self, intent_id: str, batch_id: str) -> None:
+        """Remember the vendor's name of a batch that was submitted."""
         with self._ledger.writing() as connection:
             connection.execute(
-                sa.update(batches).where(batches.c.intent_id == batch_id),
+                sa.update(batches).where(batches.c.intent_id == intent_id), {"batch_id": batch_id}
+            )
+
+    def close_batch(self, intent_id: str) -> None:
+        """Forget a batch whose results are all recorded, or that the vendor does not have."""
+        with self._ledger.writing() as connection:
+            connection.execute(
+                sa.update(batches).where(batches.c.intent_id == intent_id),
                 {"closed_at": datetime.now(UTC)},
             )
-            connection.execute(sa.delete(claims).where(claims.c.batch == batch_id))
+            connection.execute(sa.delete(claims).where(claims.c.batch == intent_id))
 
     def _claim(
         self, connection: sa.Connection, rows: Sequence[dict[str, Any]], now: datetime
@@ -288,7 +301,14 @@ def _batch(connection: sa.Connection, row: sa.Row[Any]) -> Batch:
     keys = connection.scalars(
         sa.select(claims.c.call_key).where(claims.c.batch == row.intent_id).order_by("call_key")
     )
-    return Batch(row.batch_id, row.judge_id, tuple(keys), row.intended_at)
+    return Batch(
+        intent_id=row.intent_id,
+        judge_id=row.judge_id,
+        call_keys=tuple(keys),
+        intended_at=row.intended_at,
+        most_usd=row.most_usd,
+        batch_id=row.batch_id,
+    )
 
 
 def _replies(connection: sa.Connection, call_keys: Collection[str]) -> dict[str, Reply]:
@@ -298,6 +318,15 @@ def _replies(connection: sa.Connection, call_keys: Collection[str]) -> dict[str,
         rows = connection.execute(_REPLIES_TO, {"keys": keys})
         found |= {key: Reply(text or "", status) for key, text, status in rows}
     return found
+
+
+def _states(connection: sa.Connection, held: Collection[str]) -> dict[str, ClaimState]:
+    """Return whether requests that others hold are in flight or in a batch."""
+    states: dict[str, ClaimState] = dict.fromkeys(held, "held")
+    for keys in _portions(held):
+        found = connection.scalars(_IN_BATCHES, {"keys": keys})
+        states |= dict.fromkeys(found, "in_batch")
+    return states
 
 
 def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:

@@ -35,7 +35,9 @@ def folder(tmp_path: Path) -> Path:
         worker.record([attempt("a", started_at=NOW), failed("b", started_at=NOW)])
         unknown = attempt("c", started_at=NOW, cost_usd=None, charged_usd=0.05)
         worker.record([unknown, attempt("d", started_at=NOW, judge_id="haiku")])
-        worker.open_batch(Batch("batch-1", "haiku", ("e", "f"), NOW))
+        worker.claim([request_for("e", judge_id="haiku"), request_for("f", judge_id="haiku")])
+        worker.intend_batch(Batch("intent-1", "haiku", ("e", "f"), NOW, most_usd=0.03))
+        worker.confirm_batch("intent-1", "batch-1")
     return tmp_path
 
 
@@ -68,9 +70,9 @@ def test_spending_is_shown_by_judge_model_day_and_run(program: Program) -> None:
         "gpt-6-luna",
         f"{NOW.date()}",
         "run-1",
-        "This",
     ]
-    assert "This month  0.0700 of 2 USD at most" in shown
+    # The batch counts with the most that it can cost.
+    assert "This month  0.1000 of 2 USD at most" in shown
 
 
 def test_what_is_in_flight_is_shown(program: Program) -> None:

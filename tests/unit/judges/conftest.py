@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,6 +47,7 @@ class MemoryLedger:
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
         self.batches: list[Batch] = []
+        self.closed: list[Batch] = []
         self.refused: set[tuple[str, str, str]] = set()
         self.n_commits = 0
 
@@ -61,8 +63,11 @@ class MemoryLedger:
         return found
 
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        """Claim everything: nobody else asks."""
-        found: dict[str, Reply | ClaimState] = {each.call_key: "claimed" for each in asked}
+        """Claim everything that is in no batch: nobody else asks."""
+        held = {key for batch in self.batches for key in batch.call_keys}
+        found: dict[str, Reply | ClaimState] = {
+            each.call_key: "in_batch" if each.call_key in held else "claimed" for each in asked
+        }
         return found | self.replies(found)
 
     def release(self, call_keys: Collection[str]) -> None:
@@ -85,13 +90,25 @@ class MemoryLedger:
         """Batches under way."""
         return [batch for batch in self.batches if batch.judge_id == judge_id]
 
-    def open_batch(self, batch: Batch) -> None:
+    def known_batches(self) -> frozenset[str]:
+        """Names of all batches."""
+        return frozenset(each.batch_id for each in self.batches + self.closed if each.batch_id)
+
+    def intend_batch(self, batch: Batch) -> None:
         """Remember a batch."""
         self.batches.append(batch)
 
-    def close_batch(self, batch_id: str) -> None:
+    def confirm_batch(self, intent_id: str, batch_id: str) -> None:
+        """Remember the vendor's name of a batch."""
+        self.batches = [
+            replace(batch, batch_id=batch_id) if batch.intent_id == intent_id else batch
+            for batch in self.batches
+        ]
+
+    def close_batch(self, intent_id: str) -> None:
         """Forget a batch."""
-        self.batches = [batch for batch in self.batches if batch.batch_id != batch_id]
+        self.closed += [batch for batch in self.batches if batch.intent_id == intent_id]
+        self.batches = [batch for batch in self.batches if batch.intent_id != intent_id]
 
 
 def units(n: int) -> list[Unit]:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from eval_assets.judges import (
     live_judges,
     n_ended_batches,
 )
-from eval_assets.ledger import Batch
+from eval_assets.raters import Judge
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
 BY_BATCH = tuple(dataclasses.replace(judge, batch=True) for judge in PAIR)
@@ -118,10 +119,7 @@ def test_a_batch_that_the_vendor_no_longer_knows_is_submitted_again(
 ) -> None:
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(2), BY_BATCH)
-    ledger.batches = [
-        Batch(f"gone_{i}", batch.judge_id, batch.call_keys, batch.submitted_at)
-        for i, batch in enumerate(ledger.batches)
-    ]
+    ledger.batches = [dataclasses.replace(batch, batch_id="gone") for batch in ledger.batches]
     judge_all(units(2), BY_BATCH)
     assert {attempt.error for attempt in ledger.attempts} == {"not among the results of its batch"}
     assert {score.status for score in judge_all(units(2), BY_BATCH).scores} == {"ok"}
@@ -152,10 +150,11 @@ def test_a_batch_stays_within_the_budget(
 
 
 def test_settings_go_into_batches_as_into_requests(
-    provider: RunningProvider, judge_all: JudgeAll
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:
     sampling = dataclasses.replace(BY_BATCH[1], model="claude-haiku-4-5")
     judge_all(units(1), [BY_BATCH[0], sampling])
+    ledger.batches.clear()
     judge_all(units(1), [PAIR[0], dataclasses.replace(PAIR[1], model="claude-haiku-4-5")])
     (upload, create) = (e for e in provider.log.requests if e.path in {"/v1/files", BATCHES})
     line = next(part for part in upload.body.splitlines() if part.startswith(b'{"custom_id"'))
@@ -184,3 +183,86 @@ def test_large_batches_are_split(
     monkeypatch.setattr(batching, "_MOST_REQUESTS", 4)
     judge_all(units(10), BY_BATCH[:1])
     assert [len(batch.call_keys) for batch in ledger.batches] == [4, 4, 2]
+
+
+class BrokenOffError(RuntimeError):
+    """The end of a process."""
+
+
+@pytest.mark.parametrize("judge", BY_BATCH, ids=lambda judge: judge.provider)
+@pytest.mark.parametrize("when", ["intend_batch", "confirm_batch"])
+def test_a_batch_of_a_run_that_broke_off_is_looked_for_and_submitted_once(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll, when: str, judge: Judge
+) -> None:
+    def break_off(*given: Any) -> None:
+        if when == "intend_batch":
+            MemoryLedger.intend_batch(ledger, *given)
+        raise BrokenOffError
+
+    provider.behave(Behaviour(batch_polls=0))
+    judge_all(units(2), [judge])  # another batch of two requests, which is not the one
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ledger, when, break_off)
+        with pytest.raises(BrokenOffError):
+            judge_all(units(4), [judge])
+    for _ in range(2):
+        last = judge_all(units(4), [judge])
+
+    assert {score.status for score in last.scores} == {"ok"}
+    created = [
+        each.path
+        for each in provider.log.requests
+        if each.method == "POST" and each.path.endswith("/batches")
+    ]
+    assert len(created) == 2
+    assert ledger.batches == []
+
+
+def test_a_batch_that_the_vendor_refuses_stops_its_judge_with_the_reason(
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batching, "in_batches", lambda asked: [[*asked, asked[0]]])
+    provider.behave(Behaviour(batch_polls=0))
+    judge_all(units(2), BY_BATCH[:1])
+    summary = judge_all(units(2), BY_BATCH[:1])
+
+    [judge] = summary.judges
+    assert judge.stopped.startswith("the batch failed: line 3: Each line needs a custom_id")
+    assert {score.status for score in summary.scores} == {"api_error"}
+    assert {attempt.raw_output for attempt in ledger.attempts} == {None}
+    assert ledger.batches == []
+
+
+def test_units_with_one_text_are_one_request_of_a_batch(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=0))
+    twins = [units(1)[0], dataclasses.replace(units(1)[0], response_id="twin")]
+    judge_all(twins, BY_BATCH)
+    assert {score.status for score in judge_all(twins, BY_BATCH).scores} == {"ok"}
+    assert len(ledger.attempts) == 2
+
+
+def test_a_judge_that_is_asked_live_again_waits_for_its_batch_and_pays_nothing_twice(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=1))
+    judge_all(units(2), BY_BATCH)
+    live = judge_all(units(3))
+    assert Counter(score.status for score in live.scores) == {"missing": 4, "ok": 2}
+    assert {score.status for score in judge_all(units(3)).scores} == {"ok"}
+    assert len(provider.log.completions) == 2
+    assert ledger.batches == []
+
+
+def test_what_another_run_has_in_flight_is_in_no_batch(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(batch_polls=1000))
+    judge_all(units(2), BY_BATCH[:1])
+    again = judge_all(units(3), BY_BATCH[:1])
+    assert [score.status for score in again.scores] == ["missing"] * 3
+    assert [len(batch.call_keys) for batch in ledger.batches] == [2, 1]

@@ -27,7 +27,7 @@ from eval_assets.store.ledger import (
     write_staged_mode,
 )
 from eval_assets.store.ledger import copies as copies_module
-from tests.unit.store.ledger.conftest import NOW, attempt, failed
+from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 from tests.unit.store.ledger.test_seals import MAPPED, a_reading
 
 Connection = duckdb.DuckDBPyConnection
@@ -160,9 +160,12 @@ def test_spending_of_a_run_is_null_if_part_of_it_is_unknown(
 def test_open_batches_are_copied_with_their_requests(
     ledger: SqlLedger, worker: Worker, connection: Connection
 ) -> None:
-    worker.open_batch(Batch("batch-1", "gpt", ("b", "a"), NOW))
-    worker.open_batch(Batch("batch-2", "gpt", ("c",), NOW))
-    worker.close_batch("batch-2")
+    worker.claim([request_for(key) for key in "abcd"])
+    for number, keys in enumerate([("b", "a"), ("c",), ("d",)], start=1):
+        worker.intend_batch(Batch(f"intent-{number}", "gpt", keys, NOW))
+    worker.confirm_batch("intent-1", "batch-1")
+    worker.confirm_batch("intent-2", "batch-2")
+    worker.close_batch("intent-2")
 
     assert copied(ledger, connection, "SELECT * FROM judge_batches") == [
         ("batch-1", "gpt", ["a", "b"], NOW)
@@ -186,7 +189,9 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
     version, reading = MAPPED, a_reading()
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
         worker.record([attempt("a"), failed("b")])
-        worker.open_batch(Batch("batch-1", "gpt", ("c",), NOW))
+        worker.claim([request_for("c")])
+        worker.intend_batch(Batch("intent-1", "gpt", ("c",), NOW))
+        worker.confirm_batch("intent-1", "batch-1")
     append_history(ledger, "dual_judgements", [asdict(judgement(1))])
     register_versions(ledger, [(version, {})], at=NOW)
     record_reading(ledger, reading)
@@ -201,7 +206,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
     with open_ledger(tmp_path, evaluation="poems", database=database, given=lost) as found:
         assert Worker(found, asset="x").replies(["a", "b"]) == {"a": Reply("4", "ok")}
         assert Worker(found, asset="x").open_batches("gpt") == [
-            Batch("batch-1", "gpt", ("c",), NOW)
+            Batch("batch-1", "gpt", ("c",), NOW, batch_id="batch-1")
         ]
         assert readings_of(found, "q") == [reading]
         assert versions_of(found) == [version.numbered("1.0.0", parent=None)]

@@ -128,7 +128,9 @@ def test_an_empty_ledger_has_spent_nothing(ledger: SqlLedger) -> None:
 
 def test_what_is_in_flight_is_shown_by_worker_and_batch(ledger: SqlLedger, worker: Worker) -> None:
     worker.claim([request_for("a"), request_for("b")])
-    worker.open_batch(Batch("batch-1", "haiku", ("c",), NOW))
+    worker.claim([request_for("c", judge_id="haiku")])
+    worker.intend_batch(Batch("intent-1", "haiku", ("c",), NOW))
+    worker.confirm_batch("intent-1", "batch-1")
 
     found = in_flight(ledger).sort_values("judge_id")[["judge_id", "batch_id", "n_requests"]]
     assert found.to_numpy().tolist() == [["gpt", None, 2], ["haiku", "batch-1", 1]]

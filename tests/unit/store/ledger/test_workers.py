@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from eval_assets.ledger import Attempt, Batch, Refusal, Reply
 from eval_assets.store.connection import StoreError
-from eval_assets.store.ledger import SqlLedger, Worker, open_ledger
+from eval_assets.store.ledger import SqlLedger, Worker, open_ledger, spent_in_month
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
@@ -259,16 +259,22 @@ def test_what_an_endpoint_refuses_for_a_model_is_remembered(worker: Worker) -> N
 def test_requests_of_a_batch_stay_claimed_after_its_run_until_it_is_closed(
     ledger: SqlLedger, other: Worker
 ) -> None:
-    batch = Batch("batch-1", "gpt", ("a", "b"), NOW)
+    batch = Batch("intent-1", "gpt", ("a", "b"), NOW, most_usd=0.5)
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
-        worker.open_batch(batch)
+        worker.claim([request_for("a"), request_for("b")])
+        worker.intend_batch(batch)
+        assert other.open_batches("gpt") == []  # it is about to be submitted
 
-    assert other.claim([request_for("a")]) == {"a": "held"}
+    assert other.claim([request_for("a")]) == {"a": "in_batch"}
     assert other.open_batches("gpt") == [batch]
     assert other.open_batches("haiku") == []
+    other.confirm_batch("intent-1", "batch-1")
+    assert other.open_batches("gpt") == [dataclasses.replace(batch, batch_id="batch-1")]
+    assert other.known_batches() == {"batch-1"}
+    assert spent_in_month(ledger, NOW.date()) == pytest.approx(0.5)
 
     other.record([attempt("a", in_batch=True), failed("b", in_batch=True)])
-    other.close_batch("batch-1")
+    other.close_batch("intent-1")
 
     assert other.open_batches("gpt") == []
     assert other.claim([request_for("a"), request_for("b")]) == {
