@@ -11,6 +11,9 @@ from benchmarks.table import written_between
 SECTIONS = ("spine", "statistics", "coverage", "judging", "labelling")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
+SIMULATIONS = ("promises",)
+"""Likewise; they run for a quarter of an hour, and only if they are named."""
+
 README = Path(__file__).with_name("README.md")
 
 
@@ -25,10 +28,10 @@ def machine() -> str:
 def main() -> None:
     """Run the sections that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("section", nargs="*", help=f"of {', '.join(SECTIONS)}; all by default")
+    parser.add_argument("section", nargs="*", help=f"of {', '.join((*SECTIONS, *SIMULATIONS))}")
     sections = parser.parse_args().section or SECTIONS
-    if unknown := set(sections).difference(SECTIONS):
-        parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    if unknown := set(sections).difference(SECTIONS, SIMULATIONS):
+        parser.error(f"no section {', '.join(sorted(unknown))}")
     for section in sections:
         table: str = importlib.import_module(f"benchmarks.{section}").table()
         text = f"{table}\n\n{machine()}"
