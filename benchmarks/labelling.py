@@ -28,6 +28,7 @@ PAGE_BYTES = 300 * 1024
 N_RESPONSES = 500
 N_KEYS = 100
 
+# A person reads before the next key, so each is pressed after the last label was saved.
 _PRESS = """async (keys) => {
     const taken = [];
     for (let n = 0; n < keys; n += 1) {
@@ -37,6 +38,8 @@ _PRESS = """async (keys) => {
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
         taken.push(performance.now() - started);
         if (document.getElementById("unit-title").textContent === before) throw Error("no next");
+        const status = document.getElementById("status");
+        while (status.dataset.state !== "saved") await new Promise((done) => setTimeout(done, 5));
     }
     return taken;
 }"""

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from eval_assets.labelling import Assignment, Study
-from eval_assets.server import LeadSources, lead_token, make_app, rater_links
+from eval_assets.labelling import Assignment, Study, shown_responses
+from eval_assets.readers import read_assignments, read_evaluation, read_responses
+from eval_assets.server import LeadSources, lead_token, make_app, offline_page, rater_links
 from tests.unit.labelling.conftest import study_of
 
 ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -88,6 +89,40 @@ def test_no_byte_of_the_answers_to_a_rater_is_from_another_rater(
         everything = reply.text + str(reply.headers)
         for secret in ("ben", "own words", "only ben sees", "id-of-", link(study, "ben")[3:]):
             assert secret not in everything.replace("benefit", "")
+
+
+def test_no_byte_of_the_answers_to_a_rater_is_from_a_judge_or_a_label_file(tmp_path: Path) -> None:
+    (tmp_path / "evaluation.yaml").write_text(
+        "name: e\nrubric:\n  - {id: clarity, question: Is it clear?, scale: likert5}\n"
+        "judges: [{id: hidden-judge, provider: recorded, model: hidden-model, scores: s.csv}]\n"
+        "labelling: {raters: [anna, ben], show: [topic], hide: [expected]}\n"
+    )
+    (tmp_path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name,topic,expected\n"
+        "a1,Ask,Answer,system-under-test,law,the expected outcome\n"
+    )
+    (tmp_path / "s.csv").write_text(
+        "response_id,judge_model,question_id,score,raw_output\n"
+        "a1,hidden-model,clarity,4.125,because it says 4.125\n"
+    )
+    (tmp_path / "labels.csv").write_text(
+        "response_id,rater_id,question_id,rating,notes\na1,cleo,clarity,2,what cleo wrote\n"
+    )
+    evaluation = read_evaluation(tmp_path)
+    shown = shown_responses(evaluation, read_responses(evaluation))
+    study = Study(evaluation, shown, read_assignments(evaluation))
+    with TestClient(make_app(study, hosts=["testserver"])) as client:
+        anna = link(study, "anna")
+        code = units(client, study, "anna")[0]
+        label(client, study, "anna", code)
+        seen = [client.get(path) for path in (anna, f"{anna}/answers", f"{anna}/nothing", "/")]
+        seen.append(client.post(f"{anna}/labels", content=b"{", headers={"content-type": "x/y"}))
+    page = offline_page(study, "anna")
+
+    assert "law" in seen[0].text
+    for said in [page, *(reply.text + str(reply.headers) for reply in seen)]:
+        for secret in ("4.125", "hidden-", "cleo", "because", "expected", "under-test", "ben"):
+            assert secret not in said
 
 
 def test_raters_cannot_label_what_is_not_theirs(client: TestClient, study: Study) -> None:

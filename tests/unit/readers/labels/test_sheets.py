@@ -8,6 +8,7 @@ import pytest
 
 from eval_assets.labelling import Study, sheet_text, shown_responses
 from eval_assets.readers import read_evaluation, read_labels, read_responses
+from tests.unit.readers.formats.xlsx import Cell, workbook
 
 DECLARED = """\
 name: made-up
@@ -66,4 +67,25 @@ def test_a_filled_sheet_is_read_back(
 
     assert len(found.ratings) == 4
     assert set(found.ratings["rater_id"]) == {"anna"}
+    assert set(found.ratings["value"]) == {1.0}
+
+
+def test_a_sheet_saved_as_a_workbook_is_read_back(tmp_path: Path) -> None:
+    (tmp_path / "evaluation.yaml").write_text(DECLARED)
+    (tmp_path / "responses.csv").write_text(KEYED)
+    (tmp_path / "labels").mkdir()
+    given = read_responses(read_evaluation(tmp_path))
+    evaluation = read_evaluation(tmp_path)
+    study = Study(evaluation, shown_responses(evaluation, given))
+    header, *rows = filled(sheet_text(given, study.desk("anna").units), "1")
+    score, turn = header.index("score"), header.index("turn_index")
+    cells: list[list[Cell]] = [[*header]]
+    for row in rows:  # a spreadsheet program makes numbers of what looks like one
+        typed = [float(cell) if k in {score, turn} else cell or None for k, cell in enumerate(row)]
+        cells.append([*typed])
+    (tmp_path / "labels" / "anna.xlsx").write_bytes(workbook({"Sheet1": cells}))
+
+    found = read_labels(read_evaluation(tmp_path), given)
+
+    assert len(found.ratings) == 4
     assert set(found.ratings["value"]) == {1.0}
