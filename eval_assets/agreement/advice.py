@@ -51,6 +51,8 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
         >>> found[0].finding
         'r1 gives 3 every time, while others vary on the same 6 responses'
     """
+    if not given.rater_ids:
+        return []
     is_shared = np.bincount(given.unit, minlength=given.n_responses)[given.unit] > 1
     unit, rater, value = given.unit[is_shared], given.rater[is_shared], given.value[is_shared]
     apart = value - _means(value, unit)[unit]

@@ -63,6 +63,13 @@ def test_nothing_is_said_of_a_rater_with_fewer_than_five_shared_responses() -> N
     assert patterns(CLARITY, r1=[5], r2=[1]) == []
 
 
+def test_without_raters_nothing_is_said() -> None:
+    nothing = np.array([], dtype=np.int64)
+    given = LongRatings(nothing, nothing, nothing.astype(np.float64), (), 6)
+
+    assert rater_patterns(CLARITY, given) == []
+
+
 def test_raters_half_a_scale_apart_on_the_same_responses_are_named() -> None:
     """2 points apart on every response: 1 above and 1 below the mean of both."""
     strict, lenient = [2.0, 3, 1, 2, 3], [4.0, 5, 3, 4, 5]
