@@ -8,10 +8,12 @@ import click
 
 from eval_assets.fake_provider import (
     FAULT_KINDS,
+    LIKES,
     MODELS,
     Behaviour,
     FaultKind,
     Faults,
+    Like,
     Model,
     RateLimit,
     mixed_rates,
@@ -87,6 +89,11 @@ class _FaultRate(click.ParamType[tuple[FaultKind, float]]):
     show_default=True,
     help="Seconds until a batch ends.",
 )
+@click.option(
+    "--like",
+    type=click.Choice(LIKES),
+    help="Speak OpenAI's format with the quirks of another server, which has models of any name.",
+)
 @click.option("--model", "model_names", multiple=True, help="One more OpenAI-compatible model.")
 def fake_provider(  # noqa: PLR0913 - one per option
     *,
@@ -98,6 +105,7 @@ def fake_provider(  # noqa: PLR0913 - one per option
     seed: int,
     requests_per_minute: int | None,
     batch_seconds: float,
+    like: Like | None,
     model_names: tuple[str, ...],
 ) -> None:
     """Serve a stand-in for OpenAI and Anthropic on this machine until Ctrl-C.
@@ -115,6 +123,7 @@ def fake_provider(  # noqa: PLR0913 - one per option
             faults=Faults(rates=rates, seed=seed),
             limit=RateLimit(requests=requests_per_minute) if requests_per_minute else None,
             batch_seconds=batch_seconds,
+            like=like,
             models=(*MODELS, *(Model(name, "openai", takes="both") for name in model_names)),
             log_size=_LOG_SIZE,
         )

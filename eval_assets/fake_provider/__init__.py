@@ -10,6 +10,7 @@ up. It knows nothing of the rest of the package.
 """
 
 from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.compatible import LIKES, Like
 from eval_assets.fake_provider.faults import FAULT_KINDS, FaultKind, Faults, mixed_rates
 from eval_assets.fake_provider.log import ReceivedRequest, RequestLog
 from eval_assets.fake_provider.models import MODELS, Model
@@ -19,11 +20,13 @@ from eval_assets.fake_provider.server import RunningProvider, running
 
 __all__ = [
     "FAULT_KINDS",
+    "LIKES",
     "MODELS",
     "Behaviour",
     "FakeProvider",
     "FaultKind",
     "Faults",
+    "Like",
     "Model",
     "RateLimit",
     "ReceivedRequest",

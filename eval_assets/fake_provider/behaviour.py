@@ -11,6 +11,7 @@ from eval_assets.fake_provider.models import MODELS
 if TYPE_CHECKING:
     from datetime import date
 
+    from eval_assets.fake_provider.compatible import Like
     from eval_assets.fake_provider.models import Model
     from eval_assets.fake_provider.rate_limit import RateLimit
 
@@ -30,6 +31,8 @@ class Behaviour:
         batch_polls: How often a batch is looked at before it has ended.
         batch_seconds: How long a batch takes at least.
         models: The models that exist.
+        like: Server whose quirks the OpenAI format has, and which has models of any name; None for
+            OpenAI itself.
         today: The day that decides which models have ended; None for the actual day.
         log_size: How many requests the log keeps; None for all.
 
@@ -45,6 +48,7 @@ class Behaviour:
     batch_polls: int = 1
     batch_seconds: float = 0.0
     models: tuple[Model, ...] = MODELS
+    like: Like | None = None
     today: date | None = None
     log_size: int | None = None
 

@@ -36,6 +36,7 @@ ReplyFault: TypeAlias = Literal[
     "thinking_first",
     "duplicate",
     "html_page",
+    "odd_shape",
 ]
 """Answered, but not with what was asked for."""
 

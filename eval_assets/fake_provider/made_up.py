@@ -34,6 +34,9 @@ _RANGE: Final = re.compile(
 _ASKED_FOR: Final = re.compile(
     r"(?:score|scale|rating|rate)\D{0,40}" + _RANGE.pattern, re.IGNORECASE
 )
+_LISTED: Final = re.compile(
+    r"score\D{0,20}one of (?P<low>-?\d+)(?:, -?\d+)*, (?P<high>-?\d+)", re.IGNORECASE
+)
 _BOUNDS: Final = {
     name: re.compile(name + r"\W{1,4}(-?\d+(?:\.\d+)?)") for name in ("minimum", "maximum")
 }
@@ -139,7 +142,8 @@ def plain_answer(prompt: str, *, subject: str, model: str, as_json: bool) -> str
 
     Args:
         prompt: The whole conversation. Where it asks for a score and gives its range in figures
-            ("score from 0 to 4", "Relevance score (0.0-1.0):"), the answer is that score.
+            ("score from 0 to 4", "Relevance score (0.0-1.0):", "the score is one of 0, 1, 2"), the
+            answer is that score.
         subject: The response that is judged.
         model: The answering model.
         as_json: Whether a JSON object was demanded; it is given, too, where the prompt speaks of
@@ -148,7 +152,7 @@ def plain_answer(prompt: str, *, subject: str, model: str, as_json: bool) -> str
     Returns:
         A score, or a short text that says of itself that it is made up.
     """
-    asked = _ASKED_FOR.search(prompt)
+    asked = _ASKED_FOR.search(prompt) or _LISTED.search(prompt)
     if asked is None or not float(asked["low"]) < float(asked["high"]):
         text = made_up_text(prompt, model=model)
         return json.dumps({"text": text}) if as_json else text

@@ -13,6 +13,7 @@ from eval_assets.fake_provider.anthropic_batches import AnthropicBatches
 from eval_assets.fake_provider.anthropic_wire import ANTHROPIC
 from eval_assets.fake_provider.batches import EntryResult
 from eval_assets.fake_provider.chance import digest, fraction
+from eval_assets.fake_provider.compatible import refusal, rewritten
 from eval_assets.fake_provider.completions import completion_of, n_tokens
 from eval_assets.fake_provider.exchange import (
     Answer,
@@ -26,6 +27,8 @@ from eval_assets.fake_provider.exchange import (
 )
 from eval_assets.fake_provider.log import ReceivedRequest, RequestLog
 from eval_assets.fake_provider.model_lists import models_reply
+from eval_assets.fake_provider.models import Model
+from eval_assets.fake_provider.odd_shapes import odd_bytes
 from eval_assets.fake_provider.openai_batches import OpenAIBatches
 from eval_assets.fake_provider.openai_wire import OPENAI
 from eval_assets.fake_provider.rate_limit import SlidingWindow
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
     from eval_assets.fake_provider.behaviour import Behaviour
     from eval_assets.fake_provider.exchange import JsonObject
     from eval_assets.fake_provider.faults import FaultKind
-    from eval_assets.fake_provider.models import Model
     from eval_assets.fake_provider.questions import Question
     from eval_assets.fake_provider.wire import Wire
 
@@ -159,12 +161,19 @@ class FakeProvider:
     def _completion_reply(
         self, request: Request, wire: Wire, ask: _Ask, fault: FaultKind | None
     ) -> Reply:
-        question = wire.read(json_object(request.body), self._live_model)
+        asked, like = json_object(request.body), self._behaviour.like if wire is OPENAI else None
+        if like and (refused := refusal(asked, like)):
+            return refused
+        question = wire.read(asked, self._live_model)
         headers = self._admit(request.key, wire, question)
         if fault == "html_page":
             return Reply(200, _HTML_PAGE, headers, content_type="text/html")
-        body = self._completed(question, wire, ask, fault, in_batch=False)
-        return Reply(200, json_bytes(body), headers, delay_seconds=self._delay_seconds(ask))
+        reply = self._completed(question, wire, ask, fault, in_batch=False)
+        if like:
+            reply = rewritten(reply, like)
+        odd = fault == "odd_shape"
+        body = odd_bytes(reply, at=fraction("odd", ask.content)) if odd else json_bytes(reply)
+        return Reply(200, body, headers, delay_seconds=self._delay_seconds(ask))
 
     def _delay_seconds(self, ask: _Ask) -> float:
         latency, jitter = self._behaviour.latency_seconds, self._behaviour.jitter_seconds
@@ -218,6 +227,8 @@ class FakeProvider:
 
     def _live_model(self, name: str) -> Model | None:
         model = self._models.get(name)
+        if model is None and self._behaviour.like:
+            return Model(name, "openai", takes="both")
         return None if model is None or model.has_ended(self._today) else model
 
     @property

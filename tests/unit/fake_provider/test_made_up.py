@@ -95,6 +95,7 @@ def test_objects_arrays_and_references_are_filled_in_order() -> None:
         ("Return ONLY a float.\nRelevance score (0.0-1.0):", (0.0, 1.0)),
         ("Give a score from 0 to 4.", (0, 4)),
         ("Rate it on a scale between 1 and 5", (1, 5)),
+        ("The score is one of 0, 1, 2, 3, 4.", (0, 4)),
     ],
 )
 def test_a_prompt_that_asks_for_a_score_gets_a_bare_number(
