@@ -2,6 +2,8 @@
 # into .venv, with the versions of constraints.txt.
 
 PYTHON ?= python3
+PORT ?= 3000
+UI_DATA := $(or $(EVAL_DATA),data)
 EVAL_DATA ?= data/sample
 export EVAL_DATA
 export DAGSTER_DISABLE_TELEMETRY = 1
@@ -9,12 +11,21 @@ export DAGSTER_DISABLE_TELEMETRY = 1
 BIN := .venv/bin
 SOURCES := eval_assets tests benchmarks data
 
+# Dagster treats TERM as it treats INT, which a shell ignores in what it starts with `&`.
+define INTERRUPTIBLE
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+endef
+export INTERRUPTIBLE
+
 .PHONY: help run test test-slow ui bench lint clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run [EVAL_DATA=folder]   evaluate a folder (default data/sample); say what was measured'
-	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI on http://127.0.0.1:3000'
+	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI on http://127.0.0.1:3000 (or PORT=...): all'
+	@echo '                              evaluations in data, or of the folder'
 	@echo 'make test                     lint, types and all tests, as CI runs them'
 	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; and the store on DuckDB 2'
 	@echo 'make bench                    the benchmark tables'
@@ -23,7 +34,10 @@ run: .venv/installed
 	$(BIN)/eval-assets run
 
 ui: .venv/installed
-	DAGSTER_HOME='$(CURDIR)' $(BIN)/dg dev --workspace workspace.yaml --host 127.0.0.1 --port 3000
+	@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null \
+	  || { echo 'Port $(PORT) is in use: make ui PORT=...'; exit 1; }
+	@EVAL_DATA='$(UI_DATA)' DAGSTER_HOME='$(CURDIR)' exec $(BIN)/python -c "$$INTERRUPTIBLE" \
+	  $(BIN)/dg dev --workspace workspace.yaml --host 127.0.0.1 --port $(PORT)
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto
@@ -58,6 +72,7 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ duckdb==2.0.0
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	@echo 'Installing into .venv; this takes a minute or two.'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
 	@touch $@
 

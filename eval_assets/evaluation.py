@@ -16,6 +16,7 @@ from annotated_types import MinLen
 from eval_assets.declared import NotNegative, Text, set_by_reader
 from eval_assets.human_raters import Labelling
 from eval_assets.models import Price
+from eval_assets.operation import Alerts, Schedule, is_owner
 from eval_assets.problems import Fault, raise_faults
 from eval_assets.raters import Generator, Judge, Staged
 from eval_assets.rubric import RubricQuestion
@@ -97,10 +98,13 @@ class Evaluation:
         capabilities: What models take, by model, before the table that ships.
         tuning: How judges are tuned.
         labelling: How people label.
+        owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
+        schedule: When everything runs again by itself.
+        alerts: Which changes are reported.
 
     Raises:
-        DeclarationError: If two entries share an id, a gate cannot have its minimum, or fewer than
-            two judges are staged.
+        DeclarationError: If two entries share an id, a gate cannot have its minimum, fewer than
+            two judges are staged, or an owner is neither an address nor a team.
     """
 
     name: Text
@@ -120,6 +124,9 @@ class Evaluation:
     capabilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
     tuning: Tuning = field(default_factory=Tuning)
     labelling: Labelling = field(default_factory=Labelling)
+    owners: tuple[Text, ...] = ()
+    schedule: Schedule = field(default_factory=Schedule)
+    alerts: Alerts = field(default_factory=Alerts)
 
     def __post_init__(self) -> None:
         faults = [
@@ -128,6 +135,7 @@ class Evaluation:
             *_repeated("generators", [generator.id for generator in self.generators]),
             *_gate_faults(self.gates),
             *self._jury_faults(),
+            *_owner_faults(self.owners),
         ]
         if self.staged is not None and len(self.judges) < _PAIR:
             remedy = "Declare a second judge, or remove it"
@@ -188,3 +196,10 @@ def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
         if name == "human_a_hh" and gate.level is not None:
             what = "A^HH has no level of measurement"
             yield Fault(("gates", name, "level"), what, "Remove it")
+
+
+def _owner_faults(owners: Sequence[str]) -> Iterator[Fault]:
+    for place, owner in enumerate(owners):
+        if not is_owner(owner):
+            what = f'"{owner}" is neither an e-mail address nor a team'
+            yield Fault(("owners", place), what, "Write anna@example.org or team:evaluation")

@@ -5,6 +5,7 @@ Alerts go by checks, not by failed runs: a run whose check warns succeeds.
 
 import json
 import os
+import re
 import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -18,7 +19,9 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.labelling import SessionFolder
+from eval_assets.operation import Schedule
 from eval_assets.problems import InputError
+from eval_assets.readers import evaluations_in
 
 WEBHOOK = "EVAL_ALERT_URL"
 """Environment variable with the address that alerts are posted to, as Slack's `{"text": ...}`."""
@@ -33,12 +36,65 @@ REST = timedelta(minutes=10)
 State = Literal["passed", "warned", "failed", "crashed"]
 
 
-@dg.sensor(
-    job_name="evaluate",
-    minimum_interval_seconds=30,
-    description="Runs everything when a file of the evaluation folder is added or changed.",
-)
-def new_files(
+def automation_of(
+    folder: EvaluationFolder, *, before: str, schedule: Schedule
+) -> tuple[list[dg.SensorDefinition], dg.ScheduleDefinition]:
+    """Return sensors and schedule of one evaluation; all are off until somebody starts them.
+
+    Args:
+        folder: The evaluation.
+        before: What all names begin with.
+        schedule: When the schedule runs it.
+    """
+    job_name = f"{before}evaluate"
+    sensors = [
+        dg.SensorDefinition(
+            name=f"{before}new_files",
+            job_name=job_name,
+            minimum_interval_seconds=30,
+            description="Runs everything when a file of the evaluation folder is added or changed.",
+            evaluation_fn=lambda context: look_for_files(context, folder),
+        ),
+        dg.SensorDefinition(
+            name=f"{before}ended_batches",
+            job_name=job_name,
+            minimum_interval_seconds=300,
+            description="Runs everything when a batch of judge requests has ended.",
+            evaluation_fn=lambda context: look_for_batches(context, folder),
+        ),
+        dg.SensorDefinition(
+            name=f"{before}check_alerts",
+            job_name=alert.name,
+            minimum_interval_seconds=30,
+            description="Sends one alert when a check fails, crashes, or passes again.",
+            evaluation_fn=lambda context: look_for_alerts(context, folder),
+        ),
+    ]
+    rerun = dg.ScheduleDefinition(
+        name=f"{before}scheduled_rerun",
+        job_name=job_name,
+        cron_schedule=schedule.cron,
+        execution_timezone=schedule.timezone,
+        description="Runs everything again; files that did not change are not read again.",
+        tags_fn=lambda _: folder.run_tags,
+    )
+    return sensors, rerun
+
+
+def names_before(prefix: str, root: EvaluationFolder) -> str:
+    """Return what the names of an evaluation's jobs, schedule and sensors begin with.
+
+    That is the folder's name with underscores for what Dagster does not allow there, and a digest
+    of it if that would be the name of two folders.
+    """
+    if not prefix:
+        return ""
+    plain = {name: re.sub(r"\W", "_", name, flags=re.ASCII) for name in evaluations_in(root.root)}
+    shared = list(plain.values()).count(plain[prefix]) > 1
+    return f"{plain[prefix]}_{version_of(prefix)[:6]}_" if shared else f"{plain[prefix]}_"
+
+
+def look_for_files(
     context: dg.SensorEvaluationContext, folder: EvaluationFolder
 ) -> dg.RunRequest | dg.SkipReason:
     """Request one run for each state of the folder's files that was not seen before.
@@ -59,12 +115,7 @@ def new_files(
     return dg.RunRequest(run_key=state, tags=folder.run_tags)
 
 
-@dg.sensor(
-    job_name="evaluate",
-    minimum_interval_seconds=300,
-    description="Runs everything when a batch of judge requests has ended.",
-)
-def ended_batches(
+def look_for_batches(
     context: dg.SensorEvaluationContext, folder: EvaluationFolder
 ) -> dg.RunRequest | dg.SkipReason:
     """Request a run if vendors have answered a batch; the run collects the replies."""
@@ -72,17 +123,6 @@ def ended_batches(
     if not n_ended:
         return dg.SkipReason("no batch is waiting to be collected")
     context.log.info("%d batches are waiting to be collected", n_ended)
-    return dg.RunRequest(tags=folder.run_tags)
-
-
-@dg.schedule(
-    job_name="evaluate",
-    cron_schedule="0 6 * * *",
-    execution_timezone="UTC",
-    description="Every morning: files that did not change are not read again.",
-)
-def scheduled_rerun(folder: EvaluationFolder) -> dg.RunRequest:
-    """Request a run of everything."""
     return dg.RunRequest(tags=folder.run_tags)
 
 
@@ -134,12 +174,9 @@ def alert() -> None:
     send_alert()
 
 
-@dg.sensor(
-    job_name="alert",
-    minimum_interval_seconds=30,
-    description="Sends one alert when a check fails, crashes, or passes again.",
-)
-def check_alerts(context: dg.SensorEvaluationContext, folder: EvaluationFolder) -> dg.SensorResult:
+def look_for_alerts(
+    context: dg.SensorEvaluationContext, folder: EvaluationFolder
+) -> dg.SensorResult:
     """Compare every check's latest state with the one last reported, which the cursor holds.
 
     Dagster's history may serve several evaluations: only runs of this one count, and the cursor
@@ -153,6 +190,8 @@ def check_alerts(context: dg.SensorEvaluationContext, folder: EvaluationFolder) 
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("check_alerts needs its code location")
     for key in sorted(context.repository_def.asset_graph.asset_check_keys):
+        if key.asset_key != folder.key(key.asset_key.path[-1]):
+            continue
         name = f"{key.asset_key.to_user_string()}/{key.name}"
         found = _latest(context.instance, key, folder)
         if found is None:

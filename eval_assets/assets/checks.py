@@ -95,7 +95,7 @@ def within_budget(
         if evaluation.budget_usd_per_month is not None:
             with folder.ledger(evaluation) as ledger:
                 month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
-    last = _last_materialization(context)
+    last = _last_materialization(context, folder)
     figures = {name: _number(last, name) for name in ("n_calls", "spent_usd", "budget_left_usd")}
     n_stopped = int(coverage["n_budget_stopped"].sum())
     return result_of(
@@ -125,7 +125,7 @@ def prompts_not_leaked(
         keys = configured_keys(folder.evaluation(), os.environ)
         with folder.connect() as connection:
             tables = {name: tables_that_hold(connection, key) for name, key in keys.items()}
-    event = context.instance.get_latest_materialization_event(judge_scores.key)
+    event = context.instance.get_latest_materialization_event(folder.key("judge_scores"))
     run_ids = list(dict.fromkeys([context.run.run_id, *([event.run_id] if event else [])]))
     logs = {name: _logs_that_hold(context.instance, run_ids, key) for name, key in keys.items()}
     places = {name: [*tables[name], *logs[name]] for name in keys}
@@ -244,10 +244,10 @@ def result_of(
 
 
 def _last_materialization(
-    context: dg.AssetCheckExecutionContext,
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> Mapping[str, dg.MetadataValue]:
-    """Metadata of the latest `judge_scores`."""
-    event = context.instance.get_latest_materialization_event(judge_scores.key)
+    """Return the metadata of the latest `judge_scores`."""
+    event = context.instance.get_latest_materialization_event(folder.key("judge_scores"))
     found = event.asset_materialization if event else None
     return found.metadata if found else {}
 

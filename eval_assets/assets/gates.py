@@ -1,33 +1,42 @@
 """The gates as blocking asset checks, and the guard of every asset behind them."""
 
+from collections.abc import Iterator
+
 import dagster as dg
 import duckdb
 import pandas as pd
 
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.resources import EvaluationFolder, clear_failures, rows_as_metadata
+from eval_assets.assets.resources import (
+    CLOSED_GATES,
+    EvaluationFolder,
+    clear_failures,
+    rows_as_metadata,
+)
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome, tunable_questions
 from eval_assets.readers import source_fingerprints
 from eval_assets.store import judge_gates, read_table, transaction, write_gate_verdicts
 
+Verdict = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
-@dg.asset_check(asset=human_agreement, blocking=True)
-def human_a_hh(folder: EvaluationFolder) -> dg.AssetCheckResult:
+
+@dg.asset_check(asset=human_agreement, blocking=True)  # type: ignore[arg-type] # it may yield
+def human_a_hh(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> Verdict:
     """Human raters agree: GDPval's A^HH reaches its minimum, overall and by question."""
-    return _check(folder, "human_a_hh")
+    yield from _verdict(context, folder, "human_a_hh")
 
 
-@dg.asset_check(asset=human_agreement, blocking=True)
-def human_alpha(folder: EvaluationFolder) -> dg.AssetCheckResult:
+@dg.asset_check(asset=human_agreement, blocking=True)  # type: ignore[arg-type] # it may yield
+def human_alpha(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> Verdict:
     """Human raters agree beyond chance: Krippendorff's alpha reaches its minimum."""
-    return _check(folder, "human_alpha")
+    yield from _verdict(context, folder, "human_alpha")
 
 
-@dg.asset_check(asset=judge_agreement, blocking=True)
-def judge_alpha(folder: EvaluationFolder) -> dg.AssetCheckResult:
+@dg.asset_check(asset=judge_agreement, blocking=True)  # type: ignore[arg-type] # it may yield
+def judge_alpha(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> Verdict:
     """Judges agree beyond chance: Krippendorff's alpha between them reaches its minimum."""
-    return _check(folder, "judge_alpha")
+    yield from _verdict(context, folder, "judge_alpha")
 
 
 def questions_past_the_gates(
@@ -46,21 +55,49 @@ def questions_past_the_gates(
         write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
-        raise dg.Failure(
-            description="\n".join(
-                f"Gate {outcome.gate} is closed: {outcome.reason}." for outcome in closed
-            ),
-            metadata={"closed_gates": [outcome.gate for outcome in closed]},
-            allow_retries=False,
-        )
+        raise _closed(*closed)
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 
 
-def _check(folder: EvaluationFolder, gate: GateName) -> dg.AssetCheckResult:
-    """Judge all gates, write their verdicts, and return one as an asset check.
+def _verdict(
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder, gate: GateName
+) -> Verdict:
+    """Yield the result of a gate's check; if the gate is closed, end the run with its sentence.
+
+    Every asset that the gate holds back is given that sentence as an observation: nothing else
+    would appear on its page.
+
+    Raises:
+        dagster.Failure: If the gate is closed. Dagster's own error would name only the check.
+    """
+    outcome, result = _check(folder, gate)
+    yield result
+    if outcome is None or not outcome.is_closed:
+        return
+    closed = _closed(outcome)
+    graph = context.op_execution_context.job_def.asset_layer.asset_graph
+    checked = dg.AssetSelection.assets(folder.key(ASSET_OF_GATE[gate]))
+    for key in sorted(checked.downstream(include_self=False).resolve(graph)):
+        yield dg.AssetObservation(key, description=f"Not run. {closed.description}")
+    raise closed
+
+
+def _closed(*outcomes: GateOutcome) -> dg.Failure:
+    """Return the failure that names each of these closed gates, value and remedy."""
+    return dg.Failure(
+        description="\n".join(f"Gate {each.gate} is closed: {each.reason}." for each in outcomes),
+        metadata={CLOSED_GATES: [outcome.gate for outcome in outcomes]},
+        allow_retries=False,
+    )
+
+
+def _check(
+    folder: EvaluationFolder, gate: GateName
+) -> tuple[GateOutcome | None, dg.AssetCheckResult]:
+    """Judge all gates, write their verdicts, and return one, as an asset check too.
 
     Each check judges them all: if every gate fails on another question, only the check that runs
-    last can see that no question is left.
+    last can see that no question is left. A gate that does not apply has no outcome.
     """
     with clear_failures():
         evaluation = folder.evaluation()
@@ -72,14 +109,14 @@ def _check(folder: EvaluationFolder, gate: GateName) -> dg.AssetCheckResult:
     outcome = next((each for each in outcomes if each.gate == gate), None)
     if outcome is None:
         n_judges = len(evaluation.judges)
-        return dg.AssetCheckResult(
+        return None, dg.AssetCheckResult(
             passed=True, description=f"Does not apply: it takes two judges, there is {n_judges}."
         )
     judged = _judged(outcome, measured)
     is_overall = judged["question_id"].isna()
     overall = judged[is_overall].drop(columns=["question_id", "reason"])
     [figures] = rows_as_metadata(overall).records
-    return dg.AssetCheckResult(
+    return outcome, dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
         description=outcome.reason,

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import dagster as dg
 import duckdb
 import pandas as pd
+from dagster._core.execution.context.compute import current_execution_context
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptError
@@ -31,24 +32,42 @@ DEFAULT_FOLDER = "data/sample"
 EVALUATION_TAG = "eval_assets/evaluation"
 """Run tag with the path of the evaluation folder, by which sensors and alerts go."""
 
+CLOSED_GATES = "closed_gates"
+"""Metadata of the Failure that a closed gate leads to: its name."""
+
 _COLUMN_TYPES = {"f": "float", "i": "int", "b": "bool"}
 
 
 class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
     """One evaluation folder and its database.
 
+    If the given folder holds several evaluation folders, their assets have the folder's name as
+    key prefix, and inside a step this is the folder of the asset that the step is of.
+
     Args:
-        data: The folder; if empty, EVAL_DATA, else the sample.
+        data: The folder, or the folder of several; if empty, EVAL_DATA, else the sample.
         database: The DuckDB file; if empty, EVAL_DATABASE, else `out/eval.duckdb` in the folder.
+        name: Name of the evaluation folder in a folder of several; if empty, the step decides.
     """
 
     data: str = ""
     database: str = ""
+    name: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """The key prefix of this evaluation's assets; empty for an evaluation on its own."""
+        return self.name or _prefix_of_step()
+
+    @property
+    def root(self) -> Path:
+        """The folder that was given: an evaluation folder, or one of several."""
+        return Path(self.data or os.environ.get("EVAL_DATA") or DEFAULT_FOLDER)
 
     @property
     def path(self) -> Path:
         """The evaluation folder."""
-        return Path(self.data or os.environ.get("EVAL_DATA") or DEFAULT_FOLDER)
+        return self.root / self.prefix
 
     @property
     def out(self) -> Path:
@@ -57,9 +76,22 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @property
     def database_path(self) -> Path:
-        """The DuckDB file."""
+        """The DuckDB file.
+
+        Raises:
+            StoreError: If one file is given for several evaluations.
+        """
         given = self.database or os.environ.get("EVAL_DATABASE")
+        if given and self.prefix:
+            raise StoreError(
+                f"{given}: one database cannot hold all evaluations of {self.root}. Unset "
+                "EVAL_DATABASE: each has its own in out/."
+            )
         return Path(given) if given else self.out / "eval.duckdb"
+
+    def key(self, asset: str) -> dg.AssetKey:
+        """Return the key of one of this evaluation's assets."""
+        return dg.AssetKey([self.prefix, asset] if self.prefix else asset)
 
     def evaluation(self) -> Evaluation:
         """Read evaluation.yaml, every time: a changed threshold holds from the next run on."""
@@ -79,15 +111,37 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Open the database; wait for another process to release it. Close it soon."""
         return connect(self.database_path, folder=self.path)
 
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Tag a run that was started without the tag, as by a click, with its evaluation."""
+        if context.run is not None and context.instance is not None:
+            tags = {EVALUATION_TAG: str(self.root.resolve())} | dict(context.run.tags)
+            context.instance.add_run_tags(context.run.run_id, tags)
+
     @property
     def run_tags(self) -> dict[str, str]:
         """Tags of this evaluation's runs, which share Dagster's history with others'."""
         return {EVALUATION_TAG: str(self.path.resolve())}
 
     def owns(self, run: dg.DagsterRun) -> bool:
-        """Return whether a run is of this evaluation; a run without its tag is."""
+        """Return whether a run is of this evaluation, or of all in the folder; untagged ones are.
+
+        Asset keys are not enough: another folder of evaluations may hold one of the same name.
+        """
         tag = run.tags.get(EVALUATION_TAG)
-        return tag is None or tag == self.run_tags[EVALUATION_TAG]
+        return tag in {None, str(self.path.resolve()), str(self.root.resolve())}
+
+
+def _prefix_of_step() -> str:
+    """Return the key prefix of the asset that the current step is of; empty outside a step."""
+    context = current_execution_context.get()
+    if context is None:
+        return ""
+    if isinstance(context, dg.AssetCheckExecutionContext):
+        checks = context.op_execution_context.selected_asset_check_keys
+        keys = [check.asset_key for check in checks]
+    else:
+        keys = list(context.selected_asset_keys)
+    return keys[0].path[0] if keys and len(keys[0].path) > 1 else ""
 
 
 def version_of(*parts: object) -> str:

@@ -16,7 +16,7 @@ class _LineFormatter(logging.Formatter):
             return f"  {message.rsplit(' - ', 1)[-1]}"
         if event.event_type is dg.DagsterEventType.ASSET_MATERIALIZATION:
             rows = event.step_materialization_data.materialization.metadata.get("dagster/row_count")
-            name = event.step_materialization_data.materialization.asset_key.to_user_string()
+            name = event.step_materialization_data.materialization.asset_key.path[-1]
             return f"  {name:24}{f'{rows.value:>12,} rows' if rows else ''}".rstrip()
         return ""
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,11 +18,12 @@ import dagster as dg
 import pandas as pd
 from filelock import FileLock
 
-from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.automation import names_before
+from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED, print_errors
 from eval_assets.cli.gates import gate_json
 from eval_assets.cli.tables import print_measured
-from eval_assets.definitions import defs
+from eval_assets.definitions import definitions_of
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome
 from eval_assets.readers import source_fingerprints
 from eval_assets.store import StoreError, judge_gates, read_table, set_aside
@@ -46,21 +48,19 @@ _MEASURED = ("human_agreement", "judge_agreement", "judge_human_agreement")
 Output = Literal["text", "quiet", "json"]
 
 
-def materialize(  # noqa: PLR0913 - options of two commands
-    data: Path,
+def materialize(
+    folder: EvaluationFolder,
     *,
-    database: Path | None,
     select: str | None,
     verbose: bool,
     output: Output,
     read_tests: bool = False,
 ) -> int:
-    """Materialize the selected assets with their checks and print what was measured.
+    """Materialize the selected assets of one evaluation and print what was measured.
 
     Args:
-        data: The evaluation folder.
-        database: The DuckDB file; None for the folder's own.
-        select: Assets as `--select` names them; None for all.
+        folder: The evaluation.
+        select: Assets as `--select` names them, without a key prefix; None for all.
         verbose: Whether to print Dagster's own log.
         output: `quiet` prints closed gates and failed checks alone, `json` one object on stdout
             and the progress on stderr.
@@ -69,19 +69,18 @@ def materialize(  # noqa: PLR0913 - options of two commands
     Returns:
         The program's exit code.
     """
-    folder = EvaluationFolder(data=str(data), database=str(database or ""))
     with warnings.catch_warnings():
         # Of a parameter that only Dagster itself passes, when it copies a sensor.
         warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
-        job = defs.resolve_job_def("evaluate")
+        job = _job_of(folder)
     try:
-        selected = _selection(select).resolve(job.asset_layer.asset_graph)
+        selected = _selection(select, folder).resolve(job.asset_layer.asset_graph)
     except dg.DagsterError as error:
         click.echo(f"--select {select}: {error}", err=True)
         return MISUSED
     run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
     with _progress_of(output), _instance(folder) as instance:
-        click.echo(f"Evaluating {data}")
+        click.echo(f"Evaluating {folder.path}")
         result = _execute(job, instance, selected, run_config, folder.run_tags)
         if _database_is_damaged(result) and (aside := set_aside(folder.database_path)):
             click.echo(
@@ -95,12 +94,19 @@ def materialize(  # noqa: PLR0913 - options of two commands
     if errors := _errors(result):
         print_errors(errors)
         return FAILED
-    names = {key.to_user_string() for key in selected}
-    held_back = sorted(key.to_user_string() for key in selected if _is_held_back(result, key))
+    done = {event.asset_key for event in result.get_asset_materialization_events()}
+    held_back = sorted(key.path[-1] for key in selected - done)
     outcomes = _print_run(folder, result, held_back, output)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
-    is_asked = any(ASSET_OF_GATE[outcome.gate] in names for outcome in closed)
+    is_asked = any(folder.key(ASSET_OF_GATE[outcome.gate]) in selected for outcome in closed)
     return GATE_CLOSED if held_back or is_asked else DONE
+
+
+def _job_of(folder: EvaluationFolder) -> dg.JobDefinition:
+    """Return the job that runs everything of one evaluation."""
+    root = EvaluationFolder(data=folder.data, database=folder.database)
+    definitions = definitions_of(root)
+    return definitions.resolve_job_def(names_before(folder.prefix, root) + "evaluate")
 
 
 @contextmanager
@@ -191,7 +197,7 @@ def _run_config(
     read_tests: bool,
 ) -> dict[str, object]:
     """Return the folder, the log and whether tests are read, as Dagster takes them."""
-    reads = read_tests and dg.AssetKey("tuned_judge_evaluation") in selected
+    reads = read_tests and folder.key("tuned_judge_evaluation") in selected
     return {
         "resources": {"folder": {"config": {"data": folder.data, "database": folder.database}}},
         "loggers": {"console" if verbose else "terminal": {"config": {}}},
@@ -230,26 +236,25 @@ def _database_is_damaged(result: dg.ExecuteInProcessResult) -> bool:
     )
 
 
-def _selection(select: str | None) -> dg.AssetSelection:
-    """Return the assets that `--select` names; all of them without it."""
+def _selection(select: str | None, folder: EvaluationFolder) -> dg.AssetSelection:
+    """Return the assets that `--select` names; all of the evaluation without it."""
     if select is None:
-        return dg.AssetSelection.all()
-    return reduce(or_, (_named(part.strip()) for part in select.split(",")))
+        prefix = folder.prefix
+        every = dg.AssetSelection.key_prefixes(prefix) if prefix else dg.AssetSelection.all()
+        return every.materializable()
+    return reduce(or_, (_named(part.strip(), folder) for part in select.split(",")))
 
 
-def _named(part: str) -> dg.AssetSelection:
+def _named(part: str, folder: EvaluationFolder) -> dg.AssetSelection:
     """Return one part of `--select`: to Dagster `+` is one layer, here it is all of them."""
-    selected = named = dg.AssetSelection.from_string(part.strip("+"))
+    name = part.strip("+")
+    key = folder.key(name).to_user_string() if re.fullmatch(r"\w+", name) else name
+    selected = named = dg.AssetSelection.from_string(key)
     if part.startswith("+"):
         selected |= named.upstream()
     if part.endswith("+"):
         selected |= named.downstream()
-    return selected
-
-
-def _is_held_back(result: dg.ExecuteInProcessResult, key: dg.AssetKey) -> bool:
-    """Return whether an asset was selected and not materialized."""
-    return not result.asset_materializations_for_node(key.to_python_identifier())
+    return selected.materializable()
 
 
 def _is_interrupted(result: dg.ExecuteInProcessResult) -> bool:
@@ -269,9 +274,7 @@ def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
             continue
         failure = event.step_failure_data
         raised = failure.user_failure_data
-        if raised is not None and "closed_gates" in raised.metadata:
-            continue
-        if failure.error is not None and failure.error.cls_name == "DagsterAssetCheckFailedError":
+        if raised is not None and CLOSED_GATES in raised.metadata:
             continue
         if raised is not None and raised.description:
             lines += raised.description.splitlines()

@@ -5,8 +5,9 @@ from typing import Literal
 
 import click
 
+from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED
 from eval_assets.cli.options import data_option, database_option
-from eval_assets.readers import read_evaluation
+from eval_assets.readers import evaluations_in, read_evaluation
 
 
 @click.command(short_help="Materialize the assets and print what was measured.")
@@ -37,11 +38,21 @@ def run(
 
     Files that did not change are not read again, and no judge is asked again for an answer that
     is stored. If a gate is closed, the exit code is 3.
+
+    Of a folder of evaluation folders, each is evaluated, one after the other, also if one of them
+    fails; the exit code is 1 if one failed, else 3 if a gate of one is closed.
     """
-    read_evaluation(data)
+    names = evaluations_in(data)
+    if not names:
+        read_evaluation(data)
+    elif output == "json":
+        raise click.UsageError(f"{data} holds several evaluations: name one of them for --json.")
     # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
+    from eval_assets.assets.resources import EvaluationFolder  # noqa: PLC0415
     from eval_assets.cli.materialize import materialize  # noqa: PLC0415
 
-    return materialize(
-        data, database=database, select=select, verbose=verbose, output=output or "text"
-    )
+    codes = set()
+    for name in names or [""]:
+        folder = EvaluationFolder(data=str(data), database=str(database or ""), name=name)
+        codes.add(materialize(folder, select=select, verbose=verbose, output=output or "text"))
+    return next(code for code in (FAILED, MISUSED, GATE_CLOSED, DONE) if code in codes)

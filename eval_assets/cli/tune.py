@@ -61,11 +61,12 @@ def tune(
         return _plan(evaluation, data, database_of(data, database))
     if open_seal is not None:
         return _open(evaluation, data, database_of(data, database), open_seal, yes=yes)
-    from eval_assets.cli.materialize import materialize  # noqa: PLC0415 - Dagster takes seconds
+    # Dagster takes seconds to import.
+    from eval_assets.assets.resources import EvaluationFolder  # noqa: PLC0415
+    from eval_assets.cli.materialize import materialize  # noqa: PLC0415
 
-    return materialize(
-        data, database=database, select=ASSETS, verbose=False, output="text", read_tests=True
-    )
+    folder = EvaluationFolder(data=str(data), database=str(database or ""))
+    return materialize(folder, select=ASSETS, verbose=False, output="text", read_tests=True)
 
 
 def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:

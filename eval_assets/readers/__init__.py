@@ -2,7 +2,7 @@
 
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
-from eval_assets.readers.evaluation import FILE, read_evaluation
+from eval_assets.readers.evaluation import FILE, evaluations_in, read_evaluation
 from eval_assets.readers.importers import SOURCES, import_files
 from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.imported import Imported
@@ -24,6 +24,7 @@ __all__ = [
     "Imported",
     "JudgedItems",
     "Labels",
+    "evaluations_in",
     "id_of",
     "import_files",
     "read_assignments",

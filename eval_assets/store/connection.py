@@ -34,6 +34,7 @@ _FAULTS = (
 )
 # Messages name the file too: a path may hold words like "block" or "disk".
 _LOCKED = re.compile("Could not set lock|Conflicting lock")
+_HOLDER = re.compile(r"held in (.+? \(PID \d+\))")
 _FULL = re.compile("No space left on device|File too large|Disk quota exceeded")
 _READ_ONLY = re.compile("Permission denied|Read-only file system")
 _NO_DATABASE = re.compile("not a valid DuckDB database|sqlite_scanner")
@@ -121,9 +122,11 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
             if not _LOCKED.search(str(error)) or waited >= wait_seconds:
                 raise
             if waited - said_at >= _SECONDS_BETWEEN_MESSAGES:
+                holder = _HOLDER.search(str(error))
                 logger.warning(
-                    "%s is in use by another process; waiting for it to be closed%s",
+                    "%s is in use by %s; waiting for it to be closed%s",
                     path,
+                    holder[1] if holder else "another process",
                     f" ({waited:.0f} s so far)" if said_at >= 0 else "",
                 )
                 said_at = waited

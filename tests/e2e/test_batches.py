@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.assets.automation import ended_batches
+from eval_assets.assets.automation import look_for_batches
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import defs
 from eval_assets.fake_provider import Behaviour, running
@@ -37,10 +37,7 @@ def statuses(folder: Path) -> list[tuple[str, int]]:
 
 def look(folder: Path) -> dg.RunRequest | dg.SkipReason:
     """One tick of the sensor."""
-    resources = {"folder": EvaluationFolder(data=str(folder))}
-    found = ended_batches(dg.build_sensor_context(resources=resources))
-    assert isinstance(found, dg.RunRequest | dg.SkipReason)
-    return found
+    return look_for_batches(dg.build_sensor_context(), EvaluationFolder(data=str(folder)))
 
 
 def test_batches_are_submitted_noticed_and_collected(

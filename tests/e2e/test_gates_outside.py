@@ -213,7 +213,9 @@ def test_the_job_that_only_scores_leaves_tuning_out(
 
     assert not result.asset_materializations_for_node("judge_splits")
     assert open_folder.rows(split) == before
-    assert failures(result) == {}
+    said = failures(result)
+    assert set(said) == {"human_agreement_human_a_hh", "human_agreement_human_alpha"}
+    assert all(text.startswith("Gate human_a") for text in said.values())
 
 
 def test_open_gates_exit_with_0_and_say_where_everything_is(new_folder: Evaluated) -> None:

@@ -211,7 +211,7 @@ def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluate
     assert session.stdout is not None
     assert session.stdout.readline() == "held\n"
     runs = [started(open_folder, "run") for _ in range(2)]
-    waiting = f"{open_folder.database} is in use by another process; waiting"
+    waiting = f"{open_folder.database} is in use by "
     told = [told_until(run, waiting) for run in runs]
     session.communicate()
     rest = [run.communicate(timeout=600)[0] for run in runs]

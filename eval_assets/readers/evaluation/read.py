@@ -53,12 +53,26 @@ def read_evaluation(folder: Path) -> Evaluation:
     return evaluation
 
 
+def evaluations_in(folder: Path) -> tuple[str, ...]:
+    """Return the names of the evaluation folders in a folder, sorted.
+
+    Empty if it is itself an evaluation folder, or holds none.
+    """
+    if not folder.is_dir() or (folder / FILE).exists():
+        return ()
+    return tuple(sorted(path.parent.name for path in folder.glob(f"[!.]*/{FILE}")))
+
+
 def _document(folder: Path) -> YamlDocument:
     """Return the YAML file as it is."""
     if not folder.is_dir():
         remedy = "Name an evaluation folder, or make one with `eval-assets init`"
         raise InputError(InputProblem(str(folder), None, None, "there is no such folder", remedy))
     path = folder / FILE
+    if names := evaluations_in(folder):
+        what = f"it holds {len(names)} evaluations, of which one must be named"
+        remedy = f"Use --data {' or '.join(str(folder / name) for name in names)}"
+        raise InputError(InputProblem(str(folder), None, None, what, remedy))
     if not path.exists():
         remedy = "Write it, or make a folder that has one with `eval-assets init`"
         raise InputError(InputProblem(str(path), None, None, "there is no such file", remedy))
@@ -84,6 +98,7 @@ def _as_declared(checks: Checks, given: dict[str, object], *, folder: Path) -> d
         "rubric": declared_rubric(checks, sections.get("rubric"), label_files, folder=folder),
         "labels": {**labels, "files": label_files},
         "gates": _gates(sections.get("gates", {})),
+        "alerts": _alerts(sections.get("alerts", {})),
     }
     for noun in ("responses", "prompts"):
         sections[noun] = given_files(checks, sections.get(noun), noun, at=(noun,), folder=folder)
@@ -105,6 +120,13 @@ def _gates(given: object) -> object:
         for name, gate in given.items()
     }
     return {**defaults, **changed}
+
+
+def _alerts(given: object) -> object:
+    """Return the alerts with `checks: all` left out, which is the default."""
+    if isinstance(given, dict) and given.get("checks") == "all":
+        return {key: value for key, value in given.items() if key != "checks"}
+    return given
 
 
 def _check_inputs(checks: Checks, sections: dict[str, object], given: dict[str, object]) -> None:

@@ -7,13 +7,22 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import dagster as dg
 import pytest
 
-from eval_assets.assets.automation import WEBHOOK, alert, check_alerts, new_files, scheduled_rerun
+from eval_assets.assets.automation import (
+    WEBHOOK,
+    alert,
+    automation_of,
+    look_for_alerts,
+    look_for_files,
+    names_before,
+)
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.labelling import Session, SessionFolder, SessionKey
+from eval_assets.operation import Schedule
 
 
 @dg.asset
@@ -67,17 +76,14 @@ def tick(
         assets=[measured],
         asset_checks=[good],
         jobs=[alert],
-        sensors=[check_alerts],
         resources={"outcome": Outcome(), "folder": folder},
     )
     context = dg.build_sensor_context(
         instance=instance,
         cursor=cursor,
         repository_def=definitions.get_repository_def(),
-        resources={"folder": folder},
     )
-    result = check_alerts(context)
-    assert isinstance(result, dg.SensorResult)
+    result = look_for_alerts(context, folder)
     assert result.cursor is not None
     return list(result.run_requests or []), result.cursor
 
@@ -131,13 +137,35 @@ def test_a_failure_before_many_runs_of_another_evaluation_is_still_found(
     assert states_of(tick(instance, None, mine)[0]) == ["failed"]
 
 
-def test_the_schedule_requests_a_tagged_run(tmp_path: Path) -> None:
-    folder = EvaluationFolder(data=str(tmp_path))
-    context = dg.build_schedule_context(resources={"folder": folder})
-    request = scheduled_rerun(context)
+def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
+    folder = EvaluationFolder(data=str(tmp_path), name="mine")
+    declared = Schedule(cron="30 5 * * 1-5", timezone="Europe/Berlin")
+    _, schedule = automation_of(folder, before="mine_", schedule=declared)
+    at = datetime(2026, 11, 20, 5, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    context = dg.build_schedule_context(scheduled_execution_time=at)
+    [request] = schedule.evaluate_tick(context).run_requests or []
 
-    assert isinstance(request, dg.RunRequest)
-    assert request.tags == {"eval_assets/evaluation": str(tmp_path)}
+    assert (schedule.name, schedule.job_name) == ("mine_scheduled_rerun", "mine_evaluate")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == (
+        "30 5 * * 1-5",
+        "Europe/Berlin",
+    )
+    assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+    assert request.tags.items() >= {"eval_assets/evaluation": str(tmp_path / "mine")}.items()
+
+
+def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_different_names(
+    tmp_path: Path,
+) -> None:
+    for name in ("a.b", "a-b", "c d"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "evaluation.yaml").touch()
+    root = EvaluationFolder(data=str(tmp_path))
+    names = [names_before(name, root) for name in ("a.b", "a-b", "c d", "")]
+
+    assert names[2:] == ["c_d_", ""]
+    assert len(set(names)) == 4
+    assert all(name.startswith("a_b_") for name in names[:2])
 
 
 @contextmanager
@@ -190,10 +218,8 @@ def test_an_alert_is_written_to_the_folder_and_posted(
 
 def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
     """Return the keys of the runs that one tick requests, and the cursor it leaves."""
-    context = dg.build_sensor_context(
-        cursor=cursor, resources={"folder": EvaluationFolder(data=str(folder))}
-    )
-    found = new_files(context)
+    context = dg.build_sensor_context(cursor=cursor)
+    found = look_for_files(context, EvaluationFolder(data=str(folder)))
     return [found.run_key] if isinstance(found, dg.RunRequest) else [], context.cursor
 
 

@@ -30,6 +30,46 @@ def test_without_environment_it_is_the_sample_with_its_own_database(
     assert EvaluationFolder().database_path == Path("data/sample/out/eval.duckdb")
 
 
+def test_one_database_is_refused_for_several_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
+
+    with pytest.raises(StoreError, match="one database cannot hold all evaluations of data"):
+        _ = EvaluationFolder(data="data", name="sample").database_path
+
+
+def test_inside_a_step_it_is_the_folder_of_the_asset(tmp_path: Path) -> None:
+    """One run may cover several evaluations, and its resources are made once."""
+    seen = []
+
+    @dg.asset(key=["first", "measured"])
+    def first(folder: EvaluationFolder) -> None:
+        seen.append((folder.path, folder.key("labels")))
+
+    @dg.asset(key=["second", "measured"])
+    def second(folder: EvaluationFolder) -> None:
+        seen.append((folder.path, folder.key("labels")))
+
+    @dg.asset_check(asset=second)
+    def good(folder: EvaluationFolder) -> dg.AssetCheckResult:
+        seen.append((folder.path, folder.key("labels")))
+        return dg.AssetCheckResult(passed=True)
+
+    folder = EvaluationFolder(data=str(tmp_path))
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = dg.materialize(
+            [first, second, good], resources={"folder": folder}, instance=instance
+        )
+        run = instance.get_run_by_id(result.run_id)
+
+    assert set(seen) == {
+        (tmp_path / name, dg.AssetKey([name, "labels"])) for name in ("first", "second")
+    }
+    assert len(seen) == 3
+    assert folder.path == tmp_path
+    assert run is not None
+    assert run.tags["eval_assets/evaluation"] == str(tmp_path)
+
+
 def test_every_problem_of_an_input_is_a_line_of_one_failure_without_retry() -> None:
     problems = [
         InputError(

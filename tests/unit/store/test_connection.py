@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -111,7 +112,7 @@ def test_an_open_session_is_waited_for_and_said_once(
 
     assert 0.5 < time.monotonic() - started < 10
     [message] = [record.getMessage() for record in caplog.records]
-    assert message.startswith(f"{path} is in use by another process; waiting")
+    assert re.match(rf"{path} is in use by \S+ \(PID \d+\); waiting", message)
 
 
 def test_a_session_that_stays_open_is_given_up_with_one_line(path: Path) -> None:

@@ -1,0 +1,114 @@
+"""How an evaluation is operated: when it runs again by itself, and what alerts are sent."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+from zoneinfo import available_timezones
+
+from eval_assets.declared import Name
+from eval_assets.problems import Fault, raise_faults
+
+AlertSeverity = Literal["warn", "error"]
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+
+_FIELDS = (
+    ("minute", 0, 59, ()),
+    ("hour", 0, 23, ()),
+    ("day of the month", 1, 31, ()),
+    ("month", 1, 12, _MONTHS),
+    ("day of the week", 0, 7, _DAYS),
+)
+"""Fields of a cron expression: what each is, its limits, and names for its numbers."""
+
+_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When everything runs again, once the schedule is switched on.
+
+    Args:
+        cron: Minute, hour, day of the month, month, day of the week.
+        timezone: IANA name of the time zone that the hour is in.
+
+    Raises:
+        DeclarationError: If one of the two is not valid.
+    """
+
+    cron: str = "0 6 * * *"
+    timezone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        faults = list(_cron_faults(self.cron))
+        if self.timezone not in available_timezones():
+            what = f'"{self.timezone}" is not a time zone'
+            faults.append(Fault(("timezone",), what, "Write one such as Europe/Berlin or UTC"))
+        raise_faults(faults)
+
+
+@dataclass(frozen=True)
+class Alerts:
+    """Which changes are reported to the channels that the environment names.
+
+    Args:
+        checks: Names of the checks that count; empty for all of them, which the file calls `all`.
+        severity: Least severity of a failed check that is reported: `warn` or `error`.
+        failed_runs: Whether a run that fails for another reason than a closed gate is reported.
+    """
+
+    checks: tuple[Name, ...] = ()
+    severity: AlertSeverity = "warn"
+    failed_runs: bool = True
+
+
+def is_owner(text: str) -> bool:
+    """Return whether a text names an owner as Dagster takes it: an e-mail address, or a team."""
+    return bool(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+|team:[\w-]+", text))
+
+
+def _cron_faults(cron: str) -> Iterator[Fault]:
+    """Yield what is wrong with a cron expression."""
+    remedy = 'Write minute, hour, day, month and day of the week, such as "0 6 * * 1-5"'
+    given = cron.split()
+    if len(given) != len(_FIELDS):
+        yield Fault(("cron",), f'"{cron}" has {len(given)} fields, not {len(_FIELDS)}', remedy)
+        return
+    for text, (name, lowest, highest, names) in zip(given, _FIELDS, strict=True):
+        if not all(_is_part(part, lowest, highest, names) for part in text.lower().split(",")):
+            yield Fault(("cron",), f'"{text}" is not valid as {name}', remedy)
+            return
+    _, _, day, month, weekday = given
+    if weekday == "*" and not _has_day(day, month):
+        yield Fault(("cron",), f"no such day: {day} in month {month}", remedy)
+
+
+def _is_part(part: str, lowest: int, highest: int, names: tuple[str, ...]) -> bool:
+    """Return whether one part of a list is `*`, a value or a range, with or without a step."""
+    found = _PART.fullmatch(part)
+    if found is None:
+        return False
+    first, last, step = found.groups()
+    ends = [_number(end, lowest, names) for end in (first, last) if end]
+    return (
+        all(end is not None and lowest <= end <= highest for end in ends)
+        and ends == sorted(ends, key=lambda end: end or 0)
+        and (step is None or int(step) > 0)
+    )
+
+
+def _number(text: str, lowest: int, names: tuple[str, ...]) -> int | None:
+    """Return a value of a field as a number; None if it is neither a number nor a name."""
+    if text in names:
+        return names.index(text) + lowest
+    return int(text) if text.isdecimal() else None
+
+
+def _has_day(day: str, month: str) -> bool:
+    """Return False for a single day that its single month never has, such as 30 February."""
+    if not (day.isdecimal() and month.isdecimal()):
+        return True
+    shorter = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
+    return int(day) <= shorter.get(int(month), 31)

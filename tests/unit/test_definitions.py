@@ -1,0 +1,105 @@
+"""What Dagster loads: of one evaluation folder, and of a folder of several."""
+
+import shutil
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.definitions import definitions_of
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def definitions(folder: Path) -> dg.Definitions:
+    return definitions_of(EvaluationFolder(data=str(folder)))
+
+
+def keys(found: dg.Definitions) -> set[str]:
+    """Return the keys of all assets as text."""
+    return {key.to_user_string() for key in found.resolve_asset_graph().get_all_asset_keys()}
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """A folder of two evaluations and of files that are none."""
+    for name in ("sample", "contested"):
+        shutil.copytree(DATA / name, tmp_path / name, ignore=shutil.ignore_patterns("out"))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "README.md").touch()
+    return tmp_path
+
+
+def test_one_folder_has_assets_without_prefix() -> None:
+    found = definitions(DATA / "sample")
+    repository = found.get_repository_def()
+
+    assert {"human_agreement", "judge_splits"} <= keys(found)
+    assert {sensor.name for sensor in repository.sensor_defs} >= {"new_files", "check_alerts"}
+    assert [schedule.name for schedule in repository.schedule_defs] == ["scheduled_rerun"]
+    assert {"evaluate", "score"} <= {job.name for job in repository.get_all_jobs()}
+
+
+def test_each_evaluation_of_a_folder_has_all_of_them_under_its_name(several: Path) -> None:
+    single = keys(definitions(several / "sample"))
+    found = definitions(several)
+    repository = found.get_repository_def()
+
+    assert keys(found) == {f"{name}/{key}" for name in ("sample", "contested") for key in single}
+    checks = {check.asset_key.path[0] for check in repository.asset_graph.asset_check_keys}
+    assert checks == {"sample", "contested"}
+    names = [sensor.name for sensor in repository.sensor_defs]
+    names += [schedule.name for schedule in repository.schedule_defs]
+    assert {"sample_new_files", "contested_check_alerts", "sample_scheduled_rerun"} <= set(names)
+    own = found.resolve_job_def("sample_evaluate").asset_layer.selected_asset_keys
+    assert {key.path[0] for key in own} == {"sample"}
+    every = found.resolve_job_def("evaluate").asset_layer.selected_asset_keys
+    assert {key.path[0] for key in every} == {"sample", "contested"}
+
+
+def test_a_folder_that_is_added_appears_when_definitions_are_loaded_again(several: Path) -> None:
+    shutil.copytree(several / "sample", several / "pilot")
+
+    assert "pilot/human_agreement" in keys(definitions(several))
+
+
+def test_a_broken_file_takes_down_its_own_evaluation_only(several: Path) -> None:
+    broken = several / "contested" / "evaluation.yaml"
+    broken.write_text(broken.read_text().replace("likert5", "likert55"))
+    job = definitions(several).resolve_job_def("evaluate")
+    result = job.execute_in_process(
+        asset_selection=[
+            dg.AssetKey([name, "rubric_questions"]) for name in ("sample", "contested")
+        ],
+        raise_on_error=False,
+    )
+
+    failed = {
+        event.step_failure_data.user_failure_data.description
+        for event in result.all_events
+        if event.is_step_failure and event.step_failure_data.user_failure_data
+    }
+    [said] = failed
+    assert said is not None
+    assert "evaluation.yaml" in said
+    assert "likert55" in said
+    [done] = result.get_asset_materialization_events()
+    assert done.asset_key == dg.AssetKey(["sample", "rubric_questions"])
+
+
+def test_owners_and_schedule_are_those_of_the_file(several: Path) -> None:
+    given = several / "sample" / "evaluation.yaml"
+    with given.open("a") as lines:
+        lines.write('owners: [anna@example.org, "team:evaluation"]\n')
+        lines.write('schedule: {cron: "30 5 * * 1", timezone: Europe/Berlin}\n')
+    found = definitions(several)
+    graph = found.resolve_asset_graph()
+
+    assert list(graph.get(dg.AssetKey(["sample", "human_labels"])).owners) == [
+        "anna@example.org",
+        "team:evaluation",
+    ]
+    assert list(graph.get(dg.AssetKey(["contested", "human_labels"])).owners) == []
+    schedule = found.resolve_schedule_def("sample_scheduled_rerun")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 5 * * 1", "Europe/Berlin")
