@@ -296,7 +296,7 @@ def _more_ratings(gate: GateName, figure: Figure) -> str:
     """Return the remedy for a figure that the data leave open."""
     more = _MORE[gate] if gate != "judge_alpha" else "Have the judges score more responses"
     if figure.hardly_varies:
-        return f"{more}, above all responses that deserve other ratings"
+        return f"{more}, above all some that deserve the rarer values"
     return more
 
 
@@ -314,7 +314,7 @@ def _remedy(gate: GateName, figure: Figure) -> str:
     if figure.hardly_varies:
         return (
             f"There is no disagreement to discuss: {figure.hardly_varies}. Add responses that "
-            "deserve other ratings"
+            "deserve the rarer values"
         )
     return (
         "Raters differ by small steps throughout: give an example response for every value of the "

@@ -56,7 +56,16 @@ LIBRARIES = {
     "fake_provider": {"httptools"},
     "starter": set[str](),
     "assets": {"dagster", "duckdb", "numpy", "pandas"},
-    "cli": {"click", "dagster", "duckdb", "filelock", "pandas", "rich", "uvicorn"},
+    "cli": {
+        "annotated_types",
+        "click",
+        "dagster",
+        "duckdb",
+        "filelock",
+        "pandas",
+        "rich",
+        "uvicorn",
+    },
     "definitions": {"dagster"},
 }
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""

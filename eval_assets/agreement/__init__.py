@@ -25,6 +25,7 @@ from eval_assets.agreement.ratings import (
     LongRatings,
     RaterKind,
 )
+from eval_assets.agreement.run_figures import history_rows
 from eval_assets.agreement.slices import Coded, measure_slices
 from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
@@ -49,6 +50,7 @@ __all__ = [
     "StageChange",
     "Validation",
     "alpha_levels",
+    "history_rows",
     "irr_result",
     "judge_gates",
     "judge_verdict",

@@ -136,7 +136,7 @@ def _beyond_chance(alpha: Interval, minimum: float, *, exact: float) -> list[str
     if not alpha.high < minimum:
         more = "Have more responses rated: the data cannot tell whether raters agree beyond chance"
         if exact >= GOOD_SHARE:
-            more += "; choose responses that deserve other ratings than the usual ones"
+            more += "; choose some that deserve the rarer values"
         return [more]
     if alpha.high < 0:
         return [

@@ -7,7 +7,7 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement import measure_humans, measure_judges
+from eval_assets.agreement import history_rows, measure_humans, measure_judges
 from eval_assets.assets.agreement import (
     combined_scores,
     judge_human_agreement,
@@ -24,6 +24,8 @@ from eval_assets.gates import tunable_questions
 from eval_assets.readers import source_fingerprints
 from eval_assets.report import ReportData, render_html, render_json, render_markdown
 from eval_assets.store import (
+    append_history,
+    copy_ledger,
     human_ratings,
     is_current,
     judge_gates,
@@ -31,6 +33,7 @@ from eval_assets.store import (
     judged_models,
     read_report_tables,
     read_table,
+    transaction,
 )
 
 
@@ -41,11 +44,20 @@ from eval_assets.store import (
     kinds={"html", "markdown", "json"},
     deps=[judge_human_agreement, combined_scores, score_summary, label_quality],
 )
-def agreement_report(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Figures and verdicts of the gates, as HTML, Markdown and JSON."""
+def agreement_report(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> dg.MaterializeResult[None]:
+    """Figures and verdicts of the gates, as HTML, Markdown and JSON; keeps them as history."""
     with clear_failures():
         evaluation = folder.evaluation()
-        with folder.connect() as connection:
+        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+            measured = _measured(connection, evaluation)
+            humans, judges = measured["human_agreement"], measured["judge_agreement"]
+            now = datetime.now(tz=UTC)
+            rows = history_rows(humans, judges, run_id=context.run.run_id, at=now)
+            append_history(ledger, "agreement_history", rows)
+            with transaction(connection):
+                copy_ledger(ledger, connection)
             data = report_data(connection, evaluation)
         written = write_report(data, folder.out)
     return dg.MaterializeResult(
@@ -74,6 +86,29 @@ def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
 
 def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> ReportData:
     """Return everything that the report shows, on the data as it is now."""
+    measured = _measured(connection, evaluation)
+    outcomes = judge_gates(
+        connection,
+        evaluation,
+        sources=source_fingerprints(evaluation),
+        measures={gate: measured[gate] for gate in ("human_agreement", "judge_agreement")},
+    )
+    tables, sizes = read_report_tables(connection)
+    dependent = [f.text for f in dependences(evaluation, judged_models(connection))]
+    return ReportData(
+        evaluation=evaluation,
+        gates=outcomes,
+        tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
+        tables={**tables, **measured, "dependent_judges": pd.DataFrame({"finding": dependent})},
+        sizes=sizes,
+        generated_at=datetime.now(tz=UTC),
+    )
+
+
+def _measured(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, pd.DataFrame]:
+    """Return the agreement of people and of judges on the data as they are now, by table."""
     if is_current(connection, evaluation, "human"):
         humans = read_table(connection, "human_agreement")
         findings = read_table(connection, "label_findings")
@@ -86,26 +121,8 @@ def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -
         if is_current(connection, evaluation, "judge")
         else measure_judges(judge_ratings(connection, evaluation), evaluation)
     )
-    outcomes = judge_gates(
-        connection,
-        evaluation,
-        sources=source_fingerprints(evaluation),
-        measures={"human_agreement": humans, "judge_agreement": judges},
-    )
-    tables, sizes = read_report_tables(connection)
-    measured = {
+    return {
         "human_agreement": humans,
         "label_findings": findings,
         "judge_agreement": judges[judges["scope"] != "response"],
-        "dependent_judges": pd.DataFrame(
-            {"finding": [f.text for f in dependences(evaluation, judged_models(connection))]}
-        ),
     }
-    return ReportData(
-        evaluation=evaluation,
-        gates=outcomes,
-        tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
-        tables={**tables, **measured},
-        sizes=sizes,
-        generated_at=datetime.now(tz=UTC),
-    )

@@ -34,6 +34,9 @@ _LISTS = {
         WHERE slice <> 'prompt_id' AND question_id IS NULL
         ORDER BY ALL
     """,
+    "agreement_history": """
+        SELECT * FROM agreement_history WHERE scope = 'overall' ORDER BY measured_at DESC LIMIT 200
+    """,
     "dual_judge_validation": """
         SELECT * FROM dual_judge_validation ORDER BY timestamp DESC LIMIT 10
     """,

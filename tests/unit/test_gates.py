@@ -294,7 +294,7 @@ def test_a_stale_gate_does_not_close_the_others_for_want_of_questions() -> None:
         ({}, "Raters differ by small steps throughout"),
         (
             {"half_width": 0.3, "alike": "so alike"},
-            "above all responses that deserve other ratings",
+            "above all some that deserve the rarer values",
         ),
         ({"half_width": 0.3}, "Have more responses rated by two raters or more"),
     ],

@@ -57,12 +57,14 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
 
 
 def _undecided_figures(outcome: GateOutcome) -> list[str]:
+    """Return the figures that the data leave open; of a single question only the gate's own."""
+    is_single = len(outcome.questions) == 1
     return [
         f"{verdict.question_id or 'all questions together'} "
         f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
         f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
         for verdict in (outcome.overall, *outcome.questions)
-        if verdict.cannot_tell
+        if verdict.cannot_tell and not (is_single and verdict.question_id)
     ]
 
 
@@ -92,8 +94,8 @@ def _why_alpha_is_low(record: Record) -> str:
     if share > SKEWED_SHARE and number(record, "exact_agreement") >= _MOSTLY_EQUAL:
         return (
             f"One value makes up {percent_text(100 * share)} of all ratings, so the few pairs that "
-            f"differ decide alpha. Have responses rated that deserve other values before you "
-            f"revise the rubric."
+            f"differ decide alpha. Have some responses rated that deserve the rarer values before "
+            f"you revise the rubric."
         )
     return (
         "A^HH credits ratings for being close on the scale; alpha asks how well raters tell one "
@@ -177,7 +179,7 @@ def _too_few_judges(data: ReportData) -> Iterator[Definition]:
         yield Definition(
             "No judge is declared" if n_judges == 0 else "Only one judge is declared",
             "Agreement among judges takes two, so the gate judge_alpha does not apply. Declare "
-            "judges of two independent vendors under `judges` in evaluation.yaml.",
+            "judges of two independent vendors under judges in evaluation.yaml.",
         )
 
 

@@ -7,11 +7,13 @@ from eval_assets.evaluation import GateName
 from eval_assets.gates import HUMAN_GATES, GateOutcome
 from eval_assets.interpretation import figure_text
 from eval_assets.report._document import Cell, Tone, anchor
-from eval_assets.report._text import counted, interval_text, listed
+from eval_assets.report._text import interval_text, listed
 from eval_assets.report.data import ReportData, text
 from eval_assets.report.sections.judge_words import (
+    best_verdicts,
     contested_questions,
     judge_sentence,
+    named_questions,
     verdicts_of,
 )
 
@@ -57,6 +59,11 @@ _DENIALS: dict[GateName, str] = {
     "human_alpha": "People do not agree enough beyond chance",
     "judge_alpha": "The judges do not agree enough beyond chance",
 }
+_DOUBTS: dict[GateName, str] = {
+    "human_a_hh": "It is not certain that people rate close enough to each other",
+    "human_alpha": "It is not certain that people agree enough beyond chance",
+    "judge_alpha": "It is not certain that the judges agree enough beyond chance",
+}
 _CHANCE: dict[GateName, str] = {
     "human_alpha": "People agree no better than chance",
     "judge_alpha": "The judges agree no better than chance",
@@ -67,22 +74,21 @@ def _gate_sentence(outcome: GateOutcome) -> Cell:
     """Return a gate in words, with a link to its card."""
     overall = outcome.overall
     claim, figure = _CLAIMS[outcome.gate]
-    limits = [overall.minimum]
-    value = figure_text(overall.value, limits=limits)
-    interval = interval_text(overall.low, overall.high, limits=limits)
+    value = figure_text(overall.value, limits=[overall.minimum])
+    needed = f"{figure} {value}, and {overall.minimum:g} is needed"
     match overall.verdict:
-        case "pass":
-            words = f"{claim}: {figure} {value}, and {overall.minimum:g} is needed"
-            if outcome.failing_questions:
-                words += f"; not on {listed(outcome.failing_questions)}"
-        case "fail":
-            is_chance = overall.low <= 0 and outcome.gate in _CHANCE
-            denial = _CHANCE[outcome.gate] if is_chance else _DENIALS[outcome.gate]
-            words = f"{denial}: {figure} {value}, and {overall.minimum:g} is needed"
         case "not_evaluable":
             words = f"{claim}? That cannot be said: {overall.reason}"
-    if overall.cannot_tell:
-        words += f". The data cannot tell: the 95 % interval is {interval}"
+        case _ if overall.cannot_tell:
+            interval = interval_text(overall.low, overall.high, limits=[overall.minimum])
+            words = f"{_DOUBTS[outcome.gate]}: {needed}; the 95 % interval is {interval}"
+        case "pass":
+            words = f"{claim}: {needed}"
+        case "fail":
+            is_chance = overall.low <= 0 and outcome.gate in _CHANCE
+            words = f"{(_CHANCE if is_chance else _DENIALS)[outcome.gate]}: {needed}"
+    if overall.verdict == "pass" and outcome.failing_questions:
+        words += f"; not reached on {named_questions(outcome.failing_questions)}"
     if outcome.severity == "warn" and not outcome.passed:
         words += ". This gate does not block"
     return Cell(f"{words}.", tone=_gate_tone(outcome), link=f"gate-{outcome.gate}")
@@ -115,19 +121,28 @@ def fit_questions(data: ReportData, judge_id: str) -> list[str]:
 
 def _answer(data: ReportData) -> tuple[str, Tone]:
     """Return whether the judges can be trusted, in a few words."""
-    closed = [outcome for outcome in data.gates if outcome.is_closed]
     if not data.gates:
         return "That cannot be said: nothing is measured yet", "poor"
-    for outcome in closed:
-        who = "people do" if outcome.gate in HUMAN_GATES else "the judges do"
-        if outcome.overall.verdict == "not_evaluable":
-            return f"That cannot be said: {outcome.overall.reason.split('. ')[0]}", "poor"
-        if outcome.overall.verdict == "fail":
-            return f"Not yet: {who} not agree with each other well enough", "poor"
-        return "Not yet: no question passes every gate", "poor"
+    closed = next((outcome for outcome in data.gates if outcome.is_closed), None)
+    if closed is not None:
+        return _why_closed(closed), "poor"
     if not data.evaluation.judges:
         return "People agree with each other; no judge is declared yet", "fair"
     return _answer_on_judges(data)
+
+
+def _why_closed(outcome: GateOutcome) -> str:
+    """Return the answer while a gate is closed."""
+    who = "people" if outcome.gate in HUMAN_GATES else "the judges"
+    match outcome.overall.verdict:
+        case "not_evaluable":
+            return f"That cannot be said: {outcome.overall.reason.split('. ')[0]}"
+        case "pass":
+            return "Not yet: no question passes every gate"
+        case "fail" if outcome.overall.cannot_tell:
+            return f"Not yet: the data cannot tell whether {who} agree with each other"
+        case "fail":
+            return f"Not yet: {who} do not agree with each other well enough"
 
 
 def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
@@ -141,18 +156,20 @@ def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
         where = "" if most == n_questions else f" on {most} of {n_questions} questions"
         words = f"{listed(best)} {verb} with people as people do{where}"
         return (f"Yes: {words}", "good") if most == n_questions else (f"In part: {words}", "fair")
-    verdicts = {
-        text(record, "verdict")
-        for judge_id in fit
-        for record in verdicts_of(data, judge_id).values()
-    }
-    if verdicts and verdicts <= {"like a constant", "like shuffled scores"}:
-        return "No: no judge is better than one that never reads the responses", "poor"
-    if "cannot tell" in verdicts:
-        return "That cannot be said: more responses have to be rated", "fair"
-    if verdicts <= {"not compared"}:
+    found = best_verdicts(data)
+    verdicts = set(found.values())
+    if not verdicts - {"not compared"}:
         return "That cannot be said: no response has both a score and a rating", "poor"
-    return "No: no judge agrees with people as people do", "weak"
+    if not verdicts - {"like a constant", "like shuffled scores", "not compared"}:
+        return "No: no judge is better than one that never reads the responses", "poor"
+    unknown = [question_id for question_id, verdict in found.items() if verdict == "cannot tell"]
+    if not unknown:
+        return "No: no judge agrees with people as people do", "weak"
+    if len(unknown) == len(found):
+        return "That cannot be said: more responses have to be rated", "fair"
+    others = [question_id for question_id in found if question_id not in unknown]
+    words = f"Not on {named_questions(others)}; the data cannot tell on {named_questions(unknown)}"
+    return words, "weak"
 
 
 def _next_steps(data: ReportData) -> Iterator[Cell]:
@@ -167,12 +184,28 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
         yield Cell(words, link="cautions")
     yield from _useless_prompts(data)
     for outcome in data.gates:
-        for verdict in (outcome.overall, *outcome.questions):
-            if verdict.remedy:
-                where = f"{verdict.question_id}: " if verdict.question_id else ""
-                yield _remedy(f"{where}{verdict.remedy}", outcome)
-    covered = f"{len(data.tunable)} of {counted(len(data.evaluation.rubric), 'question')}"
-    yield Cell(f"Tune the judges: the gates are open for {covered}.", link="gates")
+        for verdict in outcome.questions:
+            if verdict.remedy and verdict.verdict != "pass":
+                remedy = verdict.remedy[0].lower() + verdict.remedy[1:]
+                yield _remedy(f"On {verdict.question_id}: {remedy}", outcome)
+    yield from _judge_steps(data)
+
+
+def _judge_steps(data: ReportData) -> Iterator[Cell]:
+    """Yield what to do about judges on the questions that pass the gates."""
+    best = best_verdicts(data)
+    short = [question_id for question_id, verdict in best.items() if verdict.startswith("less")]
+    if short:
+        words = f"Tune the judges: on {named_questions(short)} they agree with people less than"
+        yield Cell(f"{words} people do, and the gates are open.", link="judge-human")
+    unknown = [question_id for question_id, verdict in best.items() if verdict == "cannot tell"]
+    if unknown:
+        words = f"Have more responses rated on {named_questions(unknown)}: the data cannot tell"
+        yield Cell(f"{words} whether a judge agrees with people as people do.", link="judge-human")
+    good = [judge.id for judge in data.evaluation.judges if fit_questions(data, judge.id)]
+    if good:
+        yield Cell(f"Use {listed(good)}; tuning may bring more.", link="judge-human")
+    yield Cell("Have the judges score responses that people rated.", link="judges")
 
 
 def _useless_prompts(data: ReportData) -> Iterator[Cell]:

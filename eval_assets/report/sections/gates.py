@@ -19,7 +19,7 @@ from eval_assets.report._document import (
     columns,
 )
 from eval_assets.report._figures import lowest_tick
-from eval_assets.report._text import interval_text, listed
+from eval_assets.report._text import counted, interval_text, listed
 from eval_assets.report.data import ReportData
 
 State = Literal["open", "partly open", "closed", "below, does not block"]
@@ -61,11 +61,13 @@ def tuning_sentence(data: ReportData) -> str:
     if is_blocked(data):
         why = [_why_closed(outcome) for outcome in data.gates if outcome.is_closed]
         return f"Judge tuning is blocked: {listed(why) or 'no question passes every gate'}"
+    n_all = len(data.evaluation.rubric)
+    n_open = len(data.tunable)
+    questions = counted(n_all, "question") if n_open == n_all else f"{n_open} of {n_all} questions"
+    if not data.evaluation.judges:
+        return f"The gates are open for {questions}; there is no judge to tune yet"
     left_out = [q.id for q in data.evaluation.rubric if q.id not in data.tunable]
-    verdict = (
-        f"Judge tuning may start for {len(data.tunable)} of {len(data.evaluation.rubric)} "
-        f"question{'' if len(data.evaluation.rubric) == 1 else 's'}"
-    )
+    verdict = f"Judge tuning may start for {questions}"
     return f"{verdict}; left out: {listed(left_out)}" if left_out else verdict
 
 

@@ -1,6 +1,6 @@
 """The verdict on each judge in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.report._document import Cell, Tone
@@ -18,12 +18,14 @@ _CONTROLS = {
 }
 _TONES: Mapping[str, Tone] = {
     "as people do": "good",
-    "less than people do": "weak",
     "cannot tell": "fair",
+    "less than people do": "weak",
     "like a constant": "poor",
     "like shuffled scores": "poor",
     "not compared": "none",
 }
+_ORDER = {verdict: place for place, verdict in enumerate(_TONES)}
+_MOST_NAMED = 3
 
 
 def verdicts_of(data: ReportData, judge_id: str) -> dict[str, Record]:
@@ -60,6 +62,22 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
     return "; ".join(parts) or "no score beside a rating"
 
 
+def best_verdicts(data: ReportData) -> dict[str, str]:
+    """Return the best verdict that any judge has on each question that passes the gates."""
+    best: dict[str, str] = {}
+    for judge in data.evaluation.judges:
+        for question_id, record in verdicts_of(data, judge.id).items():
+            known = best.get(question_id)
+            if question_id in data.tunable and (known is None or _rank(record) < _ORDER[known]):
+                best[question_id] = text(record, "verdict")
+    return best
+
+
+def named_questions(questions: Sequence[str]) -> str:
+    """Return questions by name; many as a number."""
+    return listed(questions) if len(questions) <= _MOST_NAMED else f"{len(questions)} questions"
+
+
 def contested_questions(data: ReportData) -> set[str]:
     """Return the questions on which people do not agree well enough."""
     return {
@@ -78,17 +96,14 @@ def _is_no_merit(data: ReportData, record: Record) -> bool:
 
 def _rank(record: Record) -> int:
     """Return the place of a verdict in a sentence: the best first."""
-    order = list(_TONES)
-    verdict = text(record, "verdict")
-    return order.index(verdict) if verdict in order else len(order)
+    return _ORDER.get(text(record, "verdict"), len(_ORDER))
 
 
 def _questions(questions: list[str], n_all: int) -> str:
-    """Return the questions by name; of many their number."""
+    """Return the questions by name; all or many of them as a number."""
     if len(questions) == n_all > 1:
         return "both questions" if n_all == 2 else f"all {n_all} questions"  # noqa: PLR2004 - both
-    most_named = 3
-    if len(questions) <= most_named:
+    if len(questions) <= _MOST_NAMED:
         return listed(questions)
     return f"{len(questions)} of {counted(n_all, 'question')}"
 

@@ -159,7 +159,7 @@ def test_an_alpha_whose_interval_reaches_the_minimum_asks_for_more_ratings() -> 
     skewed = advice(alpha=0.458, half_width=0.4)
 
     assert skewed.startswith("Have more responses rated: the data cannot tell")
-    assert skewed.endswith("choose responses that deserve other ratings than the usual ones")
+    assert skewed.endswith("choose some that deserve the rarer values")
     assert "deserve" not in advice(exact=0.6, alpha=0.5, half_width=0.2)
 
 

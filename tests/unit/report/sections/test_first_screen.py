@@ -30,7 +30,7 @@ def test_judges_that_agree_as_people_do_can_be_trusted() -> None:
         "gpt: agrees with people as people do on both questions.",
         "haiku: agrees with people as people do on both questions.",
     ]
-    assert screen.next_step.text == "Tune the judges: the gates are open for 2 of 2 questions."
+    assert screen.next_step.text == "Use gpt and haiku; tuning may bring more."
 
 
 def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
@@ -77,6 +77,40 @@ def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
 )
 def test_the_answer_follows_the_verdicts_on_the_judges(verdict: JudgeVerdict, answer: str) -> None:
     assert screen_of(Case(verdicts=all_of(verdict))).answer == answer
+
+
+def test_what_is_certain_on_one_question_is_said_beside_what_is_open_on_another() -> None:
+    screen = screen_of(
+        Case(
+            judges=JUDGES[:1],
+            verdicts={("gpt", "clarity"): "less than people do", ("gpt", "safe"): "cannot tell"},
+        )
+    )
+
+    assert screen.answer == "Not on clarity; the data cannot tell on safe"
+    assert screen.next_step.text == (
+        "Tune the judges: on clarity they agree with people less than people do, and the gates "
+        "are open."
+    )
+
+
+def test_what_is_open_between_judges_and_people_takes_more_ratings() -> None:
+    screen = screen_of(Case(verdicts={(judge.id, "safe"): "cannot tell" for judge in JUDGES}))
+
+    assert screen.answer == (
+        "In part: gpt and haiku agree with people as people do on 1 of 2 questions"
+    )
+    assert screen.next_step.text == (
+        "Have more responses rated on safe: the data cannot tell whether a judge agrees with "
+        "people as people do."
+    )
+
+
+def test_a_gate_that_is_closed_for_want_of_data_is_not_called_disagreement() -> None:
+    screen = screen_of(Case(measured=(Measured(CLARITY, alpha=0.34, half_width=0.45),)))
+
+    assert screen.answer == "Not yet: the data cannot tell whether people agree with each other"
+    assert screen.gates[1].text.startswith("It is not certain that people agree enough")
 
 
 def test_agreeing_like_people_who_disagree_is_no_merit() -> None:
@@ -138,8 +172,8 @@ def test_an_interval_that_holds_the_minimum_is_part_of_the_sentence() -> None:
     screen = screen_of(Case(measured=(Measured(CLARITY, alpha=0.69, half_width=0.05),)))
 
     assert screen.gates[1].text == (
-        "People agree with each other beyond chance: alpha 0.690, and 0.667 is needed. The data "
-        "cannot tell: the 95 % interval is 0.640 to 0.740."
+        "It is not certain that people agree enough beyond chance: alpha 0.690, and 0.667 is "
+        "needed; the 95 % interval is 0.640 to 0.740."
     )
 
 

@@ -21,7 +21,13 @@ def states(case: Case) -> list[str]:
 
 
 def test_the_questions_that_tuning_covers_are_counted() -> None:
-    assert gates.tuning_sentence(Case().data()) == "Judge tuning may start for 2 of 2 questions"
+    assert gates.tuning_sentence(Case().data()) == "Judge tuning may start for 2 questions"
+
+
+def test_without_a_judge_no_tuning_is_promised() -> None:
+    assert gates.tuning_sentence(Case(judges=(), statuses=()).data()) == (
+        "The gates are open for 2 questions; there is no judge to tune yet"
+    )
 
 
 def test_closed_gates_are_named_with_value_and_minimum() -> None:

@@ -1,6 +1,7 @@
 """Agreement over runs: newest first, one row per version of the data, falls beyond noise."""
 
 import pandas as pd
+import pytest
 
 from eval_assets.report._document import Bullets, Section
 from eval_assets.report.data import ReportData
@@ -20,6 +21,8 @@ def data_of(*runs: Run) -> ReportData:
             "scope": scope,
             "question_id": None if scope == "overall" else "clarity",
             "a_hh": a_hh,
+            "a_hh_low": a_hh - 0.04,
+            "a_hh_high": a_hh + 0.04,
             "alpha": 0.81,
             "judge_alpha": 0.83,
             "data_version": version,
@@ -56,15 +59,16 @@ def test_runs_on_the_same_data_are_one_row_and_the_newest_is_first() -> None:
     ]
 
 
-def test_a_value_before_above_the_whole_interval_of_today_is_a_fall() -> None:
-    """Today's A^HH is .88 with [.84, .92]."""
+def test_a_fall_by_more_than_the_noise_of_both_runs_is_named() -> None:
+    """Both have an interval of .04 on either side: that of the difference has .057."""
     section = section_of(("2026-11-18", "v1", 0.95, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
 
     assert falls(section) == ["A^HH fell from 0.950 to 0.880 (0.840 to 0.920)"]
 
 
-def test_a_value_before_within_the_interval_of_today_is_noise() -> None:
-    section = section_of(("2026-11-18", "v1", 0.91, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
+@pytest.mark.parametrize("before", [0.93, 0.88, 0.80])
+def test_a_difference_within_the_noise_is_no_fall_and_neither_is_a_rise(before: float) -> None:
+    section = section_of(("2026-11-18", "v1", before, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
 
     assert falls(section) == []
 
