@@ -18,6 +18,7 @@ from eval_assets.labelling import (
     Adjudication,
     Study,
     as_text,
+    control_values,
     decisions,
     file_name,
     history_rows,
@@ -106,6 +107,9 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with_circumstances(labels, sessions, study.responses),
             history,
             assigned=n_assigned(unit for rater in study.raters for unit in study.desk(rater).units),
+            controls=control_values(
+                study.assignments or (), decisions(read_adjudications(evaluation))
+            ),
         )
         with folder.connect() as connection, transaction(connection):
             replace_records(connection, "label_quality", figures)

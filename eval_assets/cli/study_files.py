@@ -12,10 +12,13 @@ from eval_assets.labelling import (
     Disagreement,
     QualityFigure,
     Study,
+    control_values,
+    decisions,
     disagreements,
     history_rows,
     measure_quality,
     n_assigned,
+    read_adjudications,
     shown_responses,
     with_circumstances,
     worst_first,
@@ -86,12 +89,14 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels as the files are now."""
     study, sessions = files.study, files.study.sessions.all()
     labels = _labels_now(files)
+    settled = decisions(read_adjudications(files.evaluation))
     units = (unit for rater in study.raters for unit in study.desk(rater).units)
     return measure_quality(
         files.evaluation,
         with_circumstances(labels, sessions, study.responses),
         history_rows(sessions),
         assigned=n_assigned(units),
+        controls=control_values(study.assignments or (), settled),
     )
 
 

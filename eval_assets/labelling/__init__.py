@@ -15,6 +15,7 @@ from eval_assets.labelling.assignments import ASSIGNMENTS, Assignment, Purpose, 
 from eval_assets.labelling.choices import Choice, choices_of, parse_typed
 from eval_assets.labelling.circumstances import (
     HISTORY_COLUMNS,
+    control_values,
     history_rows,
     n_assigned,
     with_circumstances,
@@ -72,6 +73,7 @@ __all__ = [
     "as_text",
     "assign",
     "choices_of",
+    "control_values",
     "decisions",
     "dimension_of",
     "disagreements",

@@ -140,6 +140,12 @@ def _self_agreement(rater: str, value: float, n: int, _: Findings) -> str:
     return f"{rater} does not give the same answer twice: the question is harder than it looks."
 
 
+def _controls(rater: str, value: float, n: int, _: Findings) -> str:
+    if n < 5 or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
+        return ""
+    return f"{rater} differs from what was settled on {n} control responses: go through them."
+
+
 def _changed(rater: str, value: float, n: int, _: Findings) -> str:
     if n < FEWEST or value < 0.1:  # noqa: PLR2004 - one in ten
         return ""
@@ -167,6 +173,7 @@ _RULES: Mapping[str, Callable[[str, float, int, Findings], str]] = {
     "seconds": _seconds,
     "drift": _drift,
     "self_agreement": _self_agreement,
+    "control_agreement": _controls,
     "changed_share": _changed,
     "outdated_share": _outdated,
 }

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import NamedTuple
 
 import pandas as pd
 
+from eval_assets.labelling.adjudication import Adjudication
+from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.session_files import as_text
 from eval_assets.labelling.sessions import Label, Session
 from eval_assets.labelling.shown import ShownResponse
@@ -21,6 +24,15 @@ HISTORY_COLUMNS = (
     "changed_at",
 )
 """An answer that does not count: a 'change' of a label, or a 'repeat' of a response."""
+
+
+class ControlUnit(NamedTuple):
+    """A response whose value is settled, and a rater who labels it unaware of that."""
+
+    response_id: str
+    question_id: str
+    rater_id: str
+
 
 _UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
 
@@ -79,6 +91,27 @@ def with_circumstances(
     joined = labels.merge(known, on=_UNIT_AND_RATER, how="left")
     is_outdated = joined["is_outdated"].eq(True)
     return joined.assign(seconds=joined["seconds"].astype(float), is_outdated=is_outdated)
+
+
+def control_values(
+    assignments: Iterable[Assignment],
+    settled: Mapping[tuple[str, str], Adjudication],
+) -> dict[ControlUnit, float]:
+    """Return the settled value of each control response that somebody is to label.
+
+    Args:
+        assignments: Who labels what, and why.
+        settled: What was settled last, by response and question.
+    """
+    return {
+        ControlUnit(one.response_id, question_id, one.rater_id): decision.value
+        for one in assignments
+        for (response_id, question_id), decision in settled.items()
+        if one.purpose == "control"
+        and one.response_id == response_id
+        and one.question_id in {None, question_id}
+        and decision.value is not None
+    }
 
 
 def n_assigned(units: Iterable[WorkUnit]) -> dict[tuple[str, str], int]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.labelling._advice import Findings, advice_on
+from eval_assets.labelling.circumstances import ControlUnit
 from eval_assets.rubric import RubricQuestion
 from eval_assets.stats import human_agreement, krippendorff_alpha
 
@@ -53,6 +54,7 @@ MEASURES: Mapping[str, str] = {
     "seconds": "median time between seeing a response and answering",
     "drift": "severity in the last third of the labels less that in the first",
     "self_agreement": "agreement with oneself on responses that came back",
+    "control_agreement": "agreement with the settled values of control responses",
     "changed_share": "share of the labels changed more than a minute later",
     "outdated_share": "share of the labels given on a text that was changed since",
 }
@@ -65,6 +67,7 @@ def measure_quality(
     history: pd.DataFrame,
     *,
     assigned: Mapping[tuple[str, str], int],
+    controls: Mapping[ControlUnit, float],
 ) -> list[QualityFigure]:
     """Return the quality of every rater's labels on every question.
 
@@ -75,6 +78,7 @@ def measure_quality(
         history: Answers that do not count: response_id, question_id, rater_id, kind ('change' or
             'repeat'), before, after.
         assigned: Responses that each rater is to label, by (rater, question).
+        controls: Settled values of control responses.
 
     Returns:
         Figures of all raters who gave a label or have one to give, question by question.
@@ -90,7 +94,13 @@ def measure_quality(
             of_rater = history[
                 (history["question_id"] == question.id) & (history["rater_id"] == rater)
             ]
-            found = dict(_figures(measured, rater, of_rater, assigned.get((rater, question.id))))
+            settled = {
+                unit.response_id: value
+                for unit, value in controls.items()
+                if (unit.question_id, unit.rater_id) == (question.id, rater)
+            }
+            n_assigned = assigned.get((rater, question.id))
+            found = dict(_figures(measured, rater, of_rater, n_assigned, settled))
             said = advice_on(rater, found, measured.findings(rater))
             figures += [
                 QualityFigure(question.id, rater, name, *found[name], said.get(name, ""))
@@ -166,7 +176,11 @@ class _Question:
 
 
 def _figures(
-    measured: _Question, rater: str, history: pd.DataFrame, n_assigned: int | None
+    measured: _Question,
+    rater: str,
+    history: pd.DataFrame,
+    n_assigned: int | None,
+    settled: Mapping[str, float],
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     """Name, value and n of each figure of one rater."""
     mine = measured.given[measured.given["rater_id"] == rater]
@@ -187,6 +201,10 @@ def _figures(
     changed = int((history["kind"] == "change").sum())
     yield "changed_share", (changed / len(mine), len(mine))
     yield "outdated_share", (float(mine["is_outdated"].mean()), len(mine))
+    expected = np.array([settled.get(response, math.nan) for response in mine["response_id"]])
+    near = measured.closeness(mine["value"].to_numpy(dtype=np.float64), expected[:, None])
+    if not np.isnan(near).all():
+        yield "control_agreement", (_mean(near), int(np.count_nonzero(~np.isnan(near))))
     repeats = history[history["kind"] == "repeat"].dropna(subset=["before", "after"])
     if len(repeats):
         before = repeats["before"].to_numpy(dtype=np.float64)

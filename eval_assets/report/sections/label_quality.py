@@ -49,6 +49,7 @@ _SHOWN: dict[str, tuple[str, Callable[[float], str]]] = {
     "expert_agreement": ("With experts", _plain),
     "alpha_without": ("Alpha without", _plain),
     "self_agreement": ("With oneself", _plain),
+    "control_agreement": ("On controls", _plain),
     "skipped_share": ("Skipped", _share),
     "seconds": ("Seconds", _plain),
 }

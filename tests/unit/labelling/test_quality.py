@@ -8,6 +8,7 @@ import pytest
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.human_raters import Labelling
+from eval_assets.labelling.circumstances import ControlUnit
 from eval_assets.labelling.quality import MEASURES, QualityFigure, measure_quality
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
@@ -52,8 +53,11 @@ def figures(
     *,
     history: pd.DataFrame = NO_HISTORY,
     assigned: Mapping[tuple[str, str], int] | None = None,
+    controls: Mapping[ControlUnit, float] | None = None,
 ) -> dict[tuple[str, str], QualityFigure]:
-    found = measure_quality(evaluation, given, history, assigned=assigned or {})
+    found = measure_quality(
+        evaluation, given, history, assigned=assigned or {}, controls=controls or {}
+    )
     return {(figure.rater_id, figure.measure): figure for figure in found}
 
 
@@ -185,6 +189,18 @@ def test_repeats_show_whether_raters_agree_with_themselves(evaluation: Evaluatio
     assert found["anna", "self_agreement"].value == pytest.approx(1 - 13 / 4 / 5)
     assert "does not give the same answer twice" in found["anna", "self_agreement"].advice
     assert found["anna", "changed_share"].value == 0
+
+
+def test_labels_of_control_responses_are_compared_with_what_was_settled(
+    evaluation: Evaluation,
+) -> None:
+    controls = {ControlUnit(f"a{k:02}", "clarity", "anna"): 5.0 for k in range(5)}
+    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD}), controls=controls)
+
+    control = found["anna", "control_agreement"]
+    assert (control.value, control.n) == (0.5, 5)
+    assert "differs from what was settled on 5 control responses" in control.advice
+    assert ("ben", "control_agreement") not in found
 
 
 def test_work_that_was_never_begun_is_counted(evaluation: Evaluation) -> None:
