@@ -132,7 +132,7 @@ JUDGE_HUMAN_AGREEMENT = (
         "a_ha_shuffled",
         "A^HA of its own scores, shuffled",
         "coefficient",
-        "control: this judge's scores dealt out at random",
+        "control: this judge's scores in random order",
         has_interval=False,
     ),
     Statistic(
@@ -145,7 +145,7 @@ JUDGE_HUMAN_AGREEMENT = (
         "a_ha_above_shuffled",
         "A^HA above its shuffled scores",
         "coefficient",
-        "A^HA less that of its scores dealt out at random",
+        "A^HA less that of its scores in random order",
     ),
     Statistic(
         "a_ha_above_people",

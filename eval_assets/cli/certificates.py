@@ -36,7 +36,7 @@ NOT_FIT = GATE_CLOSED
     "--require",
     metavar="JUDGE[:QUESTION]",
     help="Print nothing but the verdict, and exit with 0 if the judge may stand in for a rater on "
-    "the question (or on all), 3 if not, 4 if that cannot be told.",
+    "the question (or on all), 3 if not, 4 if the data cannot tell.",
 )
 @click.pass_context
 def certificates(
@@ -164,28 +164,28 @@ def _differences(
         ledger_of(data, evaluation, database=database) as ledger,
     ):
         units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
-        for told in given["predicate"]["questions"]:
-            question_id = told["question_id"]
+        for claimed in given["predicate"]["questions"]:
+            question_id = claimed["question_id"]
             reading = next(
                 (
                     each
                     for each in readings_of(ledger, question_id)
-                    if (each.seal, each.number) == (told["seal"], told["reading"])
+                    if (each.seal, each.number) == (claimed["seal"], claimed["reading"])
                 ),
                 None,
             )
             if reading is None or question_id not in units:
                 lines.append(
-                    f"{question_id}: the ledger has no reading {told['reading']} under seal "
-                    f"{told['seal']}"
+                    f"{question_id}: the ledger has no reading {claimed['reading']} under seal "
+                    f"{claimed['seal']}"
                 )
                 continue
             background = background_of(
-                connection, question_id, margin=told["claims"]["fitness"]["margin"]
+                connection, question_id, margin=claimed["claims"]["fitness"]["margin"]
             )
             again = recomputed_certificates(ledger, units, reading, background).get(judge_id)
             if again is None:
                 lines.append(f"{question_id}: no claim holds when the test is computed again")
                 continue
-            lines += [f"{question_id}: {line}" for line in differences(told, again)]
+            lines += [f"{question_id}: {line}" for line in differences(claimed, again)]
     return lines

@@ -50,7 +50,7 @@ DEFAULT_PAIR = (
     Judge("gpt", "openai", "gpt-6-luna"),
     Judge("haiku", "anthropic", "claude-haiku-5-5"),
 )
-"""Two current models of independent vendors, asked where the evaluation declares no live judge."""
+"""Two current models of independent vendors, asked if the evaluation declares no live judge."""
 
 RELEVANCE = RubricQuestion(
     id="relevance",
@@ -76,8 +76,8 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
 
     The judges are the evaluation's first two live ones, else gpt-6-luna and claude-haiku-5-5. What
     they say is stored in the view `ground_truth`, in place of an earlier answer to the same query
-    id; nothing is asked again that was answered before. A score that did not come is null. Exit
-    code 1 where no score came.
+    id; nothing is asked again that was answered before. A missing score is null. The exit
+    code is 1 if every score is missing.
     """
     asked = read_document_query(query_id, query, docs)
     evaluation = _evaluation(data)
@@ -102,7 +102,7 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
 
 
 def _evaluation(data: Path) -> Evaluation:
-    """What the folder declares, with a pair of live judges and the one question asked here."""
+    """Return what the folder declares, with a pair of live judges and the question asked here."""
     if (data / FILE).exists():
         evaluation = read_evaluation(data)
     else:
@@ -147,14 +147,14 @@ def _ask(
 
 
 def _name(asked: DocumentQuery, document: Document) -> str:
-    """What the ledger calls a document of a query."""
+    """Return what the ledger calls a document of a query."""
     return f"query-{asked.id}/document-{document.id}"
 
 
 def _judgement(
     asked: DocumentQuery, pair: Sequence[Judge], scores: Sequence[JudgeScore]
 ) -> DualJudgement:
-    """What is stored of a query. Scores are by document, then by judge."""
+    """Return what is stored of a query. Scores are by document, then by judge."""
     one, other = ([score.score for score in scores[place::2]] for place in (0, 1))
     kappa = pair_kappa(one, other)
     n_ok = sum(score.status == "ok" for score in scores)
@@ -180,7 +180,7 @@ def _answer(
     *,
     latency_seconds: float,
 ) -> dict[str, object]:
-    """What is printed of a query."""
+    """Return what is printed of a query."""
     models = [str(judge.model) for judge in evaluation.judges]
     apart = [
         (number, abs(one - other))

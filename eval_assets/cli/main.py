@@ -64,11 +64,10 @@ class _Program(click.Group):
 )
 @click.version_option(package_name="eval-assets")
 def program() -> None:
-    """Can this LLM judge be trusted? Agreement first, gates on it, judge tuning behind them.
+    """Can this LLM judge be trusted? Measure agreement, gate on it, tune judges behind the gates.
 
     Exit codes: 0 done; 1 an input, a provider or a write failed; 2 misuse; 3 a gate is closed:
-    everything upstream was computed and stored, and tuning did not run; 4 what was asked cannot be
-    told.
+    everything upstream was computed and stored, and tuning did not run; 4 the data cannot tell.
     """
 
 

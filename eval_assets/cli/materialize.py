@@ -223,16 +223,16 @@ def _execute(
 
 
 def _database_is_damaged(result: dg.ExecuteInProcessResult) -> bool:
-    """Whether an asset could not read the database."""
+    """Return whether an asset could not read the database."""
     failures = [
         event.step_failure_data.user_failure_data
         for event in result.all_events
         if event.is_step_failure
     ]
     return any(
-        told.metadata["database_is_damaged"].value
-        for told in failures
-        if told is not None and "database_is_damaged" in told.metadata
+        failure.metadata["database_is_damaged"].value
+        for failure in failures
+        if failure is not None and "database_is_damaged" in failure.metadata
     )
 
 

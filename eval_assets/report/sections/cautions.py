@@ -8,6 +8,7 @@ from eval_assets.interpretation import LOWEST_COVERAGE, figure_text
 from eval_assets.report._document import Card, Definition, Definitions, Section
 from eval_assets.report._text import counted, interval_text, listed, percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.sections.trend import falls
 
 FEW_RESPONSES = 50
 """From here on simulated 95 % intervals hold the true value 93 to 97 % of the time."""
@@ -28,6 +29,7 @@ def section(data: ReportData) -> Section | None:
 
 def cautions(data: ReportData) -> Iterator[Definition]:
     """Yield what there is to be careful about: in a few words, then what it means and to do."""
+    yield from _fallen(data)
     yield from _undecided(data)
     yield from _paradoxes(data)
     yield from _easy_by_chance(data)
@@ -36,6 +38,14 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _poor_coverage(data)
     yield from _dependent_judges(data)
     yield from _too_few_judges(data)
+
+
+def _fallen(data: ReportData) -> Iterator[Definition]:
+    """Yield what fell since the run before, which had other data or judges."""
+    fallen = [cell.text for cell in falls(data)]
+    if fallen:
+        words = f"{'; '.join(fallen)}. See what changed in the data or the judges."
+        yield Definition("Agreement fell since the run before", words)
 
 
 def _undecided(data: ReportData) -> Iterator[Definition]:
@@ -131,7 +141,7 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
             f"Fewer than {FEW_RESPONSES} responses: go by the intervals, not by the values",
             f"Rated by two raters or more: {listed(few)}. So few responses leave every figure "
             f"uncertain. In simulations 95 % intervals held the true value 94 to 96 times in 100 "
-            f"from {FEW_RESPONSES} responses on; with fewer that is promised less exactly.",
+            f"from {FEW_RESPONSES} responses on, and less reliably with fewer.",
         )
 
 

@@ -33,7 +33,7 @@ from eval_assets.rubric import RubricQuestion
 
 _LEAD = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "
-    "every response the same score, and its own scores dealt out at random. How well people agree "
+    "every response the same score, and its own scores in random order. How well people agree "
     "with each other is what it can be expected to reach."
 )
 _KEY = "● A^HA with 95 % interval   ╎ constant control   ┊ shuffled control   │ people (A^HH)"

@@ -57,8 +57,8 @@ _GLOSSARY = (
         "A^HA",
         "Agreement of a judge with humans: like A^HH, between the judge's score and each human "
         "rating of the response. Two controls stand beside it: constant, the best judge that gives "
-        "every response the same score without reading it; shuffled, the judge's own scores dealt "
-        "out at random. A judge is worth something only as far as it exceeds both.",
+        "every response the same score without reading it; shuffled, the judge's own scores in "
+        "random order. A judge is worth something only as far as it exceeds both.",
     ),
     Definition(
         "Spearman, Kendall, Pearson",

@@ -39,10 +39,9 @@ def section(data: ReportData) -> Section | None:
     runs = _runs(data.rows("agreement_history"))
     if len(runs) < _FEWEST_RUNS:
         return None
-    falls = tuple(_falls(runs))
     blocks: list[Block] = [Text(_LEAD)]
-    if falls:
-        blocks.append(Bullets(falls, heading="What fell"))
+    if fallen := falls(data):
+        blocks.append(Bullets(fallen, heading="What fell"))
     blocks.append(_table(data, runs[:_MOST_RUNS]))
     return Section("trend", "Agreement over time", "Trend", (Card("", tuple(blocks)),))
 
@@ -58,9 +57,13 @@ def _runs(history: Iterable[Record]) -> list[Record]:
     return list(newest.values())
 
 
-def _falls(runs: list[Record]) -> Iterator[Cell]:
-    """Yield each figure that fell since the run before, by more than both runs' noise."""
-    now, before = runs[:2]
+def falls(data: ReportData) -> tuple[Cell, ...]:
+    """Return each figure that fell since the run before, by more than both runs' noise."""
+    runs = _runs(data.rows("agreement_history"))
+    return tuple(_falls(*runs[:2])) if len(runs) >= _FEWEST_RUNS else ()
+
+
+def _falls(now: Record, before: Record) -> Iterator[Cell]:
     for column, (name, gate, limits) in _FIGURES.items():
         if highest_difference(now, before, column) < 0:
             was, value = (figure_text(number(run, column), limits=limits) for run in (before, now))

@@ -3,11 +3,13 @@
 import hashlib
 import re
 from base64 import b64encode
+from itertools import pairwise
 
+import pandas as pd
 import pytest
 
 from eval_assets.report import render_html
-from tests.unit.report.builder import ATTACK, CASES, Case
+from tests.unit.report.builder import ATTACK, CASES, Case, with_tables
 from tests.unit.report.page import Page
 
 
@@ -71,3 +73,22 @@ def test_an_undefined_figure_is_never_shown_as_nan_or_none() -> None:
     words = Page(render_html(CASES["undefined"].data())).words
     assert "undefined not evaluable" in words
     assert not {"nan", "NaN", "None"} & set(words.split())
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_headings_skip_no_level(case: Case) -> None:
+    runs = [("2026-11-18", 0.95), ("2026-11-19", 0.88)]
+    history = pd.DataFrame(
+        {
+            "measured_at": [when for when, _ in runs],
+            "scope": "overall",
+            **{f"a_hh{end}": [a_hh for _, a_hh in runs] for end in ("", "_low", "_high")},
+            "data_version": [when for when, _ in runs],
+        }
+    )
+    html = render_html(with_tables(case.data(), agreement_history=history))
+    levels = [int(level) for level in re.findall(r"<h(\d)", html)]
+
+    assert "What fell" in html
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))

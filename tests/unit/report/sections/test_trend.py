@@ -6,6 +6,7 @@ import pytest
 from eval_assets.report._document import Bullets, Section
 from eval_assets.report.data import ReportData
 from eval_assets.report.sections import trend
+from eval_assets.report.sections.cautions import cautions
 from tests.unit.report.builder import Case, with_tables
 from tests.unit.report.reading import blocks_in, table
 
@@ -40,7 +41,7 @@ def section_of(*runs: Run) -> Section:
     return section
 
 
-def falls(section: Section) -> list[str]:
+def fallen(section: Section) -> list[str]:
     lists = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
     return [item.text for block in lists for item in block.items]
 
@@ -63,14 +64,20 @@ def test_a_fall_by_more_than_the_noise_of_both_runs_is_named() -> None:
     """Both have an interval of .04 on either side: that of the difference has .057."""
     section = section_of(("2026-11-18", "v1", 0.95, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
 
-    assert falls(section) == ["A^HH fell from 0.950 to 0.880 (0.840 to 0.920)"]
+    assert fallen(section) == ["A^HH fell from 0.950 to 0.880 (0.840 to 0.920)"]
+
+
+def test_a_fall_is_among_the_cautions() -> None:
+    data = data_of(("2026-11-18", "v1", 0.95, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
+
+    assert next(cautions(data)).term == "Agreement fell since the run before"
 
 
 @pytest.mark.parametrize("before", [0.93, 0.88, 0.80])
 def test_a_difference_within_the_noise_is_no_fall_and_neither_is_a_rise(before: float) -> None:
     section = section_of(("2026-11-18", "v1", before, "abc"), ("2026-11-19", "v2", 0.88, "abc"))
 
-    assert falls(section) == []
+    assert fallen(section) == []
 
 
 def test_each_row_names_the_judges_it_was_measured_with() -> None:
