@@ -21,7 +21,7 @@ from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.labelling import SessionFolder
 from eval_assets.operation import Schedule
 from eval_assets.problems import InputError
-from eval_assets.readers import evaluations_in
+from eval_assets.readers import evaluations_in, is_working_file
 
 WEBHOOK = "EVAL_ALERT_URL"
 """Environment variable with the address that alerts are posted to, as Slack's `{"text": ...}`."""
@@ -228,11 +228,18 @@ def _who_labels(folder: Path) -> list[str]:
     return sorted({session.key.rater_id for session in active})
 
 
-def _given_files(folder: Path) -> list[Path]:
-    """Return the files that people own: all but what the program writes."""
-    return [
-        path for path in folder.rglob("*") if path.is_file() and folder / "out" not in path.parents
-    ]
+def _given_files(folder: Path) -> Iterator[Path]:
+    """Yield the files that people own and have finished writing.
+
+    That is not what the program writes, nor locks, hidden files, half-written and empty ones.
+    """
+    for path in folder.rglob("*"):
+        parts = path.relative_to(folder).parts
+        is_own = parts[0] == "out" or parts[0].startswith("ledger.sqlite")
+        if is_own or any(is_working_file(Path(part)) for part in parts):
+            continue
+        if path.is_file() and path.stat().st_size:
+            yield path
 
 
 def _latest(

@@ -1,6 +1,9 @@
 """Exit codes of the program, and errors on stderr: one line each, without traceback."""
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -14,14 +17,50 @@ EXPECTED = (InputError, StoreError)
 """Errors of an input, a provider or the disk, whose message is all that a user needs."""
 
 _MOST_LINES = 50
+_MOST_ALIKE = 10
+_SHOWN_PLACES = 5
+_PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[0-9]+)(?P<rest>(?::[^:]+)?: .*)")
 
 
-def print_errors(lines: Sequence[str]) -> None:
-    """Print errors on stderr; of more than 50 the first ones and the count."""
-    for line in lines[:_MOST_LINES]:
-        click.echo(line, err=True)
-    if len(lines) > _MOST_LINES:
-        click.echo(f"... and {len(lines) - _MOST_LINES} more of {len(lines)} problems", err=True)
+def print_errors(lines: Sequence[str], *, all_in: Path | None = None) -> None:
+    """Print errors on stderr, many with one cause as one line; of more than 50 the first ones.
+
+    Args:
+        lines: The errors, one line each.
+        all_in: File to write every line to if not all are printed; it is removed if all are.
+    """
+    causes = list(_by_cause(lines))
+    for cause in causes[:_MOST_LINES]:
+        click.echo(cause, err=True)
+    is_cut = len(causes) > _MOST_LINES
+    if is_cut:
+        n_more = len(causes) - _MOST_LINES
+        click.echo(f"... and {n_more} more of {len(lines)} problems", err=True)
+    if all_in is None:
+        return
+    with suppress(OSError):  # a disk that cannot be written is among the errors already
+        if is_cut or len(causes) < len(lines):
+            all_in.parent.mkdir(parents=True, exist_ok=True)
+            all_in.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            click.echo(f"All of them: {all_in}", err=True)
+        else:
+            all_in.unlink(missing_ok=True)
+
+
+def _by_cause(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the errors, more than ten that differ only in their line as the first of them."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        place = _PLACE.fullmatch(line)
+        cause = (place["file"], place["rest"]) if place else (line, "")
+        places.setdefault(cause, []).append(place["line"] if place else "")
+    for (file, rest), found in places.items():
+        if len(found) > _MOST_ALIKE:
+            first, *others = found
+            shown = ", ".join(others[:_SHOWN_PLACES])
+            yield f"{file}:{first}{rest} Likewise {len(others)} more lines: {shown}, ..."
+        else:
+            yield from (f"{file}:{line}{rest}" if line else file for line in found)
 
 
 def error_lines(error: BaseException) -> Iterator[str]:

@@ -34,6 +34,7 @@ def irr(data: Path, database: Path | None, form: Format) -> int:
 
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
+    evaluation = read_evaluation(data)
     path = database_of(data, database)
     if not path.exists():
         return _nothing_yet(data)
@@ -43,7 +44,6 @@ def irr(data: Path, database: Path | None, form: Format) -> int:
         if agreement.empty:
             return _nothing_yet(data)
         if form == "irr-result":
-            evaluation = read_evaluation(data)
             humans = human_ratings(connection, evaluation)
             outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
             result = irr_result(evaluation, humans, agreement, findings, outcomes)

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from eval_assets.assets.automation import names_before
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
-from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED, print_errors
+from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
 from eval_assets.cli.gates import gate_json
 from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import definitions_of
@@ -75,9 +75,11 @@ def materialize(
         job = _job_of(folder)
     try:
         selected = _selection(select, folder).resolve(job.asset_layer.asset_graph)
-    except dg.DagsterError as error:
-        click.echo(f"--select {select}: {error}", err=True)
-        return MISUSED
+    except dg.DagsterError:
+        known = sorted(key.path[-1] for key in job.asset_layer.asset_graph.get_all_asset_keys())
+        raise click.UsageError(
+            f"--select {select}: there is no such asset. Use some of {', '.join(known)}."
+        ) from None
     run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
     with _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {folder.path}")
@@ -92,7 +94,7 @@ def materialize(
     if _is_interrupted(result):
         raise KeyboardInterrupt
     if errors := _errors(result):
-        print_errors(errors)
+        print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED
     done = {event.asset_key for event in result.get_asset_materialization_events()}
     held_back = sorted(key.path[-1] for key in selected - done)

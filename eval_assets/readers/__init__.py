@@ -3,6 +3,7 @@
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
 from eval_assets.readers.evaluation import FILE, evaluations_in, read_evaluation
+from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.importers import SOURCES, import_files
 from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.imported import Imported
@@ -27,6 +28,7 @@ __all__ = [
     "evaluations_in",
     "id_of",
     "import_files",
+    "is_working_file",
     "read_assignments",
     "read_document_query",
     "read_evaluation",

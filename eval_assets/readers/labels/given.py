@@ -20,7 +20,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """What a label says beside its unit, with the columns under which it is accepted."""
 
-GivenLabel = Mapping[str, str | None]
+GivenLabel = Mapping[str, object]
 """A label of a form that nests them: `response_id`, `question_id` and some of `FIELDS`."""
 
 

@@ -1,5 +1,6 @@
 """Labels of one file, checked against rubric and responses: rows to keep, and the others."""
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ from eval_assets.readers._cells import (
 )
 from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers.formats.table import per_distinct
-from eval_assets.readers.labels.given import GivenLabels
+from eval_assets.readers.labels.given import FIELDS, GivenLabels
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 from eval_assets.rubric import RubricQuestion
 
@@ -151,6 +152,12 @@ def _note_no_rater(
 ) -> None:
     """Note ratings without a rater, and units both rated and skipped."""
     without_rater = np.array([rater is None for rater in given.stripped("rater_id")], dtype=bool)
+    cells = given.table.cells(*FIELDS["rater_id"])
+    findings.add(
+        np.array([isinstance(cell, list | dict) for cell in cells], dtype=bool),
+        given.headers["rater_id"],
+        lambda row: (f"{shown(json.dumps(cells[row]))} is not one rater", "Write the id of one"),
+    )
     findings.add(
         without_rater & (rated | skipped),
         given.headers["rater_id"],

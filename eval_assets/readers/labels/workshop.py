@@ -17,7 +17,7 @@ def workshop_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
     """
     given, single = table.cells("ratings"), table.text("rating")
     responses = table.stripped(*RESPONSE_ID)
-    others = {field: table.stripped(*names) for field, names in FIELDS.items() if field != "rating"}
+    others = {field: table.cells(*names) for field, names in FIELDS.items() if field != "rating"}
     labels: list[tuple[int, str, GivenLabel]] = []
     bad_rows = list(table.bad_rows)
     for row, line in enumerate(table.lines):

@@ -292,3 +292,25 @@ def test_a_damaged_session_keeps_no_run_from_starting(tmp_path: Path) -> None:
     (tmp_path / "sessions" / "x.json").write_text("{")
 
     assert len(look(tmp_path, None)[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (".~lock.labels.csv#", "ada"),
+        ("~$labels.xlsx", "ada"),
+        ("labels/more.csv.part", "half"),
+        ("labels/empty.csv", ""),
+        (".git/index", "x"),
+        ("ledger.sqlite-wal", "x"),
+    ],
+)
+def test_locks_hidden_half_written_and_own_files_start_no_run(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    (tmp_path / "labels.csv").write_text("one")
+    _, seen = look(tmp_path, None)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(content)
+
+    assert look(tmp_path, seen)[0] == []

@@ -1,6 +1,7 @@
 """The program ends with the exit codes it documents, and prints errors as lines."""
 
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -77,6 +78,31 @@ def test_of_many_errors_the_first_fifty_are_printed_with_the_count(
 
     lines = capsys.readouterr().err.splitlines()
     assert lines[49:] == ["line 49", "... and 3 more of 53 problems"]
+
+
+def test_many_errors_with_one_cause_are_one_line_and_all_are_in_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [f"labels.csv:{line}:rating: 6 is off. Use 1 to 5." for line in range(2, 32)]
+    found.insert(3, "labels.csv:5:rater_id: missing. Fill it in.")
+    all_in = tmp_path / "out" / "problems.txt"
+
+    print_errors(found, all_in=all_in)
+
+    assert capsys.readouterr().err.splitlines() == [
+        "labels.csv:2:rating: 6 is off. Use 1 to 5. Likewise 29 more lines: 3, 4, 5, 6, 7, ...",
+        "labels.csv:5:rater_id: missing. Fill it in.",
+        f"All of them: {all_in}",
+    ]
+    assert all_in.read_text().splitlines() == found
+
+
+def test_a_list_of_problems_goes_with_the_problems(tmp_path: Path) -> None:
+    (tmp_path / "problems.txt").write_text("old")
+
+    print_errors(["labels.csv:2:rating: 6 is off. Use 1 to 5."], all_in=tmp_path / "problems.txt")
+
+    assert not (tmp_path / "problems.txt").exists()
 
 
 def test_help_lists_commands_by_what_they_are_for() -> None:

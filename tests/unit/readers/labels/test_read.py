@@ -498,6 +498,10 @@ def test_the_older_single_rating_counts_if_one_question_is_asked(write: Write) -
             ),
         ),
         (
+            {"ratings": {"safe": 1}, "user_id": ["ada"]},
+            'user_id: "["ada"]" is not one rater. Write the id of one',
+        ),
+        (
             {"ratings": {"safe": 1}, "user_id": ""},
             "user_id: a rating without a rater. Fill in who gave it",
         ),
