@@ -1,4 +1,4 @@
-"""`eval-assets init`: a commented evaluation folder that runs as it is."""
+"""`eval-assets init`: an evaluation folder to start from, or what one with data lacks."""
 
 from collections.abc import Iterator
 from importlib import resources
@@ -9,6 +9,7 @@ from shlex import quote
 import click
 
 from eval_assets.cli.exit_codes import DONE
+from eval_assets.readers import complete_folder, write_files
 
 _ENDINGS = (".yaml", ".csv", ".jsonl", ".md")
 _NEXT = {
@@ -29,29 +30,37 @@ _NEXT = {
     "relevance: documents and queries; pairwise: which of two answers is better.",
 )
 def init(folder: Path, template: str | None) -> int:
-    """Write a commented evaluation folder to start from; it runs as it is.
+    """Write an evaluation folder to start from; it runs as it is.
 
-    A file that exists is never overwritten.
+    A new folder gets a commented example. In a folder with responses, labels or judge scores, an
+    evaluation.yaml is drafted from them, with whatever else is missing. A file that exists is never
+    changed.
     """
-    source = resources.files("eval_assets.starter").joinpath(template or "")
-    given = dict(_files(source))
+    completed = None if template else complete_folder(folder)
+    written, notes = completed or (_write_template(folder, template), [])
+    for note in notes:
+        click.echo(note)
+    for path in written:
+        click.echo(f"wrote {path}")
+    click.echo(f"\nNow run: {_NEXT[template]} --data {quote(str(folder))}")
+    return DONE
+
+
+def _write_template(folder: Path, template: str | None) -> list[Path]:
+    """Write the files of a template into a folder that has none of them."""
+    given = dict(_files(resources.files("eval_assets.starter").joinpath(template or "")))
     taken = [name for name in given if (folder / name).exists()]
     if taken:
         raise click.UsageError(
             f"{folder} holds {', '.join(taken)} already. Name another folder, or remove them."
         )
-    for name, file in given.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(file.read_text("utf-8"), encoding="utf-8")
-        click.echo(f"wrote {folder / name}")
-    click.echo(f"\nNow run: {_NEXT[template]} --data {quote(str(folder))}")
-    return DONE
+    return write_files(folder, given)
 
 
-def _files(source: Traversable) -> Iterator[tuple[str, Traversable]]:
-    """Name and content of each file of a template, those in its folders included."""
+def _files(source: Traversable) -> Iterator[tuple[str, str]]:
+    """Yield name and content of each file of a template, those in its folders included."""
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(_ENDINGS):
-            yield entry.name, entry
+            yield entry.name, entry.read_text("utf-8")
         elif entry.name == "guidelines":
-            yield from ((f"guidelines/{name}", file) for name, file in _files(entry))
+            yield from ((f"guidelines/{name}", text) for name, text in _files(entry))

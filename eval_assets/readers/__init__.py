@@ -2,7 +2,9 @@
 
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
+from eval_assets.readers.drafting import write_files
 from eval_assets.readers.evaluation import FILE, evaluations_in, read_evaluation
+from eval_assets.readers.folder_draft import complete_folder
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.importers import SOURCES, import_files
 from eval_assets.readers.importers.draft import write_draft
@@ -25,6 +27,7 @@ __all__ = [
     "Imported",
     "JudgedItems",
     "Labels",
+    "complete_folder",
     "evaluations_in",
     "id_of",
     "import_files",
@@ -40,4 +43,5 @@ __all__ = [
     "read_responses",
     "source_fingerprints",
     "write_draft",
+    "write_files",
 ]

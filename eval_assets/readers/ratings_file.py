@@ -81,7 +81,7 @@ def read_ratings_file(
     """
     try:
         table = read_table(path, folder=path.parent)
-        given = _given(table, scale)
+        given = labels_without_rubric(table, scale)
         rubric, notes = _rubric(given, scale=scale, level=level)
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
@@ -93,8 +93,16 @@ def read_ratings_file(
     return evaluation, labels
 
 
-def _given(table: Table, scale: Scale | None) -> GivenLabels:
-    """Return the labels of the file, its questions named even if there is only one."""
+def labels_without_rubric(table: Table, scale: Scale | None) -> GivenLabels:
+    """Return the labels of a table, its questions named even if there is only one.
+
+    Args:
+        table: The file.
+        scale: Scale of its ratings, by which columns of them are told from others, if known.
+
+    Raises:
+        InputError: If the columns leave open who rated what.
+    """
     if table.has("labels", "dimension"):
         dimensions = [name for name in table.stripped("dimension") if name]
         return given_labels(table, questions=dict.fromkeys(dimensions))

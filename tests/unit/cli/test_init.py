@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from eval_assets.cli.init import init
 from eval_assets.labelling import Study, shown_responses
+from eval_assets.problems import InputError
 from eval_assets.readers.evaluation import read_evaluation
 from eval_assets.readers.labels import read_labels
 from eval_assets.readers.responses import read_responses
@@ -65,3 +66,88 @@ def test_every_template_can_be_labelled_as_it_is(
     assert all(question.guidelines for question in evaluation.rubric)
     assert study.raters == ("anna", "ben")
     assert len(study.desk("anna").units) == n_responses * len(questions)
+
+
+def write_published_layout(folder: Path) -> None:
+    """Write responses_merged, hij_scores and llm_scores as a published pipeline lays them out."""
+    key = "indicator_id,convo_id,turn_index,seed"
+    turns = [(f"L4_Care_{k % 2},c{k},{turn},1", k) for k in range(4) for turn in (1, 2)]
+    responses = [f"{unit},user,Why?,easy,gemini,Because.,2026-01-01T00:00:00" for unit, _ in turns]
+    ratings = [
+        f"{unit},Why?,Because.,gemini,easy,{rater},{1 + k}"
+        for unit, k in turns
+        for rater in ("r1", "alice")
+    ]
+    scores = [f"L4_Care_{k % 2},c{k},gemini,1,{1 + k}" for k in range(4)]
+    for name, header, rows in (
+        (
+            "responses/responses_merged.csv",
+            f"{key},role,prompt_text,difficulty,model_name,response_text,timestamp",
+            responses,
+        ),
+        (
+            "scores/hij_scores.csv",
+            f"{key},prompt_text,response_text,model,difficulty,rater_id,score",
+            [*ratings, "L4_Care_0,c0,1,1,Why?,Because.,gemini,easy,,"],
+        ),
+        ("scores/llm_scores.csv", "indicator_id,convo_id,model_name,seed,aiescore", scores),
+        ("scores/combined_scores.csv", "indicator_id,hij_rater_id,hij_score,llm_aiescore", []),
+    ):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_files_in_the_published_layout_are_declared_as_they_are(tmp_path: Path) -> None:
+    write_published_layout(tmp_path)
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+    evaluation = read_evaluation(tmp_path)
+    labels = read_labels(evaluation, read_responses(evaluation))
+
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.output.splitlines()[:4] == [
+        "responses/responses_merged.csv: responses",
+        "scores/hij_scores.csv: labels",
+        "scores/llm_scores.csv: scores",
+        "not used: scores/combined_scores.csv",
+    ]
+    assert {q.id: q.scale.values for q in evaluation.rubric} == {
+        "L4_Care_0": (1, 2, 3, 4),
+        "L4_Care_1": (1, 2, 3, 4),
+    }
+    assert [judge.id for judge in evaluation.judges] == ["llm_scores"]
+    assert (len(labels.ratings), labels.n_unrated) == (16, 1)
+
+
+def test_a_folder_with_data_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path) -> None:
+    labels = "response_id,anna,ben\na1,4,5\na2,1,2\n"
+    (tmp_path / "labels.csv").write_text(labels)
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+    evaluation = read_evaluation(tmp_path)
+
+    assert "fill in responses.csv" in outcome.output
+    assert (tmp_path / "labels.csv").read_text() == labels
+    assert len(read_labels(evaluation, read_responses(evaluation)).ratings) == 4
+
+
+def test_an_evaluation_that_is_declared_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "evaluation.yaml").write_text("mine")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path)])
+
+    assert outcome.output.startswith("evaluation.yaml is there already, and is kept\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["evaluation.yaml"]
+    assert (tmp_path / "evaluation.yaml").read_text() == "mine"
+
+
+def test_a_place_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path / "file" / "mine")])
+
+    assert isinstance(outcome.exception, InputError)
+    assert str(outcome.exception) == (
+        f"{tmp_path}/file/mine: it cannot be written (Not a directory). "
+        "Name a folder that you may write to."
+    )
