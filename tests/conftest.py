@@ -42,8 +42,8 @@ def read_only_folder(tmp_path: Path) -> Iterator[Path]:
 def postgres() -> Iterator[Postgres]:
     """A PostgreSQL server; the test is skipped if none is installed, unless in CI."""
     programs = postgres_programs()
-    if programs is None and os.environ.get("EVAL_ASSETS_REQUIRE_POSTGRES"):
-        pytest.fail("EVAL_ASSETS_REQUIRE_POSTGRES is set, and PostgreSQL is not installed")
+    if programs is None and "EVAL_ASSETS_NO_SKIPS" in os.environ:
+        pytest.fail("EVAL_ASSETS_NO_SKIPS is set, and PostgreSQL is not installed")
     if programs is None:
         pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
     with running_postgres(programs) as server:

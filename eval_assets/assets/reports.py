@@ -24,6 +24,7 @@ from eval_assets.gates import tunable_questions
 from eval_assets.readers import source_fingerprints
 from eval_assets.report import ReportData, render_html, render_json, render_markdown
 from eval_assets.store import (
+    StoreError,
     append_history,
     copy_ledger,
     human_ratings,
@@ -72,15 +73,24 @@ def agreement_report(
 
 
 def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
-    """Write the report in every format; return the files."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Write the report in every format; return the files.
+
+    Raises:
+        StoreError: If a file cannot be written, or is a link, which may lead anywhere.
+    """
     contents = {
         "report.html": render_html(data),
         "report.md": render_markdown(data),
         "report.json": render_json(data),
     }
-    for name, content in contents.items():
-        (out / name).write_text(content, encoding="utf-8")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            if (out / name).is_symlink():
+                raise StoreError(f"{out / name}: is a link, which is not followed. Remove it.")
+            (out / name).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{out}: cannot be written ({error.strerror}). Give access.") from error
     return tuple(out / name for name in contents)
 
 

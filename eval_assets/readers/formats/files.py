@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import re
+import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -64,8 +65,10 @@ def check_readable(path: Path, *, file: str) -> None:
     Raises:
         InputError: If the file cannot be opened, or has no bytes at all.
     """
-    with _translate_os_errors(file), path.open("rb") as opened:
-        first = opened.read(1)
+    with _translate_os_errors(file):
+        _require_no_pipe(path, file=file)
+        with path.open("rb") as opened:
+            first = opened.read(1)
     if not first:
         remedy = "Write at least the header, or remove the file"
         raise InputError(InputProblem(file, None, None, "the file is empty", remedy))
@@ -157,8 +160,10 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
     unreadable: list[InputError] = []
     for path in paths:
         try:
-            with _translate_os_errors(str(path)), path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").hexdigest()
+            with _translate_os_errors(str(path)):
+                _require_no_pipe(path, file=str(path))
+                with path.open("rb") as file:
+                    content = hashlib.file_digest(file, "sha256").hexdigest()
         except InputError as error:
             unreadable.append(error)
         else:
@@ -166,6 +171,14 @@ def source_fingerprint(paths: Iterable[Path]) -> str:
     if unreadable:
         raise ExceptionGroup("the files cannot be read", unreadable)
     return digest.hexdigest()
+
+
+def _require_no_pipe(path: Path, *, file: str) -> None:
+    """Raise InputError for a pipe, socket or device, which might never end."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        what = "this is a pipe, a socket or a device, not a file"
+        raise InputError(InputProblem(file, None, None, what, "Write its content to a file"))
 
 
 _SHORTEST_UTF16 = 4

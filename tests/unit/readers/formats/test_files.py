@@ -1,4 +1,5 @@
 import gzip
+import os
 from pathlib import Path
 from unittest.mock import patch
 
@@ -111,6 +112,7 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
 
 def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     """The refusal is raised here in place of the system's, since root may read every file."""
+    (tmp_path / "labels.csv").touch()
     with patch.object(Path, "open", side_effect=PermissionError(13, "Permission denied")):
         assert unreadable(tmp_path / "labels.csv") == (
             "labels.csv: the file may not be read. Give yourself the permission to read it."
@@ -118,6 +120,7 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fails_is_reported_in_the_systems_words(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").touch()
     with patch.object(Path, "open", side_effect=OSError(5, "Input/output error")):
         assert unreadable(tmp_path / "labels.csv") == (
             "labels.csv: the file cannot be read (Input/output error). "
@@ -153,3 +156,14 @@ def test_the_fingerprint_names_every_file_that_cannot_be_read(tmp_path: Path) ->
         f"{tmp_path / name}: there is no such file. Check the name, or create the file."
         for name in ("a.csv", "b.csv")
     ]
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "labels.csv"
+    os.mkfifo(pipe)
+
+    with pytest.raises(InputError, match=r"^labels.csv: this is a pipe, a socket or a device"):
+        read_bytes(pipe, file="labels.csv")
+    with pytest.raises(ExceptionGroup) as raised:
+        source_fingerprint([pipe])
+    assert "this is a pipe" in str(raised.value.exceptions[0])
