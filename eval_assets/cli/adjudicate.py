@@ -11,7 +11,7 @@ from eval_assets.cli.keyboard import END, Keyboard, is_terminal
 from eval_assets.cli.label_screen import plain, show_guidelines, show_in_full, show_unit
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
-from eval_assets.labelling import AdjudicationDesk, Case, choices_of, now, parse_typed
+from eval_assets.labelling import AdjudicationDesk, Case, choices_of, now, parse_typed, value_name
 
 _LEAVING = {"l", "q", END}
 
@@ -113,7 +113,8 @@ class _AdjudicationLoop:
         value = None if key == "x" else self._value(case, key)
         if key != "x" and value is None:
             return False
-        what = "Left out as ambiguous" if value is None else f"{value:g}"
+        scale = case.unit.question.scale
+        what = "Left out as ambiguous" if value is None else value_name(value, scale)
         reason = self._keyboard.line(f"  {what}, because (Enter alone goes back): ")
         if reason:
             self._desk.settle(case, value, reason=reason, at=now())
@@ -156,10 +157,14 @@ class _AdjudicationLoop:
 def _show_ratings(case: Case) -> None:
     """Print what the others gave, with their notes and what the discussion brought."""
     found = case.disagreement
-    click.echo(f"  You: {case.own:g}")
+    scale = case.unit.question.scale
+    if case.own is not None:
+        click.echo(f"  You: {value_name(case.own, scale)}")
     for name, value in sorted(found.ratings.items()):
         note = found.notes.get(name)
-        click.echo(f"  {plain(name)}: {value:g}" + (f"  {plain(note)}" if note else ""))
+        click.echo(
+            f"  {plain(name)}: {value_name(value, scale)}" + (f"  {plain(note)}" if note else "")
+        )
     for comment in case.comments:
         click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")
 
@@ -170,7 +175,11 @@ def _print_queue(cases: Sequence[Case]) -> None:
         found = case.disagreement
         if case.decision is not None:
             settled = case.decision
-            value = "left out" if settled.value is None else f"{settled.value:g}"
+            value = (
+                "left out"
+                if settled.value is None
+                else value_name(settled.value, case.unit.question.scale)
+            )
             state = f"{value}, by {settled.by}: {settled.reason}"
         else:
             state = "open"

@@ -19,6 +19,7 @@ from eval_assets.labelling import (
     ShownResponse,
     WorkUnit,
     choices_of,
+    value_name,
 )
 
 PREVIEW_LINES = 20
@@ -92,8 +93,7 @@ def named(label: Label | Answer, unit: WorkUnit) -> str:
     """Return what a label says, in words."""
     if label.rating is None:
         return f"unclear ({plain(label.skip_reason)})"
-    names = {choice.value: choice.name for choice in choices_of(unit.question.scale)}
-    return f"{names.get(label.rating, f'{label.rating:g}')}, {label.confidence} confidence"
+    return f"{value_name(label.rating, unit.question.scale)}, {label.confidence} confidence"
 
 
 def _key(choice: Choice) -> str:

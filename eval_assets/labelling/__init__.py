@@ -12,7 +12,7 @@ from eval_assets.labelling.adjudication import (
     worst_first,
 )
 from eval_assets.labelling.assignments import ASSIGNMENTS, Assignment, Purpose, add_assignments
-from eval_assets.labelling.choices import Choice, choices_of, parse_typed
+from eval_assets.labelling.choices import Choice, choices_of, parse_typed, value_name
 from eval_assets.labelling.circumstances import (
     HISTORY_COLUMNS,
     control_values,
@@ -97,6 +97,7 @@ __all__ = [
     "sheet_text",
     "shown_responses",
     "strata_of",
+    "value_name",
     "with_circumstances",
     "work_of",
     "worst_first",

@@ -56,6 +56,18 @@ def choices_of(scale: Scale) -> tuple[Choice, ...]:
     return tuple(map(Choice, keys, scale.values, names))
 
 
+def value_name(value: float, scale: Scale) -> str:
+    """Return what a value of the scale is called.
+
+    Examples:
+        >>> from eval_assets.scale import BINARY
+        >>> value_name(1, BINARY), value_name(0.5, Scale(low=0, high=1))
+        ('Yes', '0.5')
+    """
+    names = {choice.value: choice.name for choice in choices_of(scale)}
+    return names.get(value, f"{value:g}")
+
+
 def parse_typed(text: str, scale: Scale) -> float:
     """Return the value that a rater typed; a decimal comma is taken for a point.
 

@@ -6,6 +6,8 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from eval_assets.labelling import value_name
+
 TEMPLATES = Environment(
     loader=PackageLoader("eval_assets.server"),
     autoescape=True,
@@ -13,6 +15,7 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.filters["named"] = value_name
 
 
 def static_text(name: str) -> str:

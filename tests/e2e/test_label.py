@@ -106,7 +106,7 @@ def test_skip_comment_confidence_issues_and_undo(folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "depth") as terminal:
         terminal.expect(KEYS_SHOWN)
         terminal.press("s")
-        terminal.expect("go back: ")
+        terminal.expect("goes back: ")
         terminal.press("1\n")
         terminal.expect(r"Saved: unclear \(something is missing\)")
         terminal.expect(KEYS_SHOWN)

@@ -62,6 +62,20 @@ def test_ratings_are_shown_only_after_ones_own(client: TestClient, study: Study)
     assert "superb" not in client.get(link.replace("by=lea", "by=max")).text
 
 
+def test_values_stand_under_the_names_that_raters_know(study: Study) -> None:
+    found = Disagreement("a2", "correct", {"anna": 1.0, "ben": 0.0}, 1.0)
+    sources = LeadSources(disagreements=lambda: [found], quality=list)
+    with TestClient(make_app(study, hosts=["testserver"], lead=sources)) as client:
+        [link] = case_links(client, study)
+        page = client.post(link, data={"step": "rate", "by": "lea", "value": "0"}).text
+
+    assert re.findall(r'<th scope="row">(.*)</th><td>(.*?)</td>', page) == [
+        ("You, before seeing the others", "No"),
+        ("anna", "Yes"),
+        ("ben", "No"),
+    ]
+
+
 def test_a_consensus_is_kept_with_what_was_given_and_why(client: TestClient, study: Study) -> None:
     link = case_links(client, study)[0]
     client.post(link, data={"step": "rate", "by": "lea", "value": "2"})
