@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from annotated_types import MinLen
 
-from eval_assets.declared import NotNegative, Text, set_by_reader
+from eval_assets.declared import Name, NotNegative, Text, set_by_reader
 from eval_assets.human_raters import Labelling
 from eval_assets.models import Price
 from eval_assets.operation import Alerts, Schedule, is_owner
@@ -77,6 +77,17 @@ def default_gates() -> dict[GateName, Gate]:
 
 
 @dataclass(frozen=True)
+class ExecutiveSummary:
+    """A few paragraphs at the top of the report, written by a judge from its figures alone.
+
+    Args:
+        judge: Id of the live judge that writes them.
+    """
+
+    judge: Name
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Everything that evaluation.yaml declares, checked.
 
@@ -101,6 +112,7 @@ class Evaluation:
         owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
         schedule: When everything runs again by itself.
         alerts: Which changes are reported.
+        executive_summary: Who writes a summary of the report; None for no summary.
 
     Raises:
         DeclarationError: If two entries share an id, a gate cannot have its minimum, fewer than
@@ -127,6 +139,7 @@ class Evaluation:
     owners: tuple[Text, ...] = ()
     schedule: Schedule = field(default_factory=Schedule)
     alerts: Alerts = field(default_factory=Alerts)
+    executive_summary: ExecutiveSummary | None = None
 
     def __post_init__(self) -> None:
         faults = [
@@ -135,6 +148,7 @@ class Evaluation:
             *_repeated("generators", [generator.id for generator in self.generators]),
             *_gate_faults(self.gates),
             *self._jury_faults(),
+            *self._summary_faults(),
             *_owner_faults(self.owners),
         ]
         if self.staged is not None and len(self.judges) < _PAIR:
@@ -153,6 +167,17 @@ class Evaluation:
             yield Fault(("tuning", "steps"), what, "Remove the step, or change the judges")
         if "jury" in [judge.id for judge in self.judges]:
             yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
+
+    def _summary_faults(self) -> Iterator[Fault]:
+        """Yield what keeps the summary's judge from being asked."""
+        if self.executive_summary is None:
+            return
+        writer = self.executive_summary.judge
+        live = [judge.id for judge in self.judges if judge.provider != "recorded"]
+        if writer not in live:
+            remedy = f"Use {', '.join(live)}" if live else "Declare a live judge"
+            what = f'no live judge has the id "{writer}"'
+            yield Fault(("executive_summary", "judge"), what, remedy)
 
     def question(self, question_id: str) -> RubricQuestion:
         """Return the question with that id.

@@ -19,6 +19,7 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
+from eval_assets.assets.summarizing import written_summary
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import tunable_questions
 from eval_assets.readers import source_fingerprints
@@ -34,6 +35,7 @@ from eval_assets.store import (
     judged_models,
     read_report_tables,
     read_table,
+    replace_rows,
     transaction,
 )
 
@@ -58,8 +60,16 @@ def agreement_report(
             rows = history_rows(humans, judges, run_id=context.run.run_id, at=now)
             append_history(ledger, "agreement_history", rows)
             with transaction(connection):
+                replace_rows(connection, "executive_summary", pd.DataFrame())
                 copy_ledger(ledger, connection)
             data = report_data(connection, evaluation)
+        if evaluation.executive_summary is not None:
+            summary = written_summary(data, folder, run_id=context.run.run_id)
+            with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+                with transaction(connection):
+                    replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
+                    copy_ledger(ledger, connection)
+                data = report_data(connection, evaluation)
         written = write_report(data, folder.out)
     return dg.MaterializeResult(
         metadata={

@@ -8,5 +8,14 @@ from eval_assets.report.data import ReportData
 from eval_assets.report.html import render_html
 from eval_assets.report.json import render_json
 from eval_assets.report.markdown import escape_markdown, render_markdown
+from eval_assets.report.summary_figures import summary_prompt, unknown_numbers
 
-__all__ = ["ReportData", "escape_markdown", "render_html", "render_json", "render_markdown"]
+__all__ = [
+    "ReportData",
+    "escape_markdown",
+    "render_html",
+    "render_json",
+    "render_markdown",
+    "summary_prompt",
+    "unknown_numbers",
+]

@@ -20,11 +20,13 @@ from eval_assets.report.sections import (
     results,
     scores,
     settled,
+    summary,
     trend,
 )
 from eval_assets.report.sections.first_screen import FirstScreen, first_screen
 
 SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    summary.section,
     gates.section,
     cautions.section,
     humans.section,

@@ -24,6 +24,7 @@ _WHOLE = (
     "score_summary",
     "results_by_model",
     "judge_certificates",
+    "executive_summary",
 )
 """Tables whose length depends on questions, raters and slices, not on responses."""
 

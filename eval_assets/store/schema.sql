@@ -594,6 +594,14 @@ CREATE TABLE IF NOT EXISTS run_spending (
     recorded_at TIMESTAMPTZ NOT NULL
 );
 
+-- What a judge wrote from the report's figures, if evaluation.yaml asks for it.
+CREATE TABLE IF NOT EXISTS executive_summary (
+    judge_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    summary VARCHAR,                       -- NULL if it is not shown
+    refused_because VARCHAR                -- no reply, or a number that is not among the figures
+);
+
 -- How agreement went from run to run.
 CREATE TABLE IF NOT EXISTS agreement_history (
     run_id VARCHAR NOT NULL,

@@ -14,6 +14,8 @@ from eval_assets.report.sections.judge_words import (
     contested_questions,
     judge_sentence,
     named_questions,
+    standing,
+    tested_fitness,
     verdicts_of,
 )
 
@@ -114,8 +116,8 @@ def fit_questions(data: ReportData, judge_id: str) -> list[str]:
     contested = contested_questions(data)
     return [
         question_id
-        for question_id, record in verdicts_of(data, judge_id).items()
-        if question_id not in contested and text(record, "verdict") == "as people do"
+        for question_id, verdict in standing(data, judge_id).items()
+        if question_id not in contested and verdict == "as people do"
     ]
 
 
@@ -203,6 +205,9 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
         words = f"Have more responses rated on {named_questions(unknown)}: the data cannot tell"
         yield Cell(f"{words} whether a judge agrees with people as people do.", link="judge-human")
     good = [judge.id for judge in data.evaluation.judges if fit_questions(data, judge.id)]
+    tested = [judge_id for judge_id in good if "fit" in tested_fitness(data, judge_id).values()]
+    if tested:
+        yield Cell(f"Use {listed(tested)} where a sealed test found it fit.", link="certificates")
     if good:
         yield Cell(f"Use {listed(good)}; tuning may bring more.", link="judge-human")
     yield Cell("Have the judges score responses that people rated.", link="judges")

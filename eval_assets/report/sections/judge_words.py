@@ -50,7 +50,9 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
     """Return how a judge agrees with people, over all questions."""
     found = verdicts_of(data, judge_id)
     by_words: dict[tuple[str, str], list[str]] = {}
-    for question_id, record in sorted(found.items(), key=lambda item: _rank(item[1])):
+    for question_id, record in sorted(
+        found.items(), key=lambda item: _rank(text(item[1], "verdict"))
+    ):
         words, where = _words(record), ""
         if _is_no_merit(data, record):
             words, where = "cannot be judged", ", where people do not agree with each other"
@@ -59,17 +61,45 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
         f"{words} on {_questions(questions, len(found))}{where}"
         for (words, where), questions in by_words.items()
     ]
+    tested = tested_fitness(data, judge_id)
+    for fitness in ("fit", "unfit"):
+        questions = [question_id for question_id in found if tested.get(question_id) == fitness]
+        if questions:
+            where = _questions(questions, len(found))
+            parts.append(f"a sealed test found it {fitness} for use on {where}")
     return "; ".join(parts) or "no score beside a rating"
+
+
+def tested_fitness(data: ReportData, judge_id: str) -> dict[str, str]:
+    """Return whether sealed tests found a judge fit, by question; not of tests that are stale."""
+    return {
+        text(record, "question_id"): text(record, "fitness")
+        for record in data.rows("judge_certificates")
+        if text(record, "judge_id") == judge_id and not text(record, "stale_because")
+    }
+
+
+def standing(data: ReportData, judge_id: str) -> dict[str, str]:
+    """Return the verdict on a judge by question; that of a sealed test takes precedence."""
+    tested = tested_fitness(data, judge_id)
+    found = {q: text(record, "verdict") for q, record in verdicts_of(data, judge_id).items()}
+    for question_id, verdict in found.items():
+        match tested.get(question_id):
+            case "fit":
+                found[question_id] = "as people do"
+            case "unfit" if verdict in {"as people do", "cannot tell"}:
+                found[question_id] = "less than people do"
+    return found
 
 
 def best_verdicts(data: ReportData) -> dict[str, str]:
     """Return the best verdict that any judge has on each question that passes the gates."""
     best: dict[str, str] = {}
     for judge in data.evaluation.judges:
-        for question_id, record in verdicts_of(data, judge.id).items():
-            known = best.get(question_id)
-            if question_id in data.tunable and (known is None or _rank(record) < _ORDER[known]):
-                best[question_id] = text(record, "verdict")
+        for question_id, verdict in standing(data, judge.id).items():
+            known = best.get(question_id, verdict)
+            if question_id in data.tunable:
+                best[question_id] = min(known, verdict, key=_rank)
     return best
 
 
@@ -94,9 +124,9 @@ def _is_no_merit(data: ReportData, record: Record) -> bool:
     return is_contested and text(record, "verdict") in _WORDS
 
 
-def _rank(record: Record) -> int:
+def _rank(verdict: str) -> int:
     """Return the place of a verdict in a sentence: the best first."""
-    return _ORDER.get(text(record, "verdict"), len(_ORDER))
+    return _ORDER.get(verdict, len(_ORDER))
 
 
 def _questions(questions: list[str], n_all: int) -> str:

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from eval_assets.agreement import JudgeVerdict
 from eval_assets.evaluation import Gate, default_gates
 from eval_assets.report.sections.first_screen import FirstScreen, first_screen
-from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured
+from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured, with_tables
 
 CLARITY, SAFE = QUESTIONS
 
@@ -111,6 +112,33 @@ def test_a_gate_that_is_closed_for_want_of_data_is_not_called_disagreement() -> 
 
     assert screen.answer == "Not yet: the data cannot tell whether people agree with each other"
     assert screen.gates[1].text.startswith("It is not certain that people agree enough")
+
+
+def screen_after(fitness: str, *, stale: str | None, **verdicts: JudgeVerdict) -> FirstScreen:
+    """Return the screen if a sealed test of gpt on safe gave that."""
+    given = {("gpt", question): verdict for question, verdict in verdicts.items()}
+    row: dict[str, object]
+    row = {"judge_id": "gpt", "question_id": "safe", "fitness": fitness, "stale_because": stale}
+    row |= {"version": "1.0.0", "reason": "", "n_readings": 1, "certificate": None}
+    data = Case(judges=JUDGES[:1], verdicts=given).data()
+    return first_screen(with_tables(data, judge_certificates=pd.DataFrame([row])))
+
+
+def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
+    fit = screen_after("fit", stale=None, safe="cannot tell")
+    unfit = screen_after("unfit", stale=None)
+
+    assert fit.answer == "Yes: gpt agrees with people as people do"
+    assert fit.judges[0].text.endswith("; a sealed test found it fit for use on safe.")
+    assert fit.next_step.text == "Use gpt where a sealed test found it fit."
+    assert unfit.answer == "In part: gpt agrees with people as people do on 1 of 2 questions"
+    assert unfit.next_step.text.startswith("Tune the judges: on safe they agree with people less")
+
+
+def test_a_stale_test_says_nothing() -> None:
+    screen = screen_after("unfit", stale="the labels changed")
+
+    assert screen.answer == "Yes: gpt agrees with people as people do"
 
 
 def test_agreeing_like_people_who_disagree_is_no_merit() -> None:

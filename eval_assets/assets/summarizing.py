@@ -1,0 +1,86 @@
+"""The executive summary of the report, asked of a judge like everything else."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.conversation import Conversation, Turn
+from eval_assets.evaluation import Evaluation
+from eval_assets.judges import RequestOptions, api_keys, generate_responses, live_generators
+from eval_assets.raters import Generator, Judge
+from eval_assets.report import ReportData, summary_prompt, unknown_numbers
+from eval_assets.store import Worker, left_to_spend
+
+_NOT_THE_WRITERS = {"max_tokens"}
+"""Settings of a judge that do not hold for a text: a score needs fewer tokens."""
+
+
+def written_summary(
+    data: ReportData, folder: EvaluationFolder, *, run_id: str
+) -> Mapping[str, object]:
+    """Return the row of `executive_summary`, written by the judge that the evaluation names.
+
+    The same figures are never asked about twice: the reply is in the ledger.
+    """
+    evaluation = data.evaluation
+    declared = evaluation.executive_summary
+    [judge] = [each for each in evaluation.judges if declared and each.id == declared.judge]
+    status, words = _ask(summary_prompt(data), judge, evaluation, folder, run_id=run_id)
+    refused = None
+    if status != "ok":
+        refused = f"{status.replace('_', ' ')}. {words}".strip(" .")
+    elif unknown := unknown_numbers(words, data):
+        refused = f"it has numbers that are not among the figures: {', '.join(unknown)}"
+    return {
+        "judge_id": judge.id,
+        "model": judge.model,
+        "summary": words if refused is None else None,
+        "refused_because": refused,
+    }
+
+
+def _ask(
+    prompt: str, judge: Judge, evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str
+) -> tuple[str, str]:
+    """Return the status of the reply, and its text or what went wrong."""
+    writer = _writer(judge)
+    today = datetime.now(tz=UTC).date()
+    conversation = Conversation(None, "executive_summary", (Turn(0, prompt),))
+    models = live_generators(
+        replace(evaluation, generators=(writer,)), environ=os.environ, today=today
+    )
+    with folder.ledger(evaluation) as ledger:
+        left_usd = left_to_spend(ledger, evaluation, run_id=run_id, today=today)
+        options = RequestOptions(api_keys=api_keys([writer]), budget_usd=left_usd)
+        with Worker(ledger, asset="agreement_report", run_id=run_id) as worker:
+            summary = asyncio.run(
+                generate_responses(
+                    [conversation],
+                    models,
+                    worker,
+                    name=lambda *_: "executive_summary",
+                    options=options,
+                )
+            )
+    [response] = summary.responses
+    stopped = summary.stopped.get(writer.id, "")
+    return response.status, stopped or response.error or response.text.strip()
+
+
+def _writer(judge: Judge) -> Generator:
+    """Return the judge's model as one that is asked for a text."""
+    if judge.provider == "recorded" or judge.model is None:
+        raise AssertionError("a summary is asked of a live judge")
+    settings = {name: v for name, v in judge.settings.items() if name not in _NOT_THE_WRITERS}
+    return Generator(
+        judge.id,
+        judge.provider,
+        judge.model,
+        base_url=judge.base_url,
+        api_key_env=judge.api_key_env,
+        settings=settings,
+        timeout_seconds=judge.timeout_seconds,
+    )

@@ -1,0 +1,106 @@
+"""What the writer of an executive summary is given, and whether its numbers are among that."""
+
+import re
+from collections.abc import Iterator
+
+from eval_assets.interpretation import figure_text
+from eval_assets.report._text import interval_text
+from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.sections.cautions import cautions
+from eval_assets.report.sections.first_screen import first_screen
+
+_TASK = """\
+Write the executive summary of a report on whether LLM judges can stand in for human raters. Its
+reader decides whether to use them. Write at most 150 words of plain English in one or two
+paragraphs, without headings or lists: whether people agree, whether the judges agree with people,
+what is uncertain, what to do next. Say nothing that the figures below do not say. Write a number
+only as it stands there, in digits; do not compute, round or convert numbers.
+"""
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+_WORDS = {
+    word: float(value + 2)
+    for value, word in enumerate(
+        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    )
+}
+_NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
+
+
+def summary_prompt(data: ReportData) -> str:
+    """Return the prompt for an executive summary: the task, and the figures as the report has them.
+
+    It holds no text of a response and no single rating, and is the same whenever the figures are.
+    """
+    return "\n".join([_TASK, "<figures>", *_figures(data), "</figures>"])
+
+
+def unknown_numbers(summary: str, data: ReportData) -> tuple[str, ...]:
+    """Return the numbers of a summary that are not among the figures its writer was given.
+
+    Digits count, and number words from two to twelve; digits within names of judges, models and
+    questions do not.
+    """
+    known = {value for _, value in _numbers("\n".join(_figures(data)), data)}
+    found = [written for written, value in _numbers(summary, data) if value not in known]
+    return tuple(dict.fromkeys(found))
+
+
+def _numbers(words: str, data: ReportData) -> Iterator[tuple[str, float]]:
+    """Yield each number as written, with its value."""
+    evaluation = data.evaluation
+    judges = evaluation.judges
+    names = {question.id for question in evaluation.rubric} | {judge.id for judge in judges}
+    names |= {evaluation.name, *(judge.model for judge in judges if judge.model)}
+    for name in sorted(names, key=len, reverse=True):
+        words = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", words)
+    for written in _NUMBER.findall(words):
+        yield written, float(written.replace(",", ""))
+    for written in _NUMBER_WORD.findall(words):
+        yield written, _WORDS[written.lower()]
+
+
+def _figures(data: ReportData) -> Iterator[str]:
+    """Yield what the report says and measured, line by line."""
+    first = first_screen(data)
+    yield f"Can the judges be trusted? {first.answer}."
+    yield from (cell.text for cell in (*first.gates, *first.judges))
+    yield f"Next: {first.next_step.text}"
+    yield f"Questions: {len(data.evaluation.rubric)}. Judges: {len(data.evaluation.judges)}."
+    for record in data.rows("human_agreement"):
+        yield _of_people(record)
+    for record in data.rows("judge_human_agreement"):
+        yield _of_judge(record)
+    yield from (f"Caution: {each.term}. {each.meaning}" for each in cautions(data))
+
+
+def _of_people(record: Record) -> str:
+    where = text(record, "question_id") or "all questions"
+    return (
+        f"People on {where}: A^HH {_figure(record, 'a_hh')}, by chance "
+        f"{figure_text(number(record, 'a_hh_by_chance'), limits=[])}, Krippendorff's alpha "
+        f"{_figure(record, 'alpha')}; responses {count(record, 'n_responses'):,}, raters "
+        f"{count(record, 'n_raters'):,}, ratings {count(record, 'n_ratings'):,}."
+    )
+
+
+def _of_judge(record: Record) -> str:
+    controls = ", ".join(
+        f"{name} {figure_text(number(record, column), limits=[])}"
+        for name, column in (
+            ("constant score", "a_ha_constant"),
+            ("own scores in random order", "a_ha_shuffled"),
+        )
+    )
+    return (
+        f"{text(record, 'judge_id')} with people on {text(record, 'question_id')}: A^HA "
+        f"{_figure(record, 'a_ha')}, {controls}; verdict: {text(record, 'verdict')}; responses "
+        f"{count(record, 'n_units'):,}."
+    )
+
+
+def _figure(record: Record, column: str) -> str:
+    """Return a figure with its interval as the report writes them."""
+    value = figure_text(number(record, column), limits=[])
+    ends = (number(record, f"{column}_low"), number(record, f"{column}_high"))
+    interval = interval_text(*ends, limits=[])
+    return f"{value} (95 % interval {interval})" if interval else value
