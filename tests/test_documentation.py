@@ -9,12 +9,14 @@ import subprocess
 import sys
 from contextlib import suppress
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from itertools import pairwise
 from pathlib import Path
 
 import click
 import pytest
 
 from eval_assets.cli.main import program
+from eval_assets.definitions import defs
 from eval_assets.store import connect
 
 TOP = Path(__file__).parents[1]
@@ -122,6 +124,22 @@ def test_every_page_is_linked_from_the_readme() -> None:
     linked = set(re.findall(r"\]\(([^)#]+)\)", text_of("README.md")))
 
     assert set(PAGES) - {"README.md"} <= linked
+
+
+def test_the_graph_in_the_readme_is_that_of_the_assets() -> None:
+    graph = defs.resolve_asset_graph()
+    parents = {
+        key.to_user_string(): {parent.to_user_string() for parent in graph.get(key).parent_keys}
+        for key in graph.materializable_asset_keys
+    }
+    [drawn] = blocks_of("README.md", "mermaid")
+    chains = [
+        re.split(r" [-=]{2}>(?:\|[^|]*\|)? ", line.strip()) for line in drawn.splitlines()[1:]
+    ]
+    edges = {edge for chain in chains for edge in pairwise(chain)}
+
+    assert {name for edge in edges for name in edge} == set(parents)
+    assert [edge for edge in edges if edge[0] not in parents[edge[1]]] == []
 
 
 def test_every_table_is_described(tmp_path: Path) -> None:
