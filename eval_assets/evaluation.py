@@ -148,7 +148,7 @@ class Evaluation:
             *_repeated("generators", [generator.id for generator in self.generators]),
             *_gate_faults(self.gates),
             *self._jury_faults(),
-            *self._summary_faults(),
+            *self._writer_faults(),
             *_owner_faults(self.owners),
         ]
         if self.staged is not None and len(self.judges) < _PAIR:
@@ -168,16 +168,16 @@ class Evaluation:
         if "jury" in [judge.id for judge in self.judges]:
             yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
 
-    def _summary_faults(self) -> Iterator[Fault]:
-        """Yield what keeps the summary's judge from being asked."""
-        if self.executive_summary is None:
-            return
-        writer = self.executive_summary.judge
+    def _writer_faults(self) -> Iterator[Fault]:
+        """Yield what keeps declared writers, of prompts and of the summary, from being asked."""
         live = [judge.id for judge in self.judges if judge.provider != "recorded"]
-        if writer not in live:
-            remedy = f"Use {', '.join(live)}" if live else "Declare a live judge"
-            what = f'no live judge has the id "{writer}"'
-            yield Fault(("executive_summary", "judge"), what, remedy)
+        writers = {("tuning", "writer"): self.tuning.writer}
+        if self.executive_summary is not None:
+            writers["executive_summary", "judge"] = self.executive_summary.judge
+        for place, writer in writers.items():
+            if writer is not None and writer not in live:
+                remedy = f"Use {', '.join(live)}" if live else "Declare a live judge"
+                yield Fault(place, f'no live judge has the id "{writer}"', remedy)
 
     def question(self, question_id: str) -> RubricQuestion:
         """Return the question with that id.

@@ -1,15 +1,19 @@
 """How judges are tuned, as the section `tuning` of evaluation.yaml declares it."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from annotated_types import Gt, Lt
 
-from eval_assets.declared import NotNegative, Share
+from eval_assets.declared import Count, NotNegative, Share, Text
 from eval_assets.problems import Fault, raise_faults
 
-Step = Literal["calibration", "jury"]
+PromptStep = Literal["few_shot_examples", "judge_guidelines", "prompt_candidates"]
+"""Steps that change a judge's prompt, and ask models."""
 
+Step = PromptStep | Literal["calibration", "jury"]
+
+_WRITTEN = ("judge_guidelines", "prompt_candidates")
 _NOISE = 1e-9
 
 
@@ -62,20 +66,37 @@ class Tuning:
 
     Args:
         split: Shares of the response groups.
-        steps: What is tried, in this order.
+        steps: What is tried: prompts first, in this order, then maps of the scores, then a jury.
         margin: How far a judge's agreement with people may stay below people's with each other
             and still be fit for use.
+        writer: Judge whose model writes rules and instructions.
+        rounds: Rounds in which `prompt_candidates` rewrites instructions.
+        candidates: Instructions written in each round.
+        max_usd: The most that the steps may spend in one run; None for the run's budget.
         targets: What `eval-assets calibrate` asks of a judge.
 
     Raises:
-        DeclarationError: If a step is repeated.
+        DeclarationError: If a step is repeated, or needs a writer.
     """
 
     split: SplitShares = field(default_factory=SplitShares)
     steps: tuple[Step, ...] = ("calibration",)
     margin: Annotated[float, Gt(0), Lt(1)] = 0.10
+    writer: Text | None = None
+    rounds: Count = 2
+    candidates: Count = 4
+    max_usd: NotNegative | None = None
     targets: Targets = field(default_factory=Targets)
 
     def __post_init__(self) -> None:
         if len(set(self.steps)) < len(self.steps):
             raise_faults([Fault(("steps",), "a step is repeated", "Name each step once")])
+        writing = [step for step in self.steps if step in _WRITTEN]
+        if writing and self.writer is None:
+            what = f"{writing[0]} needs a writer"
+            raise_faults([Fault(("steps",), what, "Name a live judge as its writer")])
+
+    @property
+    def prompt_steps(self) -> tuple[PromptStep, ...]:
+        """Steps that change a judge's prompt, in order."""
+        return tuple(step for step in self.steps if step in get_args(PromptStep))  # type: ignore[misc]

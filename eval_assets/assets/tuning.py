@@ -1,5 +1,6 @@
 """Judge tuning, behind the gates: every asset here calls the guard first."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -10,6 +11,7 @@ from eval_assets.agreement import measures_version
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.prompt_tuning import PromptedVersion, tune_prompts
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -19,23 +21,29 @@ from eval_assets.assets.resources import (
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptTemplate
 from eval_assets.store import (
+    PromptedScores,
+    SqlLedger,
     compared_answers,
     copy_ledger,
     data_version,
+    prompted_scores,
     read_table,
     register_versions,
     replace_rows,
+    single_judge,
     transaction,
     tuning_units,
+    words_on,
+    write_prompted_scores,
 )
 from eval_assets.tuning import (
     JudgeVersion,
+    RatedUnits,
     calibrated_version,
     calibration_rows,
     compare_systems,
     declared_version,
     jury_version,
-    mapped_judge,
 )
 
 
@@ -103,45 +111,35 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[score_calibration])
-def tuned_judges(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def tuned_judges(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> dg.MaterializeResult[None]:
     """The version of each judge that its test decides on, made from train and dev alone."""
     with clear_failures():
-        evaluation = folder.evaluation()
+        evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             question_ids = questions_past_the_gates(connection, evaluation)
             questions = [evaluation.question(question_id) for question_id in question_ids]
             units = tuning_units(connection, questions, shares=evaluation.tuning.split)
             declared = _declared_judges(connection, evaluation)
-            now = datetime.now(tz=UTC)
+            words = {
+                (question_id, judge.id): words_on(connection, question_id, judge.id)
+                for question_id in question_ids
+                for judge in evaluation.judges
+                if evaluation.tuning.prompt_steps
+            }
             stand = register_versions(
                 ledger, [(v, {"changed": "declared"}) for v in declared], at=now
             )
-            versions = stand
-            if "calibration" in evaluation.tuning.steps:
-                made = [
-                    calibrated_version(
-                        version,
-                        units,
-                        {q: rated.scores[version.judge_id] for q, rated in units.items()},
-                    )
-                    for version in stand
-                ]
-                versions = register_versions(
-                    ledger,
-                    [(version, {"changed": "maps of its scores"}) for version in made],
-                    at=now,
-                )
-            if "jury" in evaluation.tuning.steps:
-                members = {
-                    version.judge_id: mapped_judge(
-                        version,
-                        {q: rated.scores[version.judge_id] for q, rated in units.items()},
-                        stands={},
-                    )
-                    for version in versions
-                }
-                jury = jury_version(members, units)
-                versions += register_versions(ledger, [(jury, {"changed": "members"})], at=now)
+        # Models are asked while the database is free for others.
+        prompted = tune_prompts(evaluation, folder, units, words, stand, run_id=context.run.run_id)
+        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+            questions_past_the_gates(connection, evaluation)
+            with transaction(connection):
+                for each in prompted:
+                    write_prompted_scores(connection, each.scores)
+            known = prompted_scores(connection, units)
+            versions = _versions(evaluation, ledger, stand, prompted, units, known, at=now)
             rows = pd.DataFrame(
                 [
                     {
@@ -157,7 +155,52 @@ def tuned_judges(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 replace_rows(connection, "tuned_judges", rows)
                 copy_ledger(ledger, connection)
             table = table_metadata(connection, "tuned_judges")
-    return dg.MaterializeResult(metadata={**table, "judges": rows_as_metadata(rows)})
+    outcomes = {
+        f"{each.version.judge_id}, {question}": list(found)
+        for each in prompted
+        for question, found in each.outcomes.items()
+    }
+    return dg.MaterializeResult(
+        metadata={**table, "judges": rows_as_metadata(rows), "candidates": outcomes}
+    )
+
+
+def _versions(  # noqa: PLR0913, PLR0917 - what versions are made from, and where they are kept
+    evaluation: Evaluation,
+    ledger: SqlLedger,
+    stand: Sequence[JudgeVersion],
+    prompted: Sequence[PromptedVersion],
+    units: Mapping[str, RatedUnits],
+    known: PromptedScores,
+    *,
+    at: datetime,
+) -> list[JudgeVersion]:
+    """Register and return the version of each judge that is tested: its prompt, maps, and a jury.
+
+    A judge whose prompt did not become better on dev keeps the declared one.
+    """
+    notes = {each.version.judge_id: dict(each.outcomes) for each in prompted}
+    with_prompts = {each.version.judge_id: each.version for each in prompted}
+    chosen = [with_prompts.get(version.judge_id, version) for version in stand]
+    versions = register_versions(
+        ledger,
+        [(v, {"changed": v.step, "candidates": notes.get(v.judge_id, {})}) for v in chosen],
+        at=at,
+    )
+    steps = evaluation.tuning.steps
+    if "calibration" in steps:
+        made = [
+            calibrated_version(version, units, single_judge(version, units, known).raw)
+            for version in versions
+        ]
+        versions = register_versions(
+            ledger, [(version, {"changed": "maps of its scores"}) for version in made], at=at
+        )
+    if "jury" in steps:
+        members = {version.judge_id: single_judge(version, units, known) for version in versions}
+        jury = jury_version(members, units)
+        versions += register_versions(ledger, [(jury, {"changed": "members"})], at=at)
+    return versions
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[tuned_judges])

@@ -183,7 +183,9 @@ def _differences(
             background = background_of(
                 connection, question_id, margin=claimed["claims"]["fitness"]["margin"]
             )
-            again = recomputed_certificates(ledger, units, reading, background).get(judge_id)
+            again = recomputed_certificates(connection, ledger, units, reading, background).get(
+                judge_id
+            )
             if again is None:
                 lines.append(f"{question_id}: no claim holds when the test is computed again")
                 continue

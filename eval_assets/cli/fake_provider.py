@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import click
 
@@ -15,6 +16,7 @@ from eval_assets.fake_provider import (
     Faults,
     Like,
     Model,
+    Planted,
     RateLimit,
     mixed_rates,
     running,
@@ -94,6 +96,13 @@ class _FaultRate(click.ParamType[tuple[FaultKind, float]]):
     type=click.Choice(LIKES),
     help="Speak OpenAI's format with the quirks of another server, which has models of any name.",
 )
+@click.option(
+    "--planted",
+    "planted_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="JSON file of scores with an error, which disappears when certain words are in the "
+    "prompt: responses (text, score, cured), cures, writes.",
+)
 @click.option("--model", "model_names", multiple=True, help="One more OpenAI-compatible model.")
 def fake_provider(  # noqa: PLR0913 - one per option
     *,
@@ -106,6 +115,7 @@ def fake_provider(  # noqa: PLR0913 - one per option
     requests_per_minute: int | None,
     batch_seconds: float,
     like: Like | None,
+    planted_file: Path | None,
     model_names: tuple[str, ...],
 ) -> None:
     """Serve a stand-in for OpenAI and Anthropic on this machine until Ctrl-C.
@@ -124,6 +134,7 @@ def fake_provider(  # noqa: PLR0913 - one per option
             limit=RateLimit(requests=requests_per_minute) if requests_per_minute else None,
             batch_seconds=batch_seconds,
             like=like,
+            planted=Planted.read(planted_file) if planted_file else None,
             models=(*MODELS, *(Model(name, "openai", takes="both") for name in model_names)),
             log_size=_LOG_SIZE,
         )

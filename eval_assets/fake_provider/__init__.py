@@ -14,6 +14,7 @@ from eval_assets.fake_provider.compatible import LIKES, Like
 from eval_assets.fake_provider.faults import FAULT_KINDS, FaultKind, Faults, mixed_rates
 from eval_assets.fake_provider.log import ReceivedRequest, RequestLog
 from eval_assets.fake_provider.models import MODELS, Model
+from eval_assets.fake_provider.planted import Planted
 from eval_assets.fake_provider.provider import FakeProvider
 from eval_assets.fake_provider.rate_limit import RateLimit
 from eval_assets.fake_provider.server import RunningProvider, running
@@ -28,6 +29,7 @@ __all__ = [
     "Faults",
     "Like",
     "Model",
+    "Planted",
     "RateLimit",
     "ReceivedRequest",
     "RequestLog",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from eval_assets.fake_provider.compatible import Like
     from eval_assets.fake_provider.models import Model
+    from eval_assets.fake_provider.planted import Planted
     from eval_assets.fake_provider.rate_limit import RateLimit
 
 
@@ -34,6 +35,7 @@ class Behaviour:
         like: Server whose quirks the OpenAI format has, and which has models of any name; None for
             OpenAI itself.
         today: The day that decides which models have ended; None for the actual day.
+        planted: Scores that are known beforehand; None to make all of them up.
         log_size: How many requests the log keeps; None for all.
 
     Raises:
@@ -50,6 +52,7 @@ class Behaviour:
     models: tuple[Model, ...] = MODELS
     like: Like | None = None
     today: date | None = None
+    planted: Planted | None = None
     log_size: int | None = None
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from eval_assets.fake_provider import made_up
 
 if TYPE_CHECKING:
     from eval_assets.fake_provider.faults import FaultKind
+    from eval_assets.fake_provider.planted import Planted
     from eval_assets.fake_provider.questions import Question
 
 Ending: TypeAlias = Literal["stop", "length", "refusal", "content_filter"]
@@ -55,11 +56,12 @@ def n_tokens(text: str) -> int:
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
-def completion_of(
+def completion_of(  # noqa: PLR0913 - what is asked, and what becomes of it
     question: Question,
     *,
     id_: str,
     fault: FaultKind | None,
+    planted: Planted | None,
     cache_hit: bool,
     in_batch: bool,
 ) -> Completion:
@@ -69,10 +71,11 @@ def completion_of(
         question: What was asked.
         id_: Hexadecimal part of the answer's id.
         fault: What goes wrong; of no effect unless it is a fault of the reply.
+        planted: Answers that are known beforehand; None without any.
         cache_hit: Whether the cacheable part of the prompt was asked before.
         in_batch: Whether it was asked in a batch.
     """
-    text = _answer(question, fault=fault)
+    text = (planted.answer(question) if planted else None) or _answer(question, fault=fault)
     ending: Ending = "stop"
     match fault:
         case "refusal":

@@ -189,6 +189,7 @@ class FakeProvider:
             question,
             id_=digest("duplicate")[:24] if fault == "duplicate" else ask.id,
             fault=fault,
+            planted=self._behaviour.planted,
             cache_hit=cacheable in self._cached,
             in_batch=in_batch,
         )

@@ -43,6 +43,12 @@ from eval_assets.store.ledger import (
     write_staged_mode,
 )
 from eval_assets.store.pairs import judged_units, write_pair_measures
+from eval_assets.store.prompted import (
+    PromptedScores,
+    prompted_scores,
+    words_on,
+    write_prompted_scores,
+)
 from eval_assets.store.ratings import (
     data_version,
     human_ratings,
@@ -68,6 +74,7 @@ from eval_assets.store.sealed import (
     open_seal,
     read_if_due,
     recomputed_certificates,
+    single_judge,
 )
 from eval_assets.store.splits import (
     compared_answers,
@@ -99,6 +106,7 @@ __all__ = [
     "DualJudgement",
     "ExportFormat",
     "JudgeRow",
+    "PromptedScores",
     "SpendingBy",
     "SqlLedger",
     "StoreError",
@@ -131,6 +139,7 @@ __all__ = [
     "models_returned",
     "open_ledger",
     "open_seal",
+    "prompted_scores",
     "questions_where_people_agree",
     "read_if_due",
     "read_report_tables",
@@ -146,6 +155,7 @@ __all__ = [
     "response_keys",
     "score_coverage",
     "set_aside",
+    "single_judge",
     "slices_in_order",
     "spending",
     "spent_in_month",
@@ -158,6 +168,7 @@ __all__ = [
     "tuning_units",
     "units_to_judge",
     "versions_of",
+    "words_on",
     "worst_disagreements",
     "write_adjudicated_labels",
     "write_combined_scores",
@@ -168,6 +179,7 @@ __all__ = [
     "write_label_history",
     "write_labels",
     "write_pair_measures",
+    "write_prompted_scores",
     "write_rubric",
     "write_score_summary",
     "write_staged_mode",

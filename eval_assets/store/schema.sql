@@ -409,6 +409,18 @@ CREATE TABLE IF NOT EXISTS tuned_judges (
     stale_because VARCHAR
 );
 
+-- Scores that judges gave with a tuned prompt, of rated units.
+CREATE TABLE IF NOT EXISTS tuned_judge_scores (
+    judge_id VARCHAR NOT NULL,
+    prompt_hash VARCHAR NOT NULL,          -- of the prompt, as in judge_versions
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    score DOUBLE,                          -- NULL unless status is 'ok'; before any map
+    status VARCHAR NOT NULL,
+    raw_output VARCHAR,
+    stale_because VARCHAR
+);
+
 -- What readings of sealed tests say; figures that the seal keeps are NULL.
 CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     judge_id VARCHAR NOT NULL,

@@ -15,6 +15,7 @@ from eval_assets.store.ledger import (
     release_reading,
     versions_of,
 )
+from eval_assets.store.prompted import PromptedScores, prompted_scores
 from eval_assets.store.splits import judging_costs, models_returned, questions_where_people_agree
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import (
@@ -32,6 +33,7 @@ from eval_assets.tuning import (
     candidates_for,
     due_reading,
     evidence_of,
+    fitted_maps,
     jury_judge,
     make_reading,
     mapped_judge,
@@ -60,7 +62,8 @@ def current_judges(
         for judge_id, number in zip(tested["judge_id"], tested["version"], strict=True)
         if (judge_id, number) in known
     ]
-    members = {v.judge_id: _single_judge(v, units) for v in current if v.judge_id != JURY}
+    prompted = prompted_scores(connection, units)
+    members = {v.judge_id: single_judge(v, units, prompted) for v in current if v.judge_id != JURY}
     juries = [jury_judge(v, members, units) for v in current if v.judge_id == JURY]
     return [*members.values(), *juries]
 
@@ -171,11 +174,16 @@ def evidence_today(
 
 
 def recomputed_certificates(
-    ledger: SqlLedger, units: Mapping[str, RatedUnits], reading: Reading, background: Background
+    connection: duckdb.DuckDBPyConnection,
+    ledger: SqlLedger,
+    units: Mapping[str, RatedUnits],
+    reading: Reading,
+    background: Background,
 ) -> dict[str, dict[str, Any]]:
     """Return the certificates that a reading would give on what is stored now, by judge.
 
     Args:
+        connection: The database, with the scores of tuned prompts.
         ledger: The ledger.
         units: All rated units by question.
         reading: The reading, as the ledger keeps it.
@@ -184,7 +192,8 @@ def recomputed_certificates(
     rated = units[reading.question_id]
     live = rated.only((rated.splits != "test") | np.isin(rated.groups, reading.groups))
     mine = {**units, reading.question_id: live}
-    judges = _judges_of(reading.candidates, versions_of(ledger), mine)
+    prompted = prompted_scores(connection, mine)
+    judges = _judges_of(reading.candidates, versions_of(ledger), mine, prompted)
     no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
     made = make_reading(reading, live, candidates_for(live, no_seal, judges), background)
     return dict(made.certificates)
@@ -194,16 +203,17 @@ def _judges_of(
     candidates: Sequence[JudgeVersion],
     versions: Sequence[JudgeVersion],
     units: Mapping[str, RatedUnits],
+    prompted: PromptedScores,
 ) -> list[TunedJudge]:
     """Return the judges of a reading; members of a jury are found by what its fingerprint names."""
     by_name = {f"{v.judge_id} {v.definition_hash}": v for v in versions}
     judges = []
     for version in candidates:
         if version.judge_id != JURY:
-            judges.append(_single_judge(version, units))
+            judges.append(single_judge(version, units, prompted))
             continue
         members = {
-            member.judge_id: _single_judge(member, units)
+            member.judge_id: single_judge(member, units, prompted)
             for name, member in by_name.items()
             if name in version.fingerprint
         }
@@ -211,7 +221,17 @@ def _judges_of(
     return judges
 
 
-def _single_judge(version: JudgeVersion, units: Mapping[str, RatedUnits]) -> TunedJudge:
-    """Return a version of a single judge with its scores."""
-    raw = {question: rated.scores[version.judge_id] for question, rated in units.items()}
-    return mapped_judge(version, raw, stands={})
+def single_judge(
+    version: JudgeVersion, units: Mapping[str, RatedUnits], prompted: PromptedScores
+) -> TunedJudge:
+    """Return a version of a single judge with its scores.
+
+    With a tuned prompt, it is compared with the judge as it stands after a map of its own.
+    """
+    declared = {question: rated.scores[version.judge_id] for question, rated in units.items()}
+    raw = prompted.get((version.judge_id, version.prompt_hash))
+    if raw is None:
+        return mapped_judge(version, declared, stands={})
+    maps = fitted_maps(units, declared)
+    stands = {q: maps[q](given) if q in maps else given for q, given in declared.items()}
+    return mapped_judge(version, raw, stands=stands)

@@ -35,6 +35,7 @@ from eval_assets.tuning.improvement import Improvement, ImprovementVerdict, judg
 from eval_assets.tuning.issued import EvidenceNow, certificate_files, certificate_rows
 from eval_assets.tuning.jury import jury_scores, jury_weights
 from eval_assets.tuning.plan import Plan, plan_reading
+from eval_assets.tuning.prompt_steps import TunedSection, Words, tune_section
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Row, Verdicts, evaluation_rows, read_test
 from eval_assets.tuning.seal import MOST_READINGS, coarse_gain, reading_significance
@@ -51,6 +52,7 @@ from eval_assets.tuning.sealed_test import (
 from eval_assets.tuning.splits import Split, split_of, splits_of
 from eval_assets.tuning.steps import (
     JURY,
+    Scores,
     TunedJudge,
     calibrated_version,
     declared_version,
@@ -102,6 +104,7 @@ __all__ = [
     "Remark",
     "Row",
     "Rule",
+    "Scores",
     "Seal",
     "Search",
     "Section",
@@ -109,7 +112,9 @@ __all__ = [
     "Target",
     "Tried",
     "TunedJudge",
+    "TunedSection",
     "Verdicts",
+    "Words",
     "accepted_version",
     "calibrate",
     "calibrated_version",
@@ -162,6 +167,7 @@ __all__ = [
     "splits_of",
     "stale_because",
     "statement",
+    "tune_section",
     "unread_rows",
     "version_as_json",
     "version_from_json",

@@ -112,7 +112,7 @@ def search_instructions(  # noqa: PLR0913 - material, two models and how long
             tried.append(Tried(round_, draft, figure, outcome))
             if better:
                 best, best_scores, best_figure = draft, given, figure
-    return Search(best, _is_improved(dev, best_scores, scores), tuple(tried))
+    return Search(best, is_improved(dev, best_scores, scores), tuple(tried))
 
 
 def worst_disagreements(
@@ -172,8 +172,8 @@ def _mapped(dev: RatedUnits, scores: Floats) -> Floats:
     return best_monotone_map(dev.ratings, scores, scale=dev.question.scale)(scores)
 
 
-def _is_improved(dev: RatedUnits, best: Floats, start: Floats) -> bool:
-    """Return whether the best gains more than one standard error on dev, both after a map."""
+def is_improved(dev: RatedUnits, best: Floats, start: Floats) -> bool:
+    """Return whether scores gain more than one standard error on dev, both after a map."""
     gain = agreement_gain(
         dev.ratings, _mapped(dev, best), _mapped(dev, start), level=dev.level, groups=dev.groups
     ).gain

@@ -291,6 +291,14 @@ def test_what_is_wrong_with_a_question_is_reported(
             "tuning: {steps: [calibration, calibration]}",
             "tuning.steps: a step is repeated. Name each step once",
         ),
+        (
+            "tuning: {steps: [prompt_candidates]}",
+            "tuning.steps: prompt_candidates needs a writer. Name a live judge as its writer",
+        ),
+        (
+            "tuning: {writer: gpt}",
+            'tuning.writer: no live judge has the id "gpt". Declare a live judge',
+        ),
         ("tuning: {margin: 0}", "tuning.margin: 0 is too low. Use a number above 0"),
         ("responses: []", None),
         ("name: again", "name: the key is repeated. Keep one of the two"),

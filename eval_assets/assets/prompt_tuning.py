@@ -1,0 +1,264 @@
+"""Judges with other prompts: candidates are written and scored by models, within a budget."""
+
+import asyncio
+import hashlib
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.conversation import Conversation, Turn
+from eval_assets.evaluation import Evaluation
+from eval_assets.judges import (
+    JudgingSummary,
+    LiveModel,
+    PromptTemplate,
+    RequestOptions,
+    Unit,
+    api_keys,
+    generate_responses,
+    judge_units,
+    live_generators,
+    live_judges,
+)
+from eval_assets.raters import Generator, Judge
+from eval_assets.store import SqlLedger, Worker, left_to_spend
+from eval_assets.tuning import (
+    JudgeVersion,
+    RatedUnits,
+    Section,
+    TunedSection,
+    Words,
+    tune_section,
+    with_sections,
+)
+
+logger = logging.getLogger(__name__)
+
+Floats = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class PromptedVersion:
+    """A judge with a tuned prompt.
+
+    Args:
+        version: The version, without a number or maps.
+        outcomes: What became of every candidate, by question.
+        scores: Its scores of all rated units, as rows of `tuned_judge_scores`.
+    """
+
+    version: JudgeVersion
+    outcomes: Mapping[str, Sequence[str]]
+    scores: pd.DataFrame
+
+
+def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kept
+    evaluation: Evaluation,
+    folder: EvaluationFolder,
+    units: Mapping[str, RatedUnits],
+    words: Mapping[tuple[str, str], Words],
+    declared: Sequence[JudgeVersion],
+    *,
+    run_id: str,
+) -> list[PromptedVersion]:
+    """Tune the prompts of the live judges; return those that became better on dev.
+
+    Every request goes through the ledger, so that a run that is repeated asks nothing twice.
+
+    Args:
+        evaluation: Declares the steps, the writer and the budget.
+        folder: Where the ledger is.
+        units: Rated units by question.
+        words: What people and each judge wrote, by question and judge.
+        declared: The judges as they stand, numbered.
+        run_id: The run, whose budget is spent.
+    """
+    if not evaluation.tuning.prompt_steps:
+        return []
+    models = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+    template = PromptTemplate.load(evaluation.judge_prompt)
+    versions = {version.judge_id: version for version in declared}
+    found = []
+    with folder.ledger(evaluation) as ledger:
+        models_asked = _Models(evaluation, ledger, run_id=run_id)
+        for model in models:
+            tuned = {
+                question_id: _tuned(
+                    models_asked, model, template, rated, words[question_id, model.id]
+                )
+                for question_id, rated in units.items()
+            }
+            for question_id, each in tuned.items():
+                for outcome in each.outcomes:
+                    logger.info("%s on %s: %s", model.id, question_id, outcome)
+            version = _version(versions[model.id], template, tuned)
+            if version is None:
+                continue
+            rows = models_asked.all_scores(model, version, units)
+            if rows is None:
+                logger.warning(
+                    "%s: the budget did not reach all scores with its tuned prompt, which is left "
+                    "out until they are there. Raise it, or run again",
+                    model.id,
+                )
+                continue
+            outcomes = {question: each.outcomes for question, each in tuned.items()}
+            found.append(PromptedVersion(version, outcomes, rows))
+    return found
+
+
+class _Models:
+    """Judges and the writer, asked through the ledger until the budget is used up."""
+
+    def __init__(self, evaluation: Evaluation, ledger: SqlLedger, *, run_id: str) -> None:
+        self.tuning = evaluation.tuning
+        self._evaluation = evaluation
+        self._ledger = ledger
+        self._run_id = run_id
+        self._spent_usd = 0.0
+        self._keys = api_keys(j for j in evaluation.judges if j.provider != "recorded")
+
+    def write(self, prompts: Sequence[str]) -> list[str | None]:
+        """Return the writer's replies; None if it did not answer."""
+        [judge] = [each for each in self._evaluation.judges if each.id == self.tuning.writer]
+        today = datetime.now(tz=UTC).date()
+        declaring = replace(self._evaluation, generators=(_as_generator(judge),))
+        conversations = [
+            Conversation(None, hashlib.sha256(prompt.encode()).hexdigest()[:12], (Turn(0, prompt),))
+            for prompt in prompts
+        ]
+        with Worker(self._ledger, asset="tuned_judges", run_id=self._run_id) as worker:
+            summary = asyncio.run(
+                generate_responses(
+                    conversations,
+                    live_generators(declaring, environ=os.environ, today=today),
+                    worker,
+                    name=lambda conversation, *_: f"tuning/{conversation.convo_id}",
+                    options=self._options(),
+                )
+            )
+        self._spent_usd += summary.counted_usd
+        return [each.text if each.status == "ok" else None for each in summary.responses]
+
+    def score(
+        self, model: LiveModel[Judge], template: PromptTemplate, units: Sequence[Unit]
+    ) -> JudgingSummary:
+        """Return a judge's scores of units with a prompt."""
+        with Worker(self._ledger, asset="tuned_judges", run_id=self._run_id) as worker:
+            summary = asyncio.run(
+                judge_units(units, [model], worker, template=template, options=self._options())
+            )
+        self._spent_usd += summary.counted_usd
+        return summary
+
+    def all_scores(
+        self, model: LiveModel[Judge], version: JudgeVersion, units: Mapping[str, RatedUnits]
+    ) -> pd.DataFrame | None:
+        """Return a version's scores of all rated units; None if the budget did not reach them."""
+        template = PromptTemplate(version.prompt_text, name=f"the tuned prompt of {model.id}")
+        asked = [unit for rated in units.values() for unit in _units(rated)]
+        summary = self.score(model, template, asked)
+        if summary.n_budget_stopped:
+            return None
+        columns = ["judge_id", "response_id", "question_id", "score", "status", "raw_output"]
+        rows = pd.DataFrame([asdict(score) for score in summary.scores])[columns]
+        return rows.assign(prompt_hash=version.prompt_hash)
+
+    def _options(self) -> RequestOptions:
+        left = left_to_spend(
+            self._ledger,
+            self._evaluation,
+            run_id=self._run_id,
+            today=datetime.now(tz=UTC).date(),
+        )
+        if self.tuning.max_usd is not None:
+            own = max(0.0, self.tuning.max_usd - self._spent_usd)
+            left = own if left is None else min(left, own)
+        return RequestOptions(api_keys=self._keys, budget_usd=left)
+
+
+def _tuned(
+    models: _Models,
+    model: LiveModel[Judge],
+    template: PromptTemplate,
+    rated: RatedUnits,
+    words: Words,
+) -> TunedSection:
+    """Return what tuning adds to a judge's prompt on one question."""
+    dev = _units(rated.part("dev"))
+
+    def score(sections: Sequence[Section]) -> list[Floats]:
+        return [_scores(section) for section in sections]
+
+    def _scores(section: Section) -> Floats:
+        source = with_sections(template.source, {rated.question.id: section})
+        prompt = PromptTemplate(source, name=f"a tuned prompt of {model.id}")
+        summary = models.score(model, prompt, dev)
+        scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
+        # A candidate that the budget cut off cannot be compared with the others.
+        return np.array([np.nan if summary.n_budget_stopped else each for each in scores])
+
+    return tune_section(
+        rated,
+        rated.scores[model.id],
+        words,
+        steps=models.tuning.prompt_steps,
+        known=[template.source],
+        write=models.write,
+        score=score,
+        rounds=models.tuning.rounds,
+        per_round=models.tuning.candidates,
+    )
+
+
+def _version(
+    declared: JudgeVersion, template: PromptTemplate, tuned: Mapping[str, TunedSection]
+) -> JudgeVersion | None:
+    """Return the judge with its tuned prompt; None if nothing was added."""
+    steps = [each.step for each in tuned.values() if each.step is not None]
+    if not steps:
+        return None
+    sections = {question: each.section for question, each in tuned.items()}
+    sources = {source for section in sections.values() for source in section.sources}
+    return replace(
+        declared,
+        version="",
+        step=steps[-1],
+        parent=declared.version,
+        prompt_text=with_sections(template.source, sections),
+        sources=tuple(sorted(sources)),
+    )
+
+
+def _units(rated: RatedUnits) -> list[Unit]:
+    """Return rated units as judges are asked them."""
+    return [
+        Unit(str(response), rated.question, str(prompt), str(text))
+        for response, prompt, text in zip(
+            rated.response_ids, rated.prompt_texts, rated.response_texts, strict=True
+        )
+    ]
+
+
+def _as_generator(judge: Judge) -> Generator:
+    """Return a judge's model, to be asked for a text."""
+    if judge.provider == "recorded" or judge.model is None:
+        raise ValueError(f"the writer must be asked live, got {judge}")
+    return Generator(
+        id=judge.id,
+        provider=judge.provider,
+        model=judge.model,
+        base_url=judge.base_url,
+        api_key_env=judge.api_key_env,
+        settings=judge.settings,
+        requests_per_minute=judge.requests_per_minute,
+        input_tokens_per_minute=judge.input_tokens_per_minute,
+        max_in_flight=judge.max_in_flight,
+        timeout_seconds=judge.timeout_seconds,
+    )

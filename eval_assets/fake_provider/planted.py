@@ -1,0 +1,78 @@
+"""A judge with a known error, part of which disappears when certain words are in its prompt."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from eval_assets.fake_provider.chance import fraction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from eval_assets.fake_provider.questions import Question
+
+_REASON: Final = "Planted: the score was given beforehand, it is not a judgement."
+_ID: Final = re.compile(r"^Id: (.+)$", re.MULTILINE)
+_MOST_SOURCES: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planted:
+    """What a judge answers to responses that are known, and what it writes about prompts.
+
+    Args:
+        scores: Score of each response by its text: with the error, and without it.
+        cures: Texts, such as a rule or an example; with one of them in its prompt a judge answers
+            without the error. None of them: the error stays.
+        writes: Instructions and rules that a writer proposes, one of them for each request.
+    """
+
+    scores: Mapping[str, tuple[float, float]]
+    cures: tuple[str, ...] = ()
+    writes: tuple[str, ...] = field(default=("Rate with care.",))
+
+    @classmethod
+    def read(cls, path: Path) -> Planted:
+        """Return what a JSON file plants.
+
+        It is an object with `responses`, a list of `text`, `score` and `cured`, and optionally
+        `cures` and `writes`, lists of texts.
+
+        Raises:
+            ValueError: If the file is no such object.
+        """
+        try:
+            given: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            scores = {
+                str(each["text"]).strip(): (float(each["score"]), float(each["cured"]))
+                for each in given["responses"]
+            }
+            lists = {
+                name: tuple(map(str, given[name])) for name in ("cures", "writes") if name in given
+            }
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path.name}: it does not plant scores ({error!r}). Give responses, each with "
+                "text, score and cured"
+            ) from error
+        return cls(scores=scores, **lists)
+
+    def answer(self, question: Question) -> str | None:
+        """Return what is answered to a question; None if nothing is planted for it."""
+        prompt = question.prompt
+        text = self.writes[int(fraction("writes", prompt) * len(self.writes))]
+        if '{"instructions":' in prompt:
+            return json.dumps({"instructions": text})
+        if '{"rules":' in prompt:
+            sources = _ID.findall(prompt)[:_MOST_SOURCES]
+            return json.dumps({"rules": [{"rule": text, "ids": sources}]})
+        if question.subject not in self.scores:
+            return None
+        is_cured = any(cure in prompt for cure in self.cures)
+        score = self.scores[question.subject][is_cured]
+        whole = int(score) if score.is_integer() else score
+        return json.dumps({"rationale": _REASON, "score": whole})

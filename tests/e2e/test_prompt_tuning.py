@@ -1,0 +1,138 @@
+"""Prompt tuning finds what is planted in a judge, within its budget, and certifies nothing else."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eval_assets.fake_provider import Behaviour, Planted, running
+from tests.e2e.conftest import Evaluated
+
+pytestmark = pytest.mark.slow
+
+N_GROUPS, PER_GROUP = 100, 2
+CURE = "Count the steps that are named."
+WRITES = ("Be fair.", "Look at the style.", CURE, "Mind the tone.", "Weigh every word.")
+
+
+def made(path: Path, *, steps: str, writer: str = ", writer: gpt") -> Evaluated:
+    """Answers whose worth two people see, rated by one judge whose errors no map can undo."""
+    rng = np.random.default_rng(7)
+    path.mkdir()
+    n_answers = N_GROUPS * PER_GROUP
+    worth = rng.integers(1, 6, n_answers)
+    names = [f"g{k // PER_GROUP}-{k % PER_GROUP}" for k in range(n_answers)]
+    # Every answer has words of its own, so that examples are not alike.
+    texts = [
+        f"{name}x {'-'.join(map(str, rng.integers(0, 99, 6)))} end{k}"
+        for k, name in enumerate(names)
+    ]
+    people = [np.clip(worth + rng.choice([0, 0, 0, 1], n_answers), 1, 5) for _ in range(2)]
+    wrong = np.where(rng.random(n_answers) < 0.5, rng.integers(1, 6, n_answers), worth)
+    (path / "responses.csv").write_text(
+        "response_id,prompt_text,response_text,model_name,group_id\n"
+        + "".join(
+            f"{name},Prompt {name},{text},m,{name.partition('-')[0]}\n"
+            for name, text in zip(names, texts, strict=True)
+        )
+    )
+    (path / "labels.csv").write_text(
+        "response_id,rater_id,question_id,rating\n"
+        + "".join(
+            f"{name},r{r},clarity,{given}\n"
+            for r, ratings in enumerate(people)
+            for name, given in zip(names, ratings, strict=True)
+        )
+    )
+    (path / "planted.json").write_text(
+        json.dumps(
+            {
+                "responses": [
+                    {"text": text, "score": int(off), "cured": int(true)}
+                    for text, off, true in zip(texts, wrong, worth, strict=True)
+                ]
+            }
+        )
+    )
+    (path / "evaluation.yaml").write_text(
+        "name: planted-prompt\n"
+        "rubric: [{id: clarity, question: How clear is it?, scale: likert5}]\n"
+        "judges: [{id: gpt, provider: openai, model: gpt-6-luna}]\n"
+        "budget_usd: 1.0\n"
+        f"tuning: {{steps: [{steps}]{writer}, rounds: 2, candidates: 3, max_usd: 0.5}}\n"
+    )
+    return Evaluated(path)
+
+
+def run(
+    folder: Evaluated, monkeypatch: pytest.MonkeyPatch, *, cures: tuple[str, ...], times: int = 1
+) -> list[int]:
+    """Evaluate with the planted judge; return how many requests each run sent."""
+    read = Planted.read(folder.path / "planted.json")
+    planted = Planted(scores=read.scores, cures=cures, writes=WRITES)
+    received = [0]
+    with running(Behaviour(planted=planted)) as provider:
+        for name, value in provider.environment.items():
+            monkeypatch.setenv(name, value)
+        for _ in range(times):
+            assert folder.materialize().success
+            received.append(provider.log.n_received)
+    return [after - before for before, after in itertools.pairwise(received)]
+
+
+def test_instructions_that_undo_the_error_are_found_tested_and_certified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "data", steps="prompt_candidates, calibration")
+    first, second = run(folder, monkeypatch, cures=(CURE,), times=2)
+
+    [(prompt, step)] = folder.rows(
+        "SELECT prompt_text, step FROM judge_versions WHERE version = '1.1.0'"
+    )
+    assert (CURE in str(prompt), step) == (True, "prompt_candidates")
+    verdicts = folder.rows("SELECT kind, verdict FROM tuned_judge_evaluation ORDER BY kind")
+    assert ("improvement", "accepted") in verdicts
+    assert ("fitness", "fit") in verdicts
+    [(spent,)] = folder.rows("SELECT sum(cost_usd) FROM judge_calls WHERE started_at IS NOT NULL")
+    assert 0 < float(str(spent)) < 1.0
+
+    n_dev = folder.rows("SELECT count(*) FROM judge_splits WHERE split = 'dev'")[0][0]
+    assert N_GROUPS * PER_GROUP < first <= 2 * N_GROUPS * PER_GROUP + 6 + 6 * int(str(n_dev))
+    assert second == 0
+    assert folder.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
+
+
+def test_examples_that_undo_the_error_are_found_without_a_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "data", steps="few_shot_examples", writer="")
+    run(folder, monkeypatch, cures=("Examples with the ratings that people agree on",))
+
+    [(sources,)] = folder.rows(
+        "SELECT sources FROM judge_versions WHERE step = 'few_shot_examples'"
+    )
+    splits = {
+        str(name): split
+        for name, split in folder.rows("SELECT response_id, split FROM judge_splits")
+    }
+    assert {splits[response] for response in json.loads(str(sources))} == {"train"}
+    assert ("improvement", "accepted") in folder.rows(
+        "SELECT kind, verdict FROM tuned_judge_evaluation"
+    )
+
+
+def test_with_nothing_planted_nothing_is_certified_as_better(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(
+        tmp_path / "data",
+        steps="few_shot_examples, judge_guidelines, prompt_candidates, calibration",
+    )
+    run(folder, monkeypatch, cures=())
+
+    improvements = folder.rows(
+        "SELECT DISTINCT verdict FROM tuned_judge_evaluation WHERE kind = 'improvement'"
+    )
+    assert ("accepted",) not in improvements
