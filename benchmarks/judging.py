@@ -1,13 +1,15 @@
 """Judging, whole, beside the vendor's bare client against the same server in the same run."""
 
 import asyncio
+import multiprocessing
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -33,8 +35,10 @@ from eval_assets.raters import Judge
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from eval_assets.store import Worker, open_ledger
+from tests.postgres import postgres_programs, running_postgres
 
 N_CALLS = 5_000
+N_SHARED_CALLS = 2_000
 N_IN_FLIGHT = 200
 QUESTION = RubricQuestion("usefulness", "How useful?", Scale.from_steps(low=0, high=4), "ordinal")
 TEMPLATE = PromptTemplate.load(None)
@@ -51,10 +55,14 @@ class Cost:
 def table() -> str:
     """Measure everything."""
     with serving(latency_seconds=0.1) as environ:
-        bare, whole = zip(*[(_bare(environ), _whole(environ)) for _ in range(2)], strict=True)
+        bare, whole = zip(
+            *[(_bare(environ, _units(N_CALLS)), _whole(environ)) for _ in range(2)], strict=True
+        )
     with serving(latency_seconds=0.5) as environ:
         documents = _five_documents(environ)
-    return markdown([*_throughput(_best(bare), _best(whole)), documents])
+    with serving(latency_seconds=0.1) as environ:
+        shared = _shared_ledgers(environ)
+    return markdown([*_throughput(_best(bare), _best(whole)), *shared, documents])
 
 
 def _best(costs: tuple[Cost, ...]) -> Cost:
@@ -70,18 +78,85 @@ def _throughput(bare: Cost, whole: Cost) -> list[Row]:
             ours=f"{N_CALLS / whole.wall_seconds:.0f} a second",
             peer=f"openai alone: {N_CALLS / bare.wall_seconds:.0f} a second",
             ratio=f"{share:.2f} x",
-            target="at least 0.8 x its speed",
-            met=share >= 0.8,
+            target="at least 0.9 x its speed",
+            met=share >= 0.9,
         ),
         Row(
             work="CPU per call, of the same",
             ours=duration(whole.cpu_seconds / N_CALLS),
             peer=f"openai alone: {duration(bare.cpu_seconds / N_CALLS)}",
             ratio=f"{bare.cpu_seconds / whole.cpu_seconds:.2f} x",
-            target="",
-            met=None,
+            target="at most 1.3 x its CPU",
+            met=whole.cpu_seconds <= 1.3 * bare.cpu_seconds,
         ),
     ]
+
+
+def _shared_ledgers(environ: dict[str, str]) -> Iterator[Row]:
+    """Several processes on one ledger, beside as many that use the bare client."""
+    bare = {n: _in_processes(n, environ, folder=None, given=None) for n in (1, 2, 4)}
+    programs = postgres_programs()
+    with running_postgres(programs) if programs else nullcontext() as server:
+        for place in ("SQLite", "PostgreSQL") if server else ("SQLite",):
+            for n, bare_seconds in bare.items():
+                given = server.new_database() if server and place == "PostgreSQL" else None
+                with tempfile.TemporaryDirectory() as name:
+                    seconds = _in_processes(n, environ, folder=Path(name), given=given)
+                share = bare_seconds / seconds
+                yield Row(
+                    work=f"{n} {'process' if n == 1 else 'processes'} on one ledger ({place}), "
+                    f"{N_SHARED_CALLS:,} calls, {N_IN_FLIGHT} in flight each",
+                    ours=f"{N_SHARED_CALLS / seconds:.0f} a second",
+                    peer=f"openai alone: {N_SHARED_CALLS / bare_seconds:.0f} a second",
+                    ratio=f"{share:.2f} x",
+                    target="at least 0.9 x its speed",
+                    met=share >= 0.9,
+                )
+
+
+def _in_processes(
+    n_processes: int, environ: dict[str, str], *, folder: Path | None, given: str | None
+) -> float:
+    """Return the seconds from the first start to the last end; without a folder, of the client."""
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(n_processes)
+    with ProcessPoolExecutor(
+        n_processes, mp_context=context, initializer=_meet_at, initargs=(barrier,)
+    ) as pool:
+        work = [
+            pool.submit(_part, number, n_processes, environ, folder, given)
+            for number in range(n_processes)
+        ]
+        times = [each.result() for each in work]
+    return max(end for _, end in times) - min(start for start, _ in times)
+
+
+_barriers: list[Any] = []
+
+
+def _meet_at(barrier: Any) -> None:  # noqa: ANN401 - a proxy of multiprocessing's
+    """Keep where the processes wait for one another."""
+    _barriers.append(barrier)
+
+
+def _part(
+    number: int, n_processes: int, environ: dict[str, str], folder: Path | None, given: str | None
+) -> tuple[float, float]:
+    """Ask a part of the calls when all processes are ready; return start and end."""
+    judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
+    units = _units(N_SHARED_CALLS // n_processes, named=f"part{number}x")
+    if folder is None:
+        _barriers[0].wait()
+        started = time.monotonic()
+        _bare(environ, units)
+        return started, time.monotonic()
+    with _ledger(folder, given=given) as ledger:
+        judges = _judges(environ, judge)
+        _judge(_units(1, named=f"warm{number}x"), judges, ledger)
+        _barriers[0].wait()
+        started = time.monotonic()
+        _judge(units, judges, ledger)
+        return started, time.monotonic()
 
 
 def _five_documents(environ: dict[str, str]) -> Row:
@@ -91,7 +166,7 @@ def _five_documents(environ: dict[str, str]) -> Row:
         Judge("gpt", "openai", "gpt-6-luna"),
         Judge("haiku", "anthropic", "claude-haiku-5-5"),
     )
-    with _ledger() as ledger:
+    with tempfile.TemporaryDirectory() as name, _ledger(Path(name)) as ledger:
         _judge(_units(1), judges, ledger)
         took = min(
             _measured(partial(_judge, _units(5, named=f"{i}"), judges, ledger)).wall_seconds
@@ -111,22 +186,19 @@ def _whole(environ: dict[str, str]) -> Cost:
     """Everything that a run does."""
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
     judges = _judges(environ, judge)
-    with _ledger() as ledger:
+    with tempfile.TemporaryDirectory() as name, _ledger(Path(name)) as ledger:
         return _measured(partial(_judge, _units(N_CALLS), judges, ledger))
 
 
 @contextmanager
-def _ledger() -> Iterator[Worker]:
+def _ledger(folder: Path, *, given: str | None = None) -> Iterator[Worker]:
     """A ledger as users have it, its tables made."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with (
-            open_ledger(
-                folder, evaluation="benchmark", database=folder / "eval.duckdb", given=None
-            ) as ledger,
-            Worker(ledger, asset="judge_scores") as worker,
-        ):
-            yield worker
+    database = folder / "eval.duckdb"
+    with (
+        open_ledger(folder, evaluation="benchmark", database=database, given=given) as ledger,
+        Worker(ledger, asset="judge_scores") as worker,
+    ):
+        yield worker
 
 
 def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worker) -> None:
@@ -136,10 +208,10 @@ def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worker) ->
     assert {score.status for score in summary.scores} == {"ok"}
 
 
-def _bare(environ: dict[str, str]) -> Cost:
+def _bare(environ: dict[str, str], units: list[Unit]) -> Cost:
     """The same requests by the client alone: no limiter, no retry, no parsing, no ledger."""
     (judge,) = _judges(environ, Judge("gpt", "openai", "gpt-6-luna"))
-    bodies = [request_body(_request(judge, unit)) for unit in _units(N_CALLS)]
+    bodies = [request_body(_request(judge, unit)) for unit in units]
 
     async def ask_all() -> None:
         async with openai.AsyncOpenAI(

@@ -44,9 +44,10 @@ class Round:
     Args:
         n_recorded: Replies in the ledger right after the kill.
         n_lost: Replies that had been sent for `GRACE_SECONDS` and are not in the ledger.
-        youngest_lost_seconds: How long before the kill the oldest lost reply had been sent; 0 if
+        oldest_lost_seconds: How long before the kill the oldest lost reply had been sent; 0 if
             none was lost at all.
         n_asked_twice: Requests that were sent again although such a reply had been sent.
+        n_kept_asked_again: Requests that were sent again although the ledger holds a reply.
         n_scored: Units with a score in the end.
         n_damaged: Files that cannot be read.
     """
@@ -55,15 +56,22 @@ class Round:
     n_lost: int
     oldest_lost_seconds: float
     n_asked_twice: int
+    n_kept_asked_again: int
     n_scored: int
     n_damaged: int
 
     @property
     def is_sound(self) -> bool:
         """Whether nothing was lost, asked twice or damaged, and everything is scored."""
-        return (self.n_lost, self.n_asked_twice, self.n_damaged) == (0, 0, 0) and (
-            self.n_scored == N_UNITS
-        )
+        return (self.n_lost, self.n_asked_twice) == (0, 0) and self.is_complete
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing stored was damaged or asked again, and everything is scored.
+
+        Unlike the age of what is lost, this does not depend on how busy the machine is.
+        """
+        return (self.n_kept_asked_again, self.n_damaged) == (0, 0) and self.n_scored == N_UNITS
 
 
 def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
@@ -99,6 +107,9 @@ def kill_round(rng: random.Random, *, ledger_url: str | None = None) -> Round:
             n_lost=n_lost,
             oldest_lost_seconds=max((killed_at - at for at in lost.values()), default=0.0),
             n_asked_twice=sum(asked[body] > 1 for body in safe),
+            n_kept_asked_again=sum(
+                asked[each.body] > 1 for each in provider.log.completions if each.request_id in kept
+            ),
             n_scored=_n_scored(folder),
             n_damaged=_n_damaged(folder),
         )
@@ -258,6 +269,12 @@ def _rows(rounds: Sequence[Round], *, n_calls: int, is_postgresql: bool) -> list
             met=n_lost == 0,
         ),
         row("requests of these sent again", f"{n_twice}", "0", met=n_twice == 0),
+        row(
+            "requests sent again although the ledger held a reply",
+            f"{sum(each.n_kept_asked_again for each in rounds)}",
+            "0",
+            met=not any(each.n_kept_asked_again for each in rounds),
+        ),
         row("damaged files", f"{n_damaged}", "0", met=n_damaged == 0),
         row("two runs at once: requests sent", f"{n_calls}", f"{N_UNITS}", met=n_calls == N_UNITS),
     ]
