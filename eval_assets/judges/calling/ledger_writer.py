@@ -2,13 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import Answer, ModelRequest, Subject
 from eval_assets.ledger import Attempt, ClaimState, Ledger, Refusal, Reply, Request
+
+_Result = TypeVar("_Result")
 
 
 class LedgerWriter:
@@ -25,10 +29,11 @@ class LedgerWriter:
         self.ledger = ledger
         self._failure: BaseException | None = None
         self._attempts: list[Attempt] = []
-        self._claims: dict[str, Request] = {}
-        self._released: set[str] = set()
         self._refused: list[Refusal] = []
-        self._next: asyncio.Future[dict[str, Reply | ClaimState]] | None = None
+        self._released: set[str] = set()
+        self._claims: dict[str, Request] = {}
+        self._recorded: asyncio.Future[None] | None = None
+        self._claimed: asyncio.Future[dict[str, Reply | ClaimState]] | None = None
         self._writer: asyncio.Task[None] | None = None
 
     async def record(self, *attempts: Attempt) -> None:
@@ -38,19 +43,23 @@ class LedgerWriter:
             Exception: What the ledger raises; then nothing is recorded any more.
         """
         self._attempts += attempts
-        await self._commit()
+        if self._recorded is None:
+            self._recorded = asyncio.get_running_loop().create_future()
+        await self._committed(self._recorded)
 
     async def claim(self, request: Request) -> Reply | ClaimState:
         """Claim a request; see `Ledger.claim`."""
         self._claims[request.call_key] = request
-        return (await self._commit())[request.call_key]
+        if self._claimed is None:
+            self._claimed = asyncio.get_running_loop().create_future()
+        return (await self._committed(self._claimed))[request.call_key]
 
     def release(self, *call_keys: str) -> None:
-        """Give up claims with the next commit: the requests are not sent again."""
+        """Give up claims with the next ones: the requests are not sent again."""
         self._released.update(call_keys)
 
     def remember(self, refused: Refusal) -> None:
-        """Record with the next commit what an endpoint does not take."""
+        """Record with the next attempts what an endpoint does not take."""
         self._refused.append(refused)
 
     def require_working(self) -> None:
@@ -63,51 +72,48 @@ class LedgerWriter:
         if self._writer is not None:
             await self._writer
 
-    async def _commit(self) -> dict[str, Reply | ClaimState]:
-        """Return when what waits is committed, with the states of the requests claimed."""
-        if self._next is None:
-            self._next = asyncio.get_running_loop().create_future()
-        committed = self._next
+    async def _committed(self, commit: asyncio.Future[_Result]) -> _Result:
+        """Return what comes of a commit that is to be made."""
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write())
         # Shielded: what a cancelled caller has handed over is written all the same.
-        return await asyncio.shield(committed)
+        return await asyncio.shield(commit)
 
     async def _write(self) -> None:
-        """Commit what waits until nothing does."""
-        while self._next is not None:
-            committed, self._next = self._next, None
-            attempts, self._attempts = self._attempts, []
-            claims, self._claims = self._claims, {}
-            released, self._released = self._released, set()
-            refused, self._refused = self._refused, []
-            write = asyncio.create_task(
-                asyncio.to_thread(
-                    self._write_all, attempts, refused, released, list(claims.values())
-                )
-            )
-            await asyncio.wait([write])
-            if (error := write.exception()) is not None:
-                self._failure = error
-                committed.set_exception(error)
-            else:
-                committed.set_result(write.result())
+        """Commit what waits until nothing does; what was paid for comes first."""
+        while self._recorded or self._claimed:
+            if (recorded := self._recorded) is not None:
+                self._recorded = None
+                attempts, self._attempts = self._attempts, []
+                refused, self._refused = self._refused, []
+                await self._commit(recorded, partial(self._record, attempts, refused))
+            if (claimed := self._claimed) is not None:
+                self._claimed = None
+                released, self._released = self._released, set()
+                claims, self._claims = self._claims, {}
+                await self._commit(claimed, partial(self._claim, released, list(claims.values())))
 
-    def _write_all(
-        self,
-        attempts: Sequence[Attempt],
-        refused: Sequence[Refusal],
-        released: set[str],
-        claims: Sequence[Request],
-    ) -> dict[str, Reply | ClaimState]:
-        """Record, release and claim; what was paid for comes first."""
-        if attempts:
-            self.ledger.record(attempts)
+    async def _commit(self, commit: asyncio.Future[_Result], write: Callable[[], _Result]) -> None:
+        """Write in a thread, and wake whoever waits for it."""
+        writing = asyncio.create_task(asyncio.to_thread(write))
+        await asyncio.wait([writing])
+        if (error := writing.exception()) is not None:
+            self._failure = error
+            commit.set_exception(error)
+        else:
+            commit.set_result(writing.result())
+
+    def _record(self, attempts: Sequence[Attempt], refused: Sequence[Refusal]) -> None:
+        self.ledger.record(attempts)
         if refused:
             self.ledger.record_refusals(refused)
+
+    def _claim(
+        self, released: set[str], claims: Sequence[Request]
+    ) -> dict[str, Reply | ClaimState]:
         if released:
             self.ledger.release(released)
-        return self.ledger.claim(claims) if claims else {}
+        return self.ledger.claim(claims)
 
 
 def request_row(

@@ -55,9 +55,14 @@ class SqlLedger:
         """Open a transaction that only reads, and waits for nobody."""
         return self._transaction(is_writing=False)
 
-    def writing(self) -> AbstractContextManager[sa.Connection]:
-        """Open a transaction that writes: all of it is committed at the end, or nothing."""
-        return self._transaction(is_writing=True)
+    def writing(self, *, is_durable: bool = True) -> AbstractContextManager[sa.Connection]:
+        """Open a transaction that writes: all of it is committed at the end, or nothing.
+
+        Args:
+            is_durable: Whether it must outlive a power failure, not only the end of the process:
+                what was paid for must, a claim need not. The disk is not waited for then.
+        """
+        return self._transaction(is_writing=True, is_durable=is_durable)
 
     def upsert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """Return an INSERT of the database's own dialect, which takes ON CONFLICT."""
@@ -66,10 +71,10 @@ class SqlLedger:
         return postgresql.insert(table)
 
     @contextmanager
-    def _transaction(self, *, is_writing: bool) -> Iterator[sa.Connection]:
+    def _transaction(self, *, is_writing: bool, is_durable: bool = True) -> Iterator[sa.Connection]:
         try:
             with self._engine.connect() as connection:
-                connection.execution_options(is_writing=is_writing)
+                connection.execution_options(is_writing=is_writing, is_durable=is_durable)
                 with connection.begin():
                     yield connection
         except sa.exc.SQLAlchemyError as error:
@@ -126,12 +131,15 @@ def _sqlite(path: Path) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _on_connect(connection: sqlite3.Connection, _: object) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
 
     @sa.event.listens_for(engine, "begin")
     def _on_begin(connection: sa.Connection) -> None:
         # Whoever will write says so at once: a reader that turns writer may have to give up.
-        is_writing = connection.get_execution_options().get("is_writing", False)
+        options = connection.get_execution_options()
+        is_writing = options.get("is_writing", False)
+        if is_writing:
+            level = "FULL" if options["is_durable"] else "NORMAL"
+            connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
     return engine
@@ -175,6 +183,11 @@ def _postgresql(given: str) -> tuple[sa.Engine, str]:
         cursor.execute(f"SET search_path TO {SCHEMA}")
         cursor.close()
         connection.commit()
+
+    @sa.event.listens_for(engine, "begin")
+    def _on_begin(connection: sa.Connection) -> None:
+        if not connection.get_execution_options().get("is_durable", True):
+            connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
 
     return engine, url.set(query={}).render_as_string()
 

@@ -130,7 +130,7 @@ class Worker:
             }
             for each in asked
         ]
-        with self._ledger.writing() as connection:
+        with self._ledger.writing(is_durable=False) as connection:
             claimed = self._claim(connection, rows, now)
             found: dict[str, Reply | ClaimState] = dict.fromkeys(claimed, "claimed")
             held = [each.call_key for each in asked if each.call_key not in claimed]
@@ -143,7 +143,7 @@ class Worker:
 
     def release(self, call_keys: Collection[str]) -> None:
         """Give up claims of requests that are not sent again."""
-        with self._ledger.writing() as connection:
+        with self._ledger.writing(is_durable=False) as connection:
             self._release(connection, call_keys)
 
     def record(self, made: Sequence[Attempt]) -> None:
@@ -276,7 +276,7 @@ class Worker:
         while not self._ended.wait(_RENEWAL_SECONDS):
             now = datetime.now(UTC)
             try:
-                with self._ledger.writing() as connection:
+                with self._ledger.writing(is_durable=False) as connection:
                     self._set_lease(connection, now + timedelta(seconds=LEASE_SECONDS))
                     _end_dead_workers(connection, now)
             except StoreError as error:

@@ -50,9 +50,19 @@ def test_a_commit_is_on_the_disk_and_readers_do_not_wait(ledger: SqlLedger) -> N
         pytest.skip("settings of SQLite")
     with ledger.reading() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         with Worker(ledger, asset="judge_scores") as worker:
             worker.record([attempt("a")])
+
+
+def test_the_disk_is_waited_for_by_what_was_paid_and_not_by_claims(ledger: SqlLedger) -> None:
+    is_file = ledger.place.endswith(".sqlite")
+    setting = "PRAGMA synchronous" if is_file else "SHOW synchronous_commit"
+    found = []
+    for is_durable in (True, False, True):
+        with ledger.writing(is_durable=is_durable) as connection:
+            found.append(connection.exec_driver_sql(setting).scalar())
+
+    assert found == ([2, 1, 2] if is_file else ["on", "off", "on"])
 
 
 def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path: Path) -> None:
