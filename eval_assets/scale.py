@@ -156,6 +156,10 @@ class Scale:
         """Return whether each value lies within the ends, as a judge's score between steps may."""
         return (value >= self.low - TOLERANCE) & (value <= self.high + TOLERANCE)
 
+    def continuous(self) -> "Scale":
+        """Return the scale of every number between the same ends, on which means lie."""
+        return Scale(low=self.low, high=self.high)
+
     def snap(self, values: FloatArray) -> FloatArray:
         """Return the allowed value nearest to each value, so that equal ratings are equal."""
         if self.values is None:

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -78,6 +78,7 @@ def measure_judges_against_humans(
     judges: Mapping[str, LongRatings],
     evaluation: Evaluation,
     *,
+    conversations: Mapping[str, tuple[LongRatings, LongRatings]],
     data_version: str,
 ) -> JudgeHumanMeasures:
     """Measure each judge against the human raters, on each question.
@@ -86,22 +87,37 @@ def measure_judges_against_humans(
         humans: Human ratings by question.
         judges: Judges' scores by question.
         evaluation: What is declared now.
-        data_version: Version of both.
+        conversations: Mean human ratings and judges' scores of conversations, by question. A judge
+            with any is compared on those alone: its score says nothing of a single turn.
+        data_version: Version of all of them.
     """
     rows: list[dict[str, object]] = []
     confusion: list[pd.DataFrame] = []
     for question in evaluation.rubric:
-        ratings = humans[question.id].matrix()
-        scored = judges[question.id]
-        for judge, scores in zip(scored.rater_ids, scored.matrix().T, strict=True):
+        people_on_conversations, on_conversations = conversations.get(question.id, (None, None))
+        scores = [
+            (judge, question, humans[question.id], scores)
+            for judge, scores in _by_judge(judges[question.id])
+        ]
+        if people_on_conversations is not None and on_conversations is not None:
+            # Means lie between the steps of the scale, which they therefore lose.
+            means = replace(question, scale=question.scale.continuous(), level="interval")
+            of_conversations = dict(_by_judge(on_conversations))
+            scores = [given for given in scores if given[0] not in of_conversations]
+            scores += [
+                (judge, means, people_on_conversations, given)
+                for judge, given in of_conversations.items()
+            ]
+        for judge, asked, ratings, given in scores:
             profile = judge_human_profile(
-                ratings, scores, scale=question.scale, level=question.level, confidence=CONFIDENCE
+                ratings.matrix(), given, scale=asked.scale, level=asked.level, confidence=CONFIDENCE
             )
             named = {"judge_id": judge, "question_id": question.id}
             figures = statistic_columns(JUDGE_HUMAN_AGREEMENT, vars(profile))
             rows.append(
                 {
                     **named,
+                    "unit": "response" if asked is question else "conversation",
                     "n_units": profile.n_units,
                     **figures,
                     "verdict": judge_verdict(figures),
@@ -116,6 +132,11 @@ def measure_judges_against_humans(
         agreement=pd.DataFrame(rows).assign(data_version=data_version),
         confusion=pd.concat(confusion) if confusion else pd.DataFrame(),
     )
+
+
+def _by_judge(scored: LongRatings) -> Iterable[tuple[str, Floats]]:
+    """Return each judge with its score of every unit, NaN if it has none."""
+    return zip(scored.rater_ids, scored.matrix().T, strict=True)
 
 
 def _overall(

@@ -40,6 +40,8 @@ from eval_assets.store import (
     reference_ratings_with_excluded,
     replace_records,
     replace_rows,
+    scored_conversations,
+    scores_of_responses,
     slices_in_order,
     transaction,
     write_combined_scores,
@@ -118,19 +120,20 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     """Agreement of each judge with the humans, beside a constant and a shuffled control.
 
     Humans count with their consensus if there is one. Responses that were left out as ambiguous
-    count in judge_human_agreement_with_excluded only.
+    count in judge_human_agreement_with_excluded only. A judge who scores conversations is compared
+    with the mean rating of each.
     """
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             reference = reference_ratings(connection, evaluation)
             with_excluded = reference_ratings_with_excluded(connection, evaluation)
-            scores = judge_ratings(connection, evaluation).scores
             versions = [data_version(connection, kind) for kind in ("human", "judge")]
             measure = partial(
                 measure_judges_against_humans,
-                judges=scores,
+                judges=scores_of_responses(connection, evaluation),
                 evaluation=evaluation,
+                conversations=scored_conversations(connection, evaluation),
                 data_version=" ".join(versions),
             )
             measures = measure(reference)

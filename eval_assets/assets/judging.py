@@ -89,7 +89,7 @@ def _judge_rows(
 ) -> list[JudgeRow]:
     """Each declared judge and how much it scored."""
     n_units = scores.groupby("judge_id").size()
-    n_ok = scores[scores["status"] == "ok"].groupby("judge_id").size()
+    n_ok = scores[scores["status"].isin(("ok", "conversation"))].groupby("judge_id").size()
     return [
         JudgeRow(
             judge_id=judge.id,

@@ -154,7 +154,7 @@ def print_judges(agreement: pd.DataFrame) -> None:
                 _figure(row["a_ha_shuffled"]),
                 _figure(row["spearman"]),
                 _figure(row["bias"], "+.2f"),
-                f"{row['n_units']:,}",
+                f"{row['n_units']:,}{' conversations' if row['unit'] == 'conversation' else ''}",
             )
             for row in agreement.to_dict("records")
         ],

@@ -8,6 +8,7 @@ import numpy as np
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.raters import Judge
+from eval_assets.readers._cells import BoolArray
 from eval_assets.readers._problems import nearest, shown
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.references import (
@@ -38,6 +39,7 @@ class GivenScores:
         named: Unit that each row means.
         responses: Position of the response.
         questions: Position of the question.
+        of_conversation: Whether the score is of the conversation that the response belongs to.
     """
 
     table: Table
@@ -46,6 +48,7 @@ class GivenScores:
     named: References
     responses: PositionArray
     questions: PositionArray
+    of_conversation: BoolArray
 
     def column(self, header: str | None) -> list[str | None]:
         """Return the cells of a column, row by row."""
@@ -89,13 +92,27 @@ def given_scores(table: Table, units: Units) -> GivenScores:
         questions=[given.questions[row] for row in rows],
     )
     at_question = units.questions(named.questions, responses)
-    return GivenScores(table, score, rows, named, responses, at_question)
+    return GivenScores(
+        table, score, rows, named, responses, at_question, _of_conversation(given.responses, rows)
+    )
+
+
+def _of_conversation(references: Sequence[Reference | None], rows: PositionArray) -> BoolArray:
+    """Return whether each row scores a conversation.
+
+    A judge who scores conversations of several turns scores those of one turn likewise.
+    """
+    without_turn = np.array(
+        [isinstance(each, tuple) and each[2] is None for each in references], dtype=bool
+    )
+    n_turns = np.bincount(rows, minlength=len(references))
+    return (without_turn & (n_turns > 1).any())[rows]
 
 
 def _scored(
     references: Sequence[Reference | None], units: Units
 ) -> tuple[PositionArray, PositionArray]:
-    """Return row and position of each response scored: a key without a turn means every turn."""
+    """Return row and position of each response: a key without a turn means those of every turn."""
     exact = units.responses(references)
     if not any(isinstance(reference, tuple) for reference in references):
         return np.arange(len(references)), exact

@@ -17,6 +17,9 @@ from eval_assets.readers.formats.table import without_blanks
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.references import Units, units_of
 
+OF_CONVERSATION = "conversation"
+"""Status of a turn whose conversation is scored: the turn itself has no score."""
+
 UNPARSED = "unparsed"
 """Status of a reply recorded without a score: what it means is for the caller to parse."""
 
@@ -29,6 +32,8 @@ def read_recorded_scores(
     A score outside the ends of its question's scale is kept in `raw_score` only; it may lie between
     the steps, since it can be a mean of several replies. If the file has no score column at all,
     rows with a reply have the status `unparsed`: the readers do not decide what a reply means.
+    A score without a turn, of a conversation with several, is in `raw_score` of each of its turns,
+    with the status `conversation`: it is not a score of any turn.
 
     Args:
         evaluation: Names the questions and their scales.
@@ -37,7 +42,8 @@ def read_recorded_scores(
 
     Returns:
         Columns `SCORE_COLUMNS`, by response and then by question. `score` is NaN unless `status`
-        is `ok`; other statuses are `out_of_range`, `unparsable`, `missing` and `unparsed`.
+        is `ok`; other statuses are `conversation`, `out_of_range`, `unparsable`, `missing` and
+        `unparsed`.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row: an unknown response or question, a
@@ -121,7 +127,7 @@ def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArr
     status = np.select(
         [read.blank & ~replied, read.blank, np.isnan(raw), ~within],
         ["missing", blank_with_reply, "unparsable", "out_of_range"],
-        default="ok",
+        default=np.where(given.of_conversation, OF_CONVERSATION, "ok"),
     )
     # A score that is not a number is all that is left of a reply that was not kept.
     instead = np.isnan(raw) & ~read.blank & ~replied
@@ -130,7 +136,7 @@ def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArr
         for score, reply, lost in zip(scores, replies, instead, strict=True)
     ]
     return {
-        "score": np.where(within, raw, np.nan),
+        "score": np.where(status == "ok", raw, np.nan),
         "status": status.astype(object),
         "raw_score": raw,
         "raw_output": np.array(raw_output, dtype=object),

@@ -55,6 +55,8 @@ from eval_assets.store.ratings import (
     judge_ratings,
     reference_ratings,
     reference_ratings_with_excluded,
+    scored_conversations,
+    scores_of_responses,
     slices_in_order,
 )
 from eval_assets.store.report_tables import read_report_tables
@@ -154,6 +156,8 @@ __all__ = [
     "replace_rows",
     "response_keys",
     "score_coverage",
+    "scored_conversations",
+    "scores_of_responses",
     "set_aside",
     "single_judge",
     "slices_in_order",

@@ -33,14 +33,43 @@ _UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, r
 _CONSENSUS_SQL = """SELECT response_id, question_id, 'consensus' AS rater_id, value
                     FROM adjudicated_labels WHERE NOT excluded"""
 
-_RatingSource = Literal["human", "judge", "reference", "reference_with_excluded"]
+_RatingSource = Literal[
+    "human",
+    "judge",
+    "compared_judge",
+    "conversation_judge",
+    "reference",
+    "reference_with_excluded",
+    "conversation_reference",
+]
+_OF_RESPONSES_SQL = """SELECT response_id, question_id, judge_id AS rater_id, score AS value
+                       FROM judge_scores WHERE status = 'ok'"""
+_OF_CONVERSATIONS_SQL = """SELECT conversation_id AS response_id, question_id, judge_id AS rater_id,
+                                  score AS value
+                           FROM conversation_scores"""
+_REFERENCE_SQL = (
+    _UNSETTLED_SQL.format(settled="FROM adjudicated_labels") + f" UNION ALL {_CONSENSUS_SQL}"
+)
 
 _RATINGS_SQL: dict[_RatingSource, str] = {
     "human": "SELECT response_id, question_id, rater_id, value FROM human_labels",
-    "judge": """SELECT response_id, question_id, judge_id AS rater_id, score AS value
-                FROM judge_scores WHERE status = 'ok'""",
-    "reference": _UNSETTLED_SQL.format(settled="FROM adjudicated_labels")
-    + f" UNION ALL {_CONSENSUS_SQL}",
+    "judge": _OF_RESPONSES_SQL,
+    # One judge who scores conversations takes the others there, each with its mean over the turns.
+    "compared_judge": f"""
+        WITH question AS (SELECT DISTINCT question_id FROM conversation_scores)
+        FROM ({_OF_RESPONSES_SQL}) ANTI JOIN question USING (question_id)
+        UNION ALL
+        SELECT conversation_id, question_id, rater_id, avg(value)
+        FROM ({_OF_RESPONSES_SQL})
+        JOIN conversations USING (response_id) SEMI JOIN question USING (question_id)
+        GROUP BY ALL
+        UNION ALL {_OF_CONVERSATIONS_SQL}""",  # noqa: S608 - constants of ours
+    "conversation_judge": _OF_CONVERSATIONS_SQL,
+    "reference": _REFERENCE_SQL,
+    "conversation_reference": f"""
+        SELECT conversation_id AS response_id, question_id, 'people' AS rater_id,
+               avg(value) AS value
+        FROM ({_REFERENCE_SQL}) JOIN conversations USING (response_id) GROUP BY ALL""",  # noqa: S608 - constants of ours
     "reference_with_excluded": _UNSETTLED_SQL.format(
         settled="FROM adjudicated_labels WHERE NOT excluded"
     )
@@ -96,7 +125,7 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     check_judges(connection, evaluation.judges)
     responses = responses_in_order(connection)
     return JudgeRatings(
-        scores={q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric},
+        scores={q.id: long_ratings(connection, "compared_judge", q.id) for q in evaluation.rubric},
         response_ids=responses["response_id"].to_numpy(dtype=object),
         prompts=responses["prompt"].to_numpy(dtype=np.int64),
         judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
@@ -104,6 +133,34 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
             evaluation, "judge", data_version=data_version(connection, "judge")
         ),
     )
+
+
+def scores_of_responses(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, LongRatings]:
+    """Return the judges' scores of responses, by question."""
+    check_judges(connection, evaluation.judges)
+    return {q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric}
+
+
+def scored_conversations(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, tuple[LongRatings, LongRatings]]:
+    """Return mean human ratings and judges' scores of conversations, by question.
+
+    A conversation has the index of its first turn's response; questions on which no judge scores
+    conversations are left out.
+    """
+    found = connection.execute("SELECT DISTINCT question_id FROM conversation_scores").fetchall()
+    scored = {question_id for (question_id,) in found}
+    return {
+        q.id: (
+            long_ratings(connection, "conversation_reference", q.id),
+            long_ratings(connection, "conversation_judge", q.id),
+        )
+        for q in evaluation.rubric
+        if q.id in scored
+    }
 
 
 def rating_patterns(
@@ -236,6 +293,7 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     it covers how disagreements were settled too: judges are compared with that.
     """
     ratings = _RATINGS_SQL[kind]
+    ratings += f" UNION ALL {_OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
     settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
     settled += "" if kind == "human" else " WHERE false"
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"

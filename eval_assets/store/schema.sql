@@ -163,7 +163,7 @@ CREATE TABLE IF NOT EXISTS judge_scores (
     question_id VARCHAR NOT NULL,
     judge_id VARCHAR NOT NULL,
     score DOUBLE,                          -- NULL unless status = 'ok'
-    status VARCHAR NOT NULL,
+    status VARCHAR NOT NULL,               -- 'conversation': scored as a whole, in raw_score
     raw_score DOUBLE,                      -- as read, even if it is off the scale
     raw_output VARCHAR,
     rationale VARCHAR,
@@ -259,6 +259,7 @@ CREATE TABLE IF NOT EXISTS agreement_by_slice (
 CREATE TABLE IF NOT EXISTS judge_human_agreement (
     judge_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
+    unit VARCHAR NOT NULL,                 -- 'response', or 'conversation': means over its turns
     n_units BIGINT NOT NULL,
     a_ha DOUBLE, a_ha_low DOUBLE, a_ha_high DOUBLE,
     a_ha_constant DOUBLE,
@@ -331,7 +332,8 @@ CREATE TABLE IF NOT EXISTS combined_scores (
     difficulty VARCHAR,
     hij_rater_id VARCHAR,
     hij_score DOUBLE,
-    llm_aiescore DOUBLE,                   -- mean of the judges' scores with status ok
+    llm_aiescore DOUBLE,                   -- mean of the judges' scores with status ok or conversation
+    llm_of_conversation BOOLEAN,           -- whether it is one score for all turns of the conversation
     n_judges BIGINT NOT NULL
 );
 
@@ -527,6 +529,21 @@ SELECT model_name, count(*) AS n_results, avg(alpha) AS mean_alpha,
        avg(mean) AS mean
 FROM agreement_by_slice
 WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL AND alpha IS NOT NULL
+GROUP BY ALL;
+
+-- Responses of one model in one conversation, named by that of its first turn.
+CREATE OR REPLACE VIEW conversations AS
+SELECT response_id,
+       if(convo_id IS NULL, response_id, first_value(response_id) OVER (
+           PARTITION BY indicator_id, convo_id, model_name, seed ORDER BY turn_index, response_id
+       )) AS conversation_id
+FROM responses;
+
+-- Scores that judges gave to conversations as a whole.
+CREATE OR REPLACE VIEW conversation_scores AS
+SELECT judge_id, question_id, conversation_id, any_value(raw_score) AS score, count(*) AS n_turns
+FROM judge_scores JOIN conversations USING (response_id)
+WHERE status = 'conversation'
 GROUP BY ALL;
 
 -- What is rated: a response whose indicator names a question is rated on that one only, and no

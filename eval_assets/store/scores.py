@@ -86,7 +86,7 @@ def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
         WITH asked AS (SELECT question_id, count(*) AS n_asked FROM asked_units GROUP BY ALL),
         given AS (
             SELECT judge_id, question_id, count(*) AS n_attempted,
-                   count(*) FILTER (status = 'ok') AS n_ok,
+                   count(*) FILTER (status IN ('ok', 'conversation')) AS n_ok,
                    count(*) FILTER (status = 'budget_stopped') AS n_budget_stopped
             FROM judge_scores GROUP BY ALL
         )

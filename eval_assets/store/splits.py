@@ -1,6 +1,6 @@
 """What tuning starts from: rated responses with their judges' scores, and the split of each."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import duckdb
 import numpy as np
@@ -11,6 +11,7 @@ from eval_assets.agreement import LongRatings
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.ratings import long_ratings
+from eval_assets.store.scores import judge_fingerprints
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
 from eval_assets.tuning_options import SplitShares
@@ -48,7 +49,7 @@ def tuning_units(
             responses,
             splits,
             humans=long_ratings(connection, "reference", question.id),
-            judges=long_ratings(connection, "judge", question.id),
+            judges=_by_judge(connection, question.id, n_responses=len(responses)),
         )
         for question in questions
     }
@@ -68,7 +69,7 @@ def _units(
     splits: NDArray[np.str_],
     *,
     humans: LongRatings,
-    judges: LongRatings,
+    judges: Mapping[str, NDArray[np.float64]],
 ) -> RatedUnits:
     """Return the rated responses of one question, of those in the order of unit indices."""
     rated, raters = np.unique(humans.unit), np.unique(humans.rater)
@@ -77,18 +78,29 @@ def _units(
         humans.value
     )
     kept = responses.iloc[rated]
-    scores = judges.matrix()[rated]
     return RatedUnits(
         question=question,
         response_ids=kept["response_id"].to_numpy(dtype=object),
         groups=kept["group_id"].to_numpy(dtype=object),
         splits=splits[rated],
         ratings=ratings,
-        scores={judge: scores[:, k] for k, judge in enumerate(judges.rater_ids)},
+        scores={judge: scores[rated] for judge, scores in judges.items()},
         models=kept["model_name"].to_numpy(dtype=object),
         prompt_texts=kept["prompt_text"].to_numpy(dtype=object),
         response_texts=kept["response_text"].to_numpy(dtype=object),
     )
+
+
+def _by_judge(
+    connection: duckdb.DuckDBPyConnection, question_id: str, *, n_responses: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return each judge's score of every response.
+
+    All are NaN if it scored none, as one who scores conversations.
+    """
+    given = long_ratings(connection, "judge", question_id)
+    without = {judge: np.full(n_responses, np.nan) for judge in judge_fingerprints(connection)}
+    return without | dict(zip(given.rater_ids, given.matrix().T, strict=True))
 
 
 def compared_answers(

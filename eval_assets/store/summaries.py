@@ -7,19 +7,22 @@ import pandas as pd
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `combined_scores` and its long form: one row per (response, question, rater).
 
-    Scores are joined by response, so that each turn has its own; a response that nobody rated has
-    one row without a rater.
+    Scores are joined by response, so that each turn has its own. The score of a conversation stands
+    beside each of its turns, marked as such. A response that nobody rated has one row without a
+    rater.
     """
     connection.execute("DELETE FROM combined_scores; DELETE FROM combined_scores_long")
     connection.execute("""
         INSERT INTO combined_scores BY NAME
         WITH judged AS (
-            SELECT response_id, question_id, avg(score) AS llm_aiescore, count(*) AS n_judges
-            FROM judge_scores WHERE status = 'ok' GROUP BY ALL
+            SELECT response_id, question_id, count(*) AS n_judges,
+                   avg(coalesce(score, raw_score)) AS llm_aiescore,
+                   bool_or(status = 'conversation') AS llm_of_conversation
+            FROM judge_scores WHERE status IN ('ok', 'conversation') GROUP BY ALL
         )
         SELECT response_id, question_id, indicator_id, convo_id, model_name, seed, turn_index,
                difficulty, rater_id AS hij_rater_id, value AS hij_score, llm_aiescore,
-               coalesce(n_judges, 0) AS n_judges
+               llm_of_conversation, coalesce(n_judges, 0) AS n_judges
         FROM asked_units
         JOIN responses USING (response_id)
         LEFT JOIN human_labels USING (response_id, question_id)
@@ -28,8 +31,9 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     """)
     connection.execute("""
         INSERT INTO combined_scores_long BY NAME
-        SELECT combined_scores.* EXCLUDE (llm_aiescore, n_judges),
-               judge_id, score AS judge_score, status AS judge_status
+        SELECT combined_scores.* EXCLUDE (llm_aiescore, llm_of_conversation, n_judges), judge_id,
+               if(status = 'conversation', raw_score, score) AS judge_score,
+               status AS judge_status
         FROM combined_scores LEFT JOIN judge_scores USING (response_id, question_id)
         ORDER BY response_id, question_id, hij_rater_id, judge_id
     """)
@@ -39,7 +43,8 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `score_summary`: human and judge means by question, model and every slice column.
 
     Human ratings of a response are averaged first, so that a response with more raters weighs
-    no more. The standard deviation is the sample's, between responses. A slice is a column
+    no more; of a judge who scores conversations, those of a conversation. The standard deviation is
+    the sample's, between responses. A slice is a column
     that sorts responses into at most 20 values: difficulty, indicator_id and given attributes.
     """
     connection.execute("DELETE FROM score_summary")
@@ -55,6 +60,12 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
             SELECT s.response_id, s.question_id, 'judge', s.judge_id, s.score, rated.human
             FROM judge_scores AS s LEFT JOIN rated USING (response_id, question_id)
             WHERE s.status = 'ok'
+            UNION ALL
+            SELECT conversation_id, question_id, 'judge', judge_id, score, human
+            FROM conversation_scores LEFT JOIN (
+                SELECT conversation_id, question_id, avg(value) AS human
+                FROM human_labels JOIN conversations USING (response_id) GROUP BY ALL
+            ) USING (conversation_id, question_id)
         )
         SELECT slice, slice_value, question_id, model_name, rater_kind, rater_id,
                count(*) AS n, avg(score) AS mean,

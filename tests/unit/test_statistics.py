@@ -40,7 +40,7 @@ def test_every_listed_statistic_of_a_judge_is_measured() -> None:
         "test", Path(), (RubricQuestion("q", "Is it good?", LIKERT5, "ordinal"),)
     )
     measured = measure_judges_against_humans(
-        {"q": humans}, {"q": scores}, evaluation, data_version="1"
+        {"q": humans}, {"q": scores}, evaluation, conversations={}, data_version="1"
     ).agreement
 
     [row] = measured.to_dict("records")

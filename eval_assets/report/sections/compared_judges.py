@@ -131,7 +131,8 @@ def _overview_cells(data: ReportData, record: Record, *, a_hh: float) -> tuple[C
         figure_text(a_hh, limits=[]),
         verdict_cell(data, record),
         _leaning(record),
-        f"{count(record, 'n_units'):,}",
+        f"{count(record, 'n_units'):,}"
+        + (" conversations" if text(record, "unit") == "conversation" else ""),
     )
 
 

@@ -62,11 +62,11 @@ def _coverage(data: ReportData) -> Table:
 
 
 def _coverage_cells(judge_id: str, model: str, counts: dict[str, int]) -> tuple[Cell, ...]:
-    n_units, n_ok = sum(counts.values()), counts.get("ok", 0)
+    n_units, n_ok = sum(counts.values()), counts.get("ok", 0) + counts.get("conversation", 0)
     others = [
         f"{n:,} {status.replace('_', ' ')}"
         for status, n in sorted(counts.items(), key=lambda item: -item[1])
-        if status != "ok"
+        if status not in ("ok", "conversation")
     ]
     return cells(
         judge_id,

@@ -176,19 +176,32 @@ s3,other,c2,1,m1,1,p,r
 """
 
 
-def test_a_score_of_a_conversation_is_that_of_every_turn(write: Write) -> None:
+def test_a_score_of_a_conversation_is_not_that_of_any_turn(write: Write) -> None:
     """s3 is asked both questions and was not scored; s1 and s2 are asked what they indicate."""
     text = "indicator_id,convo_id,model_name,seed,aiescore\nsafe,c1,m1,1.0,0.5\n"
 
     table = scores(write({"evaluation.yaml": JUDGED, "responses.csv": TURNS, "scores.csv": text}))
 
     assert rows(table, "response_id", "question_id", "status") == [
-        ("s1", "safe", "ok"),
-        ("s2", "safe", "ok"),
+        ("s1", "safe", "conversation"),
+        ("s2", "safe", "conversation"),
         ("s3", "helpfulness", "missing"),
         ("s3", "safe", "missing"),
     ]
-    assert table["score"].tolist()[:2] == [0.5, 0.5]
+    assert table["score"].isna().all()
+    assert table["raw_score"].tolist()[:2] == [0.5, 0.5]
+
+
+def test_conversations_of_one_turn_are_scored_as_the_judge_scores_the_others(write: Write) -> None:
+    one = "indicator_id,convo_id,model_name,seed,question_id,aiescore\nother,c2,m1,1,safe,1\n"
+    both = one + "safe,c1,m1,1,safe,0.5\n"
+    files = {"evaluation.yaml": JUDGED, "responses.csv": TURNS}
+
+    alone = scores(write({**files, "scores.csv": one}))
+    beside = scores(write({**files, "scores.csv": both}))
+
+    assert alone["status"].tolist()[-1] == "ok"
+    assert beside["status"].tolist()[-1] == "conversation"
 
 
 def test_a_score_of_a_turn_is_of_that_turn(write: Write) -> None:

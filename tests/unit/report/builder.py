@@ -184,6 +184,7 @@ class Case:
             {
                 "judge_id": judge.id,
                 "question_id": m.question.id,
+                "unit": "response",
                 "n_units": 80,
                 **_figure("a_ha", self.a_ha, 0.03),
                 "a_ha_constant": self.a_ha_constant,

@@ -1,19 +1,27 @@
 """Ratings as arrays and as patterns, response groups, and the version of the data."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
+from eval_assets.agreement import measure_judges, measure_judges_against_humans
+from eval_assets.evaluation import Evaluation
+from eval_assets.raters import Judge
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import (
     data_version,
+    judge_ratings,
     long_ratings,
     rating_patterns,
+    reference_ratings,
     responses_in_order,
+    scored_conversations,
+    scores_of_responses,
     slices_in_order,
 )
 from eval_assets.store.scores import JudgeRow, write_judge_scores
@@ -265,3 +273,61 @@ def test_two_ratings_that_swap_their_raters_are_another_version(connection: Conn
     write_labels(connection, labels(("a1", "clarity", "r1", 5), ("a1", "clarity", "r2", 1)))
 
     assert data_version(connection, "human") != before
+
+
+def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with_turns(
+    connection: Connection,
+) -> None:
+    """A judge who is right on every turn, and gives the mean of a conversation, is right."""
+    ratings = {"c1": (1, 5), "c2": (2, 2), "c3": (4, 1), "c4": (5, 4)}
+    turns = pd.concat(
+        [
+            responses(f"{convo}t{turn}", convo_id=convo, turn_index=turn).assign(model_name="m")
+            for convo in ratings
+            for turn in (1, 2)
+        ]
+    )
+    replace_rows(connection, "responses", turns)
+    given = [(f"{c}t{t}", v) for c, both in ratings.items() for t, v in enumerate(both, start=1)]
+    write_labels(connection, labels(*((r, "clarity", "anna", v) for r, v in given)))
+    whole = scores(*((r, "clarity", "whole", None, "conversation") for r, _ in given))
+    whole["raw_score"] = [np.mean(ratings[r[:2]]) for r, _ in given]
+    by_turn = scores(*((r, "clarity", "turns", v, "ok") for r, v in given))
+    judges = [
+        JudgeRow(name, "recorded", None, 8, 8, name, place)
+        for place, name in enumerate(("whole", "turns"))
+    ]
+    write_judge_scores(connection, judges, pd.concat([whole, by_turn]))
+    evaluation = Evaluation(
+        "test",
+        Path(),
+        (CLARITY,),
+        judges=tuple(Judge(j.judge_id, "recorded", scores=Path("x")) for j in judges),
+    )
+
+    measured = measure_judges_against_humans(
+        reference_ratings(connection, evaluation),
+        scores_of_responses(connection, evaluation),
+        evaluation,
+        conversations=scored_conversations(connection, evaluation),
+        data_version="1",
+    ).agreement.set_index("judge_id")
+    between = measure_judges(judge_ratings(connection, evaluation), evaluation)
+
+    assert measured["unit"].to_dict() == {"turns": "response", "whole": "conversation"}
+    assert measured["n_units"].to_dict() == {"turns": 8, "whole": 4}
+    assert measured["a_ha"].tolist() == [1, 1]
+    assert measured["pearson"].tolist() == pytest.approx([1, 1])
+    assert between["n_units"].iloc[1] == 4
+    assert between["alpha"].iloc[1] == pytest.approx(1)
+
+
+def test_the_version_of_the_data_covers_scores_of_conversations(connection: Connection) -> None:
+    replace_rows(connection, "responses", responses("a1", "a2", convo_id="c", turn_index=1))
+    versions = []
+    for score in (2.0, 3.0):
+        given = scores(("a1", "clarity", "j", None, "conversation"))
+        write_judge_scores(connection, [], given.assign(raw_score=score))
+        versions.append(data_version(connection, "judge"))
+
+    assert versions[0] != versions[1]
