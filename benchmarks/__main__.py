@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import written_between
 
-SECTIONS = ("spine", "statistics", "coverage", "judging", "labelling")
+SECTIONS = ("spine", "statistics", "coverage", "tuning", "judging", "labelling")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
 SIMULATIONS = ("promises",)

@@ -1,7 +1,7 @@
 """`eval-assets tune`: tune judges, plan it, or open the seal of a test."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -19,13 +19,22 @@ from eval_assets.store import (
     copy_ledger,
     current_judges,
     judge_gates,
+    judging_costs,
     open_seal,
     readings_of,
     transaction,
     tuning_units,
     versions_of,
 )
-from eval_assets.tuning import Plan, Seal, candidates_for, plan_reading, sealed_units
+from eval_assets.tuning import (
+    Plan,
+    RatedUnits,
+    Seal,
+    candidates_for,
+    most_requests,
+    plan_reading,
+    sealed_units,
+)
 
 ASSETS = (
     "judge_splits,score_calibration,tuned_judges,judge_versions,tuned_judge_evaluation,"
@@ -79,6 +88,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
         units = tuning_units(connection, questions, shares=evaluation.tuning.split)
         with ledger_of(data, evaluation, database=database) as ledger:
             judges = current_judges(connection, versions_of(ledger), units)
+            costs = _costs(evaluation, units, judging_costs(connection))
             seals = {q: Seal.of(readings_of(ledger, q)) for q in question_ids}
     plans: list[Plan] = []
     for question_id, seal in seals.items():
@@ -98,10 +108,36 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     )
     click.echo(
         "The detectable gain is found in 80 % of tries; half of it takes four times the groups.\n"
-        '"fit if equal": chance that a judge equal to people is found fit with these groups.\n'
-        "These steps ask no model anything: they cost nothing."
+        '"fit if equal": chance that a judge equal to people is found fit with these groups.'
     )
+    for line in costs:
+        click.echo(line)
     return DONE
+
+
+def _costs(
+    evaluation: Evaluation,
+    units: Mapping[str, RatedUnits],
+    cost_per_1000: Mapping[str, float | None],
+) -> list[str]:
+    """Return what the declared steps would ask and cost, a line for each live judge."""
+    live = [judge.id for judge in evaluation.judges if judge.provider != "recorded"]
+    n_requests = most_requests(units, evaluation.tuning)
+    if not (live and n_requests):
+        return ["The declared steps ask no model anything: they cost nothing."]
+    lines = []
+    for judge_id in live:
+        rate = cost_per_1000.get(judge_id)
+        cost = "at a cost that is not known"
+        if rate is not None:
+            cost = f"about {n_requests * rate / 1000:,.2f} USD at what its scores have cost so far"
+        lines.append(f"The steps of prompts ask {judge_id} at most {n_requests:,} times, {cost}.")
+    limit = evaluation.tuning.max_usd
+    lines.append(
+        "What was asked before is not asked again"
+        + (f", and the steps spend at most {limit:g} USD in a run." if limit is not None else ".")
+    )
+    return lines
 
 
 def _open(

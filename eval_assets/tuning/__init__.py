@@ -34,7 +34,7 @@ from eval_assets.tuning.history import (
 from eval_assets.tuning.improvement import Improvement, ImprovementVerdict, judge_improvement
 from eval_assets.tuning.issued import EvidenceNow, certificate_files, certificate_rows
 from eval_assets.tuning.jury import jury_scores, jury_weights
-from eval_assets.tuning.plan import Plan, plan_reading
+from eval_assets.tuning.plan import Plan, most_requests, plan_reading
 from eval_assets.tuning.prompt_steps import TunedSection, Words, tune_section
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Row, Verdicts, evaluation_rows, read_test
@@ -152,6 +152,7 @@ __all__ = [
     "labels_hash",
     "make_reading",
     "mapped_judge",
+    "most_requests",
     "number_version",
     "other_maps",
     "plan_reading",

@@ -1,7 +1,7 @@
 """What a reading of the test could show, before it is made and before anything is spent."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -13,6 +13,7 @@ from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate
 from eval_assets.tuning.seal import MOST_READINGS, reading_significance
+from eval_assets.tuning_options import Tuning
 
 WORTHWHILE_GAIN = 0.05
 """Gain that is planned for if nothing is known of the real one."""
@@ -147,3 +148,22 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     detectable = there.detectable(significance=level)
     wanted = groups_to_detect(equal, detectable=detectable, n_groups=n_groups)
     return chance if n_groups >= MIN_PAIRED_GROUPS else 0.0, max(wanted, MIN_PAIRED_GROUPS)
+
+
+def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:
+    """Return how often the steps of prompts ask one judge at most, the writer's texts left out.
+
+    Every candidate is scored on dev, and the best one on all rated units.
+
+    Args:
+        units: Rated units by question.
+        tuning: The declared steps.
+    """
+    if not tuning.prompt_steps:
+        return 0
+    searched = tuning.rounds * tuning.candidates if "prompt_candidates" in tuning.steps else 0
+    single = sum(step != "prompt_candidates" for step in tuning.prompt_steps)
+    return sum(
+        (searched + single) * int((rated.splits == "dev").sum()) + len(rated.response_ids)
+        for rated in units.values()
+    )

@@ -291,6 +291,7 @@ def test_a_plan_says_what_the_next_reading_could_show(planted_once: Evaluated) -
     assert found.return_value == 0
     assert "2 of 20" in found.stdout
     assert "harsh 1.0.1" in found.stdout
+    assert "The declared steps ask no model anything: they cost nothing." in found.stdout
 
 
 def test_opening_the_seal_prints_everything_and_ends_it(planted: Evaluated) -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval_assets.tuning import JudgeVersion, Seal, judge_improvement, plan_reading
+from eval_assets.tuning import JudgeVersion, Seal, judge_improvement, most_requests, plan_reading
+from eval_assets.tuning_options import Tuning
 from tests.unit.tuning.made_up import judged, offered, simulated
 
 VERSION = JudgeVersion("gpt", "1.0.1", "calibration", "1.0.0", "f")
@@ -70,3 +71,14 @@ def test_an_unchanged_judge_has_no_gain_to_plan_for() -> None:
 
     assert plan.expected_gain == 0
     assert math.isnan(plan.detectable_gain)
+
+
+def test_prompts_ask_about_dev_for_each_candidate_and_once_about_everything() -> None:
+    units, _ = simulated(50, seed=13, split=None)
+    n_dev, n_rated = int((units.splits == "dev").sum()), len(units.response_ids)
+    searching = Tuning(
+        steps=("few_shot_examples", "prompt_candidates"), writer="gpt", rounds=3, candidates=2
+    )
+
+    assert most_requests({"q": units, "r": units}, searching) == 2 * (7 * n_dev + n_rated)
+    assert most_requests({"q": units}, Tuning()) == 0

@@ -1,0 +1,172 @@
+"""What tuning and certificates cost without a single call, beside what one would take instead."""
+
+import math
+import time
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
+
+from benchmarks.table import Row, duration, markdown, seconds, times
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import LIKERT5
+from eval_assets.stats import agreement_gain, best_monotone_map, concordance
+from eval_assets.tuning import (
+    Background,
+    RatedUnits,
+    Seal,
+    calibrated_version,
+    calibration_rows,
+    candidates_for,
+    declared_version,
+    due_reading,
+    jury_judge,
+    jury_version,
+    make_reading,
+    mapped_judge,
+    plan_reading,
+    splits_of,
+)
+from eval_assets.tuning_options import SplitShares
+
+Floats = npt.NDArray[np.float64]
+
+N_RESPONSES, N_QUESTIONS, N_RATERS, N_JUDGES = 1_600, 4, 3, 2
+PER_GROUP = 4
+N_RESAMPLES = 1_000
+
+
+def table() -> str:
+    """Measure everything."""
+    return markdown([_everything(), _map(), _gain()])
+
+
+def _everything() -> Row:
+    """Measure splits, maps, a jury, the plan and a first reading with its certificates."""
+    units = {f"q{k}": rated(seed=k) for k in range(N_QUESTIONS)}
+    started = time.process_time()
+    tuned(units)
+    spent = time.process_time() - started
+    target = 5.0
+    return Row(
+        f"all of tuning: {N_RESPONSES:,} responses x {N_QUESTIONS} questions x {N_RATERS} raters x "
+        f"{N_JUDGES} judges",
+        f"{duration(spent)} of CPU",
+        "",
+        "",
+        f"below {target:g} s",
+        spent < target,
+    )
+
+
+def _map() -> Row:
+    """Measure the exact map of a judge with 101 levels."""
+    units = rated(seed=9)
+    rng = np.random.default_rng(10)
+    seen = np.nanmean(units.ratings, axis=1) - 1 + rng.normal(0, 0.6, N_RESPONSES)
+    given = np.clip(np.rint(25 * seen), 0, 100)
+    ours = seconds(lambda: best_monotone_map(units.ratings, given, scale=units.question.scale))
+    pairs, values = np.repeat(given, N_RATERS), units.ratings.ravel()
+    peer = seconds(lambda: IsotonicRegression().fit(pairs, values))
+    return Row(
+        "the best map of 101 levels onto 5, by agreement beyond chance",
+        duration(ours),
+        f"{duration(peer)} (scikit-learn's isotonic, by squared error)",
+        times(ours, peer),
+        "",
+        None,
+    )
+
+
+def _gain() -> Row:
+    """Measure a gain with its standard error."""
+    units = rated(seed=11)
+    one, other = (units.scores[judge] for judge in ("j0", "j1"))
+    ours = seconds(
+        lambda: agreement_gain(units.ratings, one, other, level="interval", groups=units.groups)
+    )
+    started = time.perf_counter()
+    _bootstrap(units, one, other)
+    peer = (time.perf_counter() - started) * 10
+    return Row(
+        "a gain with its interval, 400 groups",
+        duration(ours),
+        f"{duration(peer)} (a loop of {N_RESAMPLES:,} resamples)",
+        times(ours, peer),
+        "",
+        None,
+    )
+
+
+def rated(*, seed: int) -> RatedUnits:
+    """Return answers that people rate and judges score, in groups of four."""
+    rng = np.random.default_rng(seed)
+    n_groups = N_RESPONSES // PER_GROUP
+    prompt = np.repeat(rng.normal(0, 0.5, n_groups), PER_GROUP)
+    quality = 3 + prompt + rng.normal(0, 1, N_RESPONSES)
+    groups = np.repeat([f"g{k}" for k in range(n_groups)], PER_GROUP)
+    return RatedUnits(
+        question=RubricQuestion(f"q{seed}", "How good is it?", LIKERT5, level="ordinal"),
+        response_ids=np.array([f"r{k}" for k in range(N_RESPONSES)]),
+        groups=groups,
+        splits=splits_of(groups, SplitShares()),
+        ratings=_values(quality[:, None] + rng.normal(0, 0.6, (N_RESPONSES, N_RATERS))),
+        scores={
+            f"j{k}": _values(1 + 0.6 * (quality - 1) + rng.normal(0, 0.6, N_RESPONSES))
+            for k in range(N_JUDGES)
+        },
+        models=np.array([f"m{k % PER_GROUP}" for k in range(N_RESPONSES)]),
+        prompt_texts=np.array([f"Prompt {name}" for name in groups], dtype=object),
+        response_texts=np.array(
+            ["word " * (20 + k % 60) for k in range(N_RESPONSES)], dtype=object
+        ),
+    )
+
+
+def tuned(units: dict[str, RatedUnits]) -> None:
+    """Do what a run does behind the gates, without database and calls."""
+    raw = {
+        f"j{k}": {question: each.scores[f"j{k}"] for question, each in units.items()}
+        for k in range(N_JUDGES)
+    }
+    for each in units.values():
+        for judge in each.scores:
+            calibration_rows(each, judge)
+    members = {}
+    for judge, scores in raw.items():
+        version = declared_version(judge, fingerprint=judge, prompt_text="")
+        members[judge] = mapped_judge(calibrated_version(version, units, scores), scores, stands={})
+    judges = [*members.values(), jury_judge(jury_version(members, units), members, units)]
+    background = Background(
+        margin=0.1,
+        people_agree=True,
+        human_agreement={},
+        cost_per_1000_usd={},
+        models_returned={},
+    )
+    seal = Seal.of([])
+    for each in units.values():
+        candidates = candidates_for(each, seal, judges)
+        plan_reading(each, candidates, seal, margin=0.1)
+        now = datetime.now(tz=UTC)
+        reading, _ = due_reading(each, candidates, seal, asked=False, now=now)
+        make_reading(reading, each, candidates, background)
+
+
+def _bootstrap(units: RatedUnits, one: Floats, other: Floats) -> None:
+    """Resample groups a tenth as often as the row says, as one would in a loop."""
+    rng = np.random.default_rng(0)
+    members = [np.flatnonzero(units.groups == group) for group in np.unique(units.groups)]
+    for _ in range(N_RESAMPLES // 10):
+        drawn = np.concatenate([members[k] for k in rng.integers(0, len(members), len(members))])
+        gain = concordance(units.ratings[drawn], one[drawn]) - concordance(
+            units.ratings[drawn], other[drawn]
+        )
+        if math.isnan(gain):
+            raise ValueError("the made-up ratings have no spread")
+
+
+def _values(seen: Floats) -> Floats:
+    values: Floats = np.clip(np.rint(seen), 1, 5)
+    return values
