@@ -29,6 +29,12 @@ EQUAL = ([3] * N_RESPONSES, [3] * N_RESPONSES)
 Ratings = Mapping[str, Sequence[Sequence[float]]]
 """By question, what each rater or judge gave to each response."""
 
+BEHIND_THE_GATES = sorted(
+    key.to_user_string()
+    for key in dg.AssetSelection.groups("judge_tuning").resolve(list(defs.assets or []))  # type: ignore[arg-type]
+)
+"""Assets that a closed gate holds back."""
+
 PROGRAM = Path(sys.executable).parent / "eval-assets"
 
 

@@ -18,7 +18,13 @@ import pytest
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import defs
-from tests.e2e.conftest import OPPOSING, Evaluated, clean_environment, failures
+from tests.e2e.conftest import (
+    BEHIND_THE_GATES,
+    OPPOSING,
+    Evaluated,
+    clean_environment,
+    failures,
+)
 
 ROOT = Path(__file__).parents[2]
 SECONDS_TO_START = 600
@@ -229,7 +235,10 @@ def test_open_gates_exit_with_0_and_say_where_everything_is(new_folder: Evaluate
 
 def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated) -> None:
     """Each gate has its line; what was held back is named, here for one asset and for all."""
-    for arguments in (["run"], ["run", "--select", "judge_splits"]):
+    for arguments, held_back in (
+        (["run"], BEHIND_THE_GATES),
+        (["run", "--select", "judge_splits"], ["judge_splits"]),
+    ):
         done = closed_folder.run(*arguments)
 
         assert (done.returncode, done.stderr) == (3, ""), arguments
@@ -237,7 +246,7 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
         [line] = [line for line in told if line.strip().startswith("human_alpha")]
         assert "CLOSED" in line
         assert "is below the minimum 0.667. Discuss the 18 disagreements" in line
-        assert told[-1] == "A gate is closed (exit code 3). Not run: judge_splits"
+        assert told[-1] == f"A gate is closed (exit code 3). Not run: {', '.join(held_back)}"
 
 
 def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) -> None:

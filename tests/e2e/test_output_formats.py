@@ -3,7 +3,7 @@
 import json
 from xml.etree import ElementTree as ET
 
-from tests.e2e.conftest import Evaluated
+from tests.e2e.conftest import BEHIND_THE_GATES, Evaluated
 
 
 def test_gates_as_junit_fail_only_for_a_closed_gate(closed_folder: Evaluated) -> None:
@@ -50,7 +50,7 @@ def test_a_run_as_json_prints_one_object_and_its_progress_on_stderr(
     assert {gate["gate"] for gate in printed["gates"] if gate["is_closed"]} == {
         *("human_a_hh", "human_alpha"),
     }
-    assert printed["not_run"] == ["judge_splits"]
+    assert printed["not_run"] == BEHIND_THE_GATES
     assert [row["question_id"] for row in printed["human_agreement"]] == [None, "clarity", "depth"]
     assert {row["scope"] for row in printed["judge_agreement"]} == {"overall", "question"}
     assert "human_agreement" in done.stderr
@@ -61,7 +61,7 @@ def test_a_quiet_run_prints_closed_gates_and_findings_only(closed_folder: Evalua
 
     *lines, last = done.stdout.splitlines()
     assert [line.split(" is closed: ")[0] for line in lines[:2]] == ["human_a_hh", "human_alpha"]
-    assert last == "A gate is closed (exit code 3). Not run: judge_splits"
+    assert last == f"A gate is closed (exit code 3). Not run: {', '.join(BEHIND_THE_GATES)}"
 
 
 def test_a_quiet_run_of_open_gates_prints_no_verdict(open_folder: Evaluated) -> None:
