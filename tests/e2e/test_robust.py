@@ -338,6 +338,7 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
 
     assert after == before
     assert {name for name, _ in again} == {
+        "adjudicated_labels",
         "generated_responses",
         "human_labels",
         "judge_calls",
