@@ -11,6 +11,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.gates import questions_past_the_gates
+from eval_assets.assets.plots import Bar, intervals
 from eval_assets.assets.reports import report_data, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -77,7 +78,16 @@ def tuned_judge_evaluation(
                 copy_ledger(ledger, connection)
             table = table_metadata(connection, "tuned_judge_evaluation")
     return dg.MaterializeResult(
-        metadata={**table, "n_new_readings": n_new, "verdicts": rows_as_metadata(table_rows)}
+        metadata={
+            **table,
+            "n_new_readings": n_new,
+            "verdicts": rows_as_metadata(table_rows),
+            "gain_against_0": intervals(_bars(rows, "gain"), marks={"no gain": 0.0}),
+            "judge_minus_people": intervals(
+                _bars(rows, "gap"),
+                marks={"people": 0.0, "margin": -evaluation.tuning.margin},
+            ),
+        }
     )
 
 
@@ -116,11 +126,41 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(
         metadata={
             **table,
+            "a_ha_beside_a_hh": _near_people(rows),
             "n_valid": sum(bool(row["certificate"]) and not row["stale_because"] for row in rows),
             "certificates": rows_as_metadata(pd.DataFrame(rows, columns=shown)),
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
         }
     )
+
+
+def _bars(rows: Sequence[Row], figure: str) -> list[Bar]:
+    """Return a figure of every row that shows it with its interval."""
+    return [
+        Bar(
+            f"{row['judge_id']} {row['version']}, {row['question_id']}",
+            *(float(str(row[name])) for name in (figure, f"{figure}_low", f"{figure}_high")),
+        )
+        for row in rows
+        if row.get(f"{figure}_low") is not None
+    ]
+
+
+def _near_people(rows: Sequence[Row]) -> dg.TableMetadataValue:
+    """Return A^HA of certified judges beside A^HH of the same answers, and the best constant's."""
+    beside = [
+        {
+            **{name: row[name] for name in _NAMED},
+            "a_ha": found["a_ha"],
+            "a_hh": found["a_hh"],
+            "a_ha_of_a_constant": found["controls"]["constant"]["a_ha"],
+        }
+        for row in rows
+        if isinstance(certificate := row["certificate"], Mapping)
+        for found in [certificate["beside"]]
+    ]
+    columns = [*_NAMED, "a_ha", "a_hh", "a_ha_of_a_constant"]
+    return rows_as_metadata(pd.DataFrame(beside, columns=columns))
 
 
 _NAMED = ("judge_id", "version", "question_id")

@@ -11,6 +11,7 @@ from eval_assets.agreement import measures_version
 from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.plots import steps
 from eval_assets.assets.prompt_tuning import PromptedVersion, tune_prompts
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -107,7 +108,20 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_rows(connection, "score_calibration", rows)
             table = table_metadata(connection, "score_calibration")
-    return dg.MaterializeResult(metadata={**table, "maps": rows_as_metadata(rows)})
+    maps = {
+        f"{judge}, {question}": list(zip(given["judge_value"], given["mapped_value"], strict=True))
+        for (judge, question), given in rows.dropna(subset="judge_value").groupby(
+            ["judge_id", "question_id"]
+        )
+        if len(given) <= _MOST_STEPS
+    }
+    return dg.MaterializeResult(
+        metadata={**table, "maps": rows_as_metadata(rows), "plot": steps(maps)}
+    )
+
+
+_MOST_STEPS = 20
+"""A map of more values is a curve that the table shows as well."""
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[score_calibration])

@@ -1,0 +1,43 @@
+"""Plots are images that a browser can show, with every figure in its place."""
+
+import base64
+import re
+from xml.etree import ElementTree as ET
+
+import dagster as dg
+
+from eval_assets.assets.plots import Bar, intervals, steps
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def images(value: dg.MarkdownMetadataValue) -> list[ET.Element]:
+    found = re.findall(
+        r"!\[plot\]\(data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)\)", value.value or ""
+    )
+    return [ET.fromstring(base64.b64decode(each)) for each in found]  # noqa: S314 - our own image
+
+
+def test_a_figure_lies_between_the_ends_of_its_interval_and_right_of_zero() -> None:
+    [image] = images(intervals([Bar("gpt <1>", 0.2, 0.1, 0.3)], marks={"no gain": 0.0}))
+    [dot] = image.iter(f"{SVG}circle")
+    mark, bar = image.iter(f"{SVG}line")
+
+    assert float(mark.attrib["x1"]) < float(bar.attrib["x1"]) < float(dot.attrib["cx"])
+    assert float(dot.attrib["cx"]) < float(bar.attrib["x2"])
+    words = [text.text for text in image.iter(f"{SVG}text")]
+    assert "gpt <1>" in words
+    assert "+0.200" in words
+
+
+def test_a_map_is_drawn_as_steps_for_each_judge() -> None:
+    found = images(steps({"a, q": [(1.0, 1.0), (2.0, 3.0), (3.0, 5.0)], "b, q": [(1.0, 1.0)]}))
+
+    assert len(found) == 2
+    [path] = found[0].iter(f"{SVG}path")
+    assert path.attrib["d"].count("L") == 4
+
+
+def test_without_figures_there_are_words() -> None:
+    assert intervals([], marks={"no gain": 0.0}).value == "Nothing was released."
+    assert steps({"a, q": []}).value == "There is nothing to map."
