@@ -89,7 +89,7 @@ def _cells(row: Record, *, is_shown: bool) -> tuple[Cell, ...]:
         Cell(fitness or UNDEFINED, tone="none" if stale else _TONES.get(fitness, "none")),
         Cell(improvement or UNDEFINED, tone="none" if stale else _TONES.get(improvement, "none")),
         _gap(claims.get("fitness", {}), judge_id, question_id),
-        _gain(claims.get("improvement", {})),
+        _gain(claims.get("improvement", {}), improvement),
         f"{count(row, 'n_groups'):,}",
         f"{count(row, 'n_readings'):,}",
         UNDEFINED if cost is None else f"{cost:,.4f}",
@@ -115,11 +115,11 @@ def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
     return Cell(words, note=f"{low:+.3f} to {high:+.3f}", plot=plot)
 
 
-def _gain(claim: Mapping[str, Any]) -> Cell:
+def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:
     """Return the gain over the judge as it stands, with both figures if they were released."""
     gain, low = claim.get("gain"), claim.get("gain_low")
     if gain is None:
-        return Cell("none" if claim.get("verdict") == "unchanged" else "sealed")
+        return Cell("none" if verdict == "unchanged" else "sealed")
     if low is None:
         return Cell(f"about {gain:+.2f}")
     interval = f"{low:+.3f} to {claim['gain_high']:+.3f}"
