@@ -288,6 +288,9 @@ _MORE: dict[GateName, str] = {
     "human_alpha": "Have more responses rated by two raters or more",
     "judge_alpha": "Find in judge_scores why scores are missing, and run the judges again",
 }
+_MOST_DISCUSSED = 20
+"""Longer lists are not read: the first rows are farthest apart."""
+
 _VARY = "Add responses that differ more: agreement beyond chance shows only if ratings vary"
 """Remedy for an undefined value: with two units or more, only equal ratings lead to one."""
 
@@ -307,6 +310,8 @@ def _remedy(gate: GateName, figure: Figure) -> str:
     if figure.n_disagreements:
         n = figure.n_disagreements
         listed = f"the {n} disagreements" if n > 1 else "the disagreement"
+        if n > _MOST_DISCUSSED:
+            listed = f"the first {_MOST_DISCUSSED} of {n:,} disagreements"
         return (
             f"Discuss {listed} in label_disagreements with the raters, revise the rubric, "
             "then label again"

@@ -289,6 +289,10 @@ def test_a_stale_gate_does_not_close_the_others_for_want_of_questions() -> None:
     ("shape", "words"),
     [
         ({"n_disagreements": 13}, "Discuss the 13 disagreements in label_disagreements"),
+        (
+            {"n_disagreements": 497},
+            "Discuss the first 20 of 497 disagreements in label_disagreements",
+        ),
         ({"n_disagreements": 1}, "Discuss the disagreement in label_disagreements"),
         ({"alike": "90 % of pairs are equal"}, "no disagreement to discuss: 90 % of pairs are"),
         ({}, "Raters differ by small steps throughout"),

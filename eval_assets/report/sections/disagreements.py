@@ -18,7 +18,7 @@ from eval_assets.report._document import (
 from eval_assets.report._text import shortened
 from eval_assets.report.data import Record, ReportData, number, text
 
-_MOST_CHARACTERS = 4000
+_MOST_CHARACTERS = 2000
 """Longest text that is shown whole; `responses` has all of it."""
 
 _MOST_NAMED = 6

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.report import render_html
-from tests.unit.report.builder import ATTACK, CASES, Case, with_tables
+from tests.unit.report.builder import ATTACK, CASES, Case, many_disagreements, with_tables
 from tests.unit.report.page import Page
 
 
@@ -92,3 +92,27 @@ def test_headings_skip_no_level(case: Case) -> None:
     assert "What fell" in html
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_longest_lists_of_the_longest_texts_stay_under_three_megabytes() -> None:
+    """Lists are cut to their first 200 rows, however many responses there are."""
+    data = many_disagreements(200)
+    row = {
+        "judge_id": "gpt",
+        "question_id": "clarity",
+        "model_name": "fern-small",
+        "direction": "judge lower",
+        "human_mean": 4.5,
+        "score": 1.0,
+        "difference": -3.5,
+    }
+    far = pd.DataFrame([row | {"response_id": f"resp-{k}"} for k in range(200)])
+    texts = {"prompt_text": "Why? " * 10_000, "response_text": "Because. " * 10_000}
+    disagreements = data.tables["label_disagreements"].assign(**texts)
+    data = with_tables(
+        data,
+        label_disagreements=disagreements,
+        judge_human_disagreements=far.assign(**texts),
+    )
+
+    assert len(render_html(data).encode()) < 3_000_000

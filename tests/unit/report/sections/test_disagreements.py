@@ -50,7 +50,7 @@ def test_texts_are_folded_and_very_long_ones_are_cut() -> None:
     (_, prompt), (_, response) = found.rows[0].cells[0].folded
     assert prompt == "Sort a list by two keys."
     assert response.endswith(" ...")
-    assert 3900 < len(response) <= 4000
+    assert 1900 < len(response) <= 2000
 
 
 def test_without_any_that_is_stated() -> None:
