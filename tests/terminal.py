@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-_GIVE_UP_SECONDS = 60
+_GIVE_UP_SECONDS = 180
 
 
 class Terminal:

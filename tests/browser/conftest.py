@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(sys.prefix) / "node_modules" / "axe-core" / "axe.min.js"
+
+_PATIENCE_MS = 180_000
 
 OpenPage = Callable[..., "Page"]
 
@@ -40,6 +42,13 @@ def browser() -> Iterator["Browser"]:
         launched.close()
 
 
+def new_context(browser: "Browser", **options: Any) -> "BrowserContext":
+    """Return a context whose pages wait long for a condition: the machine may be busy."""
+    made = browser.new_context(**options)
+    made.set_default_timeout(_PATIENCE_MS)
+    return made
+
+
 @pytest.fixture
 def open_page(browser: "Browser", tmp_path: Path) -> Iterator[OpenPage]:
     """Open a page from its HTML; whatever the browser complains of fails the test."""
@@ -49,7 +58,7 @@ def open_page(browser: "Browser", tmp_path: Path) -> Iterator[OpenPage]:
     def opened(html: str, *, width: int = 1440, anchor: str = "", **context: Any) -> "Page":
         file = tmp_path / "page.html"
         file.write_text(html, encoding="utf-8")
-        made = browser.new_context(viewport={"width": width, "height": 900}, **context)
+        made = new_context(browser, viewport={"width": width, "height": 900}, **context)
         contexts.append(made)
         page = made.new_page()
         page.on("console", lambda message: complaints.append(message.text))

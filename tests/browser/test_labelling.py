@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.sheet import sheet
-from tests.browser.conftest import violations
+from tests.browser.conftest import new_context, violations
 from tests.browser.serving import ATTACK, DECLARED, Serving, write_evaluation
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def opened(browser: "Browser") -> Iterator[Opened]:
     complaints: list[str] = []
 
     def open_page(link: str, **context: Any) -> "Page":
-        contexts.append(browser.new_context(**(context or WIDE)))
+        contexts.append(new_context(browser, **(context or WIDE)))
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(link)
@@ -232,7 +232,7 @@ def test_labels_given_while_the_server_is_dead_arrive_when_it_is_back(
 def test_what_was_saved_survives_both_ends_being_killed(
     served: Serving, browser: "Browser", opened: Opened
 ) -> None:
-    context = browser.new_context(**WIDE)
+    context = new_context(browser, **WIDE)
     page = context.new_page()
     page.goto(served.links["anna"])
     page.wait_for_selector("body.ready")
@@ -249,7 +249,7 @@ def test_what_was_saved_survives_both_ends_being_killed(
 def test_two_windows_of_one_rater_add_to_each_others_labels(
     served: Serving, browser: "Browser"
 ) -> None:
-    context = browser.new_context(**WIDE)
+    context = new_context(browser, **WIDE)
     one, two = context.new_page(), context.new_page()
     for page in (one, two):
         page.goto(served.links["anna"])
@@ -285,7 +285,7 @@ def test_an_offline_page_keeps_its_state_and_gives_a_file_that_merges(
 ) -> None:
     options = ["--data", str(served.folder), "--to", str(tmp_path)]
     CliRunner().invoke(sheet, [*options, "--html"], standalone_mode=False)
-    context = browser.new_context(**PHONE, offline=True)
+    context = new_context(browser, **PHONE, offline=True)
     page = context.new_page()
     page.goto((tmp_path / "anna.html").as_uri())
     page.wait_for_selector("body.ready")
@@ -331,7 +331,7 @@ def test_the_leads_pages_have_no_barriers(
 ) -> None:
     for rater, keys in (("anna", "1145yyyn"), ("ben", "5145yyny")):
         press(opened(served.links[rater]), keys)
-    context = browser.new_context(bypass_csp=True, **form)
+    context = new_context(browser, bypass_csp=True, **form)
     page = context.new_page()
     page.goto(served.links["(lead)"])
     assert violations(page, axe) == []

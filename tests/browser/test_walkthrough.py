@@ -16,6 +16,7 @@ import pytest
 from eval_assets.labelling import Study, shown_responses
 from eval_assets.readers import read_assignments, read_evaluation, read_responses
 from eval_assets.store import connect
+from tests.browser.conftest import new_context
 from tests.browser.serving import Serving
 from tests.browser.test_labelling import PHONE, SAVED
 from tests.e2e.conftest import PROGRAM, clean_environment
@@ -143,7 +144,7 @@ def on_phone(folder: Path, keys: list[str], browser: "Browser") -> None:
     serving = Serving(folder, "--labels", "--lead")
     try:
         for start, stop in ((0, 14), (14, len(keys))):
-            context = browser.new_context(**PHONE)
+            context = new_context(browser, **PHONE)
             page = context.new_page()
             page.goto(serving.links["ben"])
             page.wait_for_selector("body.ready")
@@ -169,7 +170,7 @@ def tap(page: "Page", key: str) -> None:
 
 def wide(serving: Serving, browser: "Browser", folder: Path) -> None:
     """A picture of the screen as one rater sees it at a desk."""
-    context = browser.new_context(viewport={"width": 1100, "height": 640})
+    context = new_context(browser, viewport={"width": 1100, "height": 640})
     page = context.new_page()
     page.goto(serving.links["anna"])
     page.wait_for_selector("body.ready")
@@ -181,7 +182,7 @@ def wide(serving: Serving, browser: "Browser", folder: Path) -> None:
 def adjudicated(folder: Path, browser: "Browser") -> None:
     """The lead settles the worst disagreement."""
     serving = Serving(folder, "--lead")
-    context = browser.new_context(viewport={"width": 900, "height": 640})
+    context = new_context(browser, viewport={"width": 900, "height": 640})
     page: Any = context.new_page()
     try:
         page.goto(serving.links["(lead)"])
