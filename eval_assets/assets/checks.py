@@ -9,6 +9,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.labels import human_labels
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -19,7 +20,13 @@ from eval_assets.interpretation import LOWEST_COVERAGE
 from eval_assets.judges import api_key_name, lifecycle_of, shared_family
 from eval_assets.raters import Generator, Judge
 from eval_assets.scale import TOLERANCE
-from eval_assets.store import judged_models, score_coverage, spent_in_month, tables_that_hold
+from eval_assets.store import (
+    judged_models,
+    rejected_labels,
+    score_coverage,
+    spent_in_month,
+    tables_that_hold,
+)
 
 SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
@@ -41,6 +48,18 @@ class Finding:
 
     text: str
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
+
+
+@dg.asset_check(asset=human_labels)
+def labels_rejected(folder: EvaluationFolder) -> dg.AssetCheckResult:
+    """No label was left out because of what is wrong with it."""
+    with clear_failures(), folder.connect() as connection:
+        counts = rejected_labels(connection)
+    return result_of(
+        rejections(counts),
+        otherwise="No label was rejected.",
+        metadata={"rejected": rows_as_metadata(counts)},
+    )
 
 
 @dg.asset_check(asset=judge_scores)
@@ -167,6 +186,18 @@ def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[Findi
             text = f"{each.id}: {each.model} ends on {life.ends_on}; compare its replacement now"
             findings.append(Finding(text))
     return findings
+
+
+def rejections(counts: pd.DataFrame) -> list[Finding]:
+    """Return how many labels of each rater and question were rejected."""
+    rows = counts.astype(object).where(counts.notna(), None).to_dict("records")
+    return [
+        Finding(
+            f"{row['n']:,} labels of {row['rater_id'] or 'no rater'} on "
+            f"{row['question_id'] or 'no question'} were rejected: see the table rejected_rows"
+        )
+        for row in rows
+    ]
 
 
 def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:

@@ -67,6 +67,14 @@ def write_labels(
     replace_rows(connection, "rejected_rows", rejected)
 
 
+def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return how many labels were rejected, most first: rater_id, question_id, n."""
+    return connection.execute(
+        """SELECT rater_id, question_id, count(DISTINCT (file, line, "column")) AS n
+           FROM rejected_rows GROUP BY ALL ORDER BY n DESC, rater_id, question_id"""
+    ).df()
+
+
 def response_keys(
     connection: duckdb.DuckDBPyConnection, *, further: Sequence[str] = ()
 ) -> pd.DataFrame:

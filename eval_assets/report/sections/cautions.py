@@ -35,6 +35,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _easy_by_chance(data)
     yield from _small_samples(data)
     yield from _guessed_scales(data)
+    yield from _rejected_labels(data)
     yield from _poor_coverage(data)
     yield from _dependent_judges(data)
     yield from _too_few_judges(data)
@@ -156,6 +157,21 @@ def _guessed_scales(data: ReportData) -> Iterator[Definition]:
             )
 
 
+def _rejected_labels(data: ReportData) -> Iterator[Definition]:
+    """Yield how many labels were left out, of whom and on what."""
+    counts = [
+        f"{count(record, 'n'):,} of {text(record, 'rater_id') or 'nobody named'} "
+        f"on {text(record, 'question_id') or 'no question named'}"
+        for record in data.rows("rejected_labels")
+    ]
+    if counts:
+        yield Definition(
+            "Labels were rejected",
+            f"{listed(counts)}, because evaluation.yaml says on_error: reject_rows. No figure "
+            "counts them; the table rejected_rows says what is wrong with each.",
+        )
+
+
 def _poor_coverage(data: ReportData) -> Iterator[Definition]:
     """Yield judges that scored too few of their units."""
     by_judge: dict[str, dict[str, int]] = {}
@@ -163,12 +179,12 @@ def _poor_coverage(data: ReportData) -> Iterator[Definition]:
         of_judge = by_judge.setdefault(text(record, "judge_id"), {})
         of_judge[text(record, "status")] = count(record, "n")
     for judge_id, counts in by_judge.items():
-        total, n_ok = sum(counts.values()), counts.get("ok", 0)
+        total, n_ok = sum(counts.values()), counts.get("ok", 0) + counts.get("conversation", 0)
         if total and n_ok / total < LOWEST_COVERAGE:
             lost = [
                 f"{n:,} {status}"
                 for status, n in sorted(counts.items(), key=lambda item: -item[1])
-                if status != "ok"
+                if status not in ("ok", "conversation")
             ]
             yield Definition(
                 f"{judge_id} scored only {percent_text(100 * n_ok / total)} of its units",

@@ -16,6 +16,7 @@ from eval_assets.assets.checks import (
     live_raters,
     most_of_the_month,
     over_budget,
+    rejections,
     result_of,
     uncovered,
 )
@@ -94,6 +95,17 @@ def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> No
         "gpt-6-luna and gpt-4o are both of openai: their agreement says less",
         "gpt-6-luna judges gpt-4o-mini, of openai like itself: it may favour it",
         "gpt-4o judges gpt-4o-mini, of openai like itself: it may favour it",
+    ]
+
+
+def test_rejected_labels_are_counted_by_rater_and_question() -> None:
+    counts = pd.DataFrame(
+        [("anna", "clarity", 9), (None, "clarity", 1)], columns=["rater_id", "question_id", "n"]
+    )
+
+    assert [finding.text for finding in rejections(counts)] == [
+        "9 labels of anna on clarity were rejected: see the table rejected_rows",
+        "1 labels of no rater on clarity were rejected: see the table rejected_rows",
     ]
 
 

@@ -19,6 +19,7 @@ from eval_assets.store.inputs import (
     import_fingerprint,
     is_imported,
     record_import,
+    rejected_labels,
     response_keys,
     write_labels,
     write_rubric,
@@ -43,6 +44,7 @@ def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: C
     skipped = read_table(connection, "skipped_labels")
     assert skipped[["response_id", "skip_reason"]].to_numpy().tolist() == [["a2", "cut off"]]
     assert [tuple(each) for each in read_table(connection, "rejected_rows").to_numpy()] == [row]
+    assert rejected_labels(connection).to_numpy().tolist() == [["r2", "clarity", 1]]
     kept = read_table(connection, "earlier_labels")
     assert kept[["value", "round"]].to_numpy().tolist() == [[2.0, 1]]
     assert stored["round"].tolist() == [2]
