@@ -108,11 +108,11 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_rows(connection, "score_calibration", rows)
             table = table_metadata(connection, "score_calibration")
+    columns = ["judge_id", "question_id", "judge_value", "mapped_value"]
+    fitted = rows.reindex(columns=columns).dropna(subset="judge_value")  # also without a judge
     maps = {
         f"{judge}, {question}": list(zip(given["judge_value"], given["mapped_value"], strict=True))
-        for (judge, question), given in rows.dropna(subset="judge_value").groupby(
-            ["judge_id", "question_id"]
-        )
+        for (judge, question), given in fitted.groupby(["judge_id", "question_id"])
         if len(given) <= _MOST_STEPS
     }
     return dg.MaterializeResult(
