@@ -6,6 +6,7 @@ and not partitions: each evaluation has its own gates, and Dagster's checks cann
 partition yet; and figures are plotted over time, not over partitions.
 """
 
+import warnings
 from importlib.metadata import version
 
 import dagster as dg
@@ -13,8 +14,10 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 
 from eval_assets.assets import (
     agreement,
+    alerting,
     certificates,
     checks,
+    files,
     gates,
     generation,
     inputs,
@@ -24,12 +27,31 @@ from eval_assets.assets import (
     reports,
     tuning,
 )
-from eval_assets.assets.automation import alert, automation_of, names_before
+from eval_assets.assets.automation import automation_of, names_before
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.terminal import terminal
 from eval_assets.operation import Schedule
 from eval_assets.problems import InputError
 from eval_assets.readers import evaluations_in, read_evaluation
+
+MODULES = (
+    agreement,
+    certificates,
+    files,
+    generation,
+    inputs,
+    judging,
+    labelling,
+    labels,
+    reports,
+    tuning,
+)
+"""Modules of assets."""
+
+WHEN_INPUTS_CHANGE = (
+    dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
+)
+"""Eager alone would tune judges right after a gate has closed."""
 
 
 def definitions_of(root: EvaluationFolder) -> dg.Definitions:
@@ -38,7 +60,7 @@ def definitions_of(root: EvaluationFolder) -> dg.Definitions:
     own = [_own_definitions(root, name) for name in names or [""]]
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=[alert] if not names else [alert, *_jobs("", dg.AssetSelection.all())],
+            jobs=_jobs("", dg.AssetSelection.all()) if names else [],
             resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=dg.in_process_executor,
@@ -63,23 +85,36 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     else:
         owners, schedule = evaluation.owners, evaluation.schedule
     prefix = name or None
-    assets = dg.load_assets_from_modules(
-        [generation, inputs, labels, labelling, judging, agreement, tuning, certificates, reports],
-        key_prefix=prefix,
-        include_specs=True,
-    )
+    assets = dg.load_assets_from_modules(MODULES, key_prefix=prefix, include_specs=True)
     code = version("eval-assets")
     described = dg.map_asset_specs(
-        lambda spec: spec.replace_attributes(owners=owners, code_version=code),
+        lambda spec: spec.replace_attributes(
+            key=folder.key(spec.key.path[-1]),  # given files are loaded without prefix
+            owners=owners,
+            code_version=code,
+            automation_condition=WHEN_INPUTS_CHANGE,
+        ),
         assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them
     )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        located = dg.with_source_code_references(described)
     everything = dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
     sensors, rerun = automation_of(folder, before=before, schedule=schedule)
     return dg.Definitions(
-        assets=described,
-        asset_checks=dg.load_asset_checks_from_modules([gates, checks], asset_key_prefix=prefix),
+        assets=located,
+        asset_checks=dg.load_asset_checks_from_modules(
+            [gates, checks, alerting], asset_key_prefix=prefix
+        ),
         jobs=_jobs(before, everything),
-        sensors=sensors,
+        sensors=[
+            *sensors,
+            dg.AutomationConditionSensorDefinition(
+                f"{before}changed_inputs",
+                target=everything,
+                description="Rematerializes what is downstream of changed inputs, past open gates.",
+            ),
+        ],
         schedules=[rerun],
     )
 

@@ -19,6 +19,7 @@ BELOW = {
     "": set[str](),
     "stats": set[str](),
     "agreement": {"stats"},
+    "alerts": set[str](),
     "tuning": {"stats"},
     "labelling": {"stats"},
     "readers": {"agreement", "tuning", "labelling"},
@@ -37,6 +38,7 @@ LIBRARIES = {
     "": {"annotated_types", "numpy"},
     "stats": {"numpy", "pandas"},  # pandas only to return a data frame when asked for one
     "agreement": {"numpy", "pandas"},
+    "alerts": {"apprise"},
     "tuning": {"numpy"},
     "labelling": {"numpy", "pandas", "pydantic"},
     "readers": {
@@ -74,12 +76,14 @@ FLAT = {"assets", "fake_provider", "stats"}
 """Layers whose private modules are not marked as such yet."""
 
 PARALLEL = {
+    "alerts": "the layer, and the command that tries the channels",
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "assignments": "made and read",
     "certificates": "materialized, and listed by the command",
     "declared": "the types of declared keys, and the judges that are declared",
     "evaluation": "the noun, and how its file is read",
     "fake_provider": "the server, and the command that starts it",
+    "files": "given files, read, and as assets that Dagster does not make",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",
     "humans": "measured and shown",
     "inputs": "materialized and stored",

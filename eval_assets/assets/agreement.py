@@ -22,6 +22,7 @@ from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     or_none,
     rows_as_metadata,
     table_metadata,
@@ -69,6 +70,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 replace_records(connection, "label_findings", measures.findings)
             table = table_metadata(connection, "human_agreement")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             **_overall_figures(measures.agreement, ["a_hh", "alpha", "exact_agreement"]),
@@ -78,7 +80,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
             ),
-        }
+        },
     )
 
 
@@ -102,6 +104,7 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             table = table_metadata(connection, "judge_agreement")
     by_question = measures[measures["scope"] != "response"]
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             **_overall_figures(by_question, ["alpha", "kappa_micro"]),
@@ -109,7 +112,7 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "agreement": rows_as_metadata(by_question),
             "judges": rows_as_metadata(judges),
             "each_left_out": rows_as_metadata(left_out),
-        }
+        },
     )
 
 
@@ -150,13 +153,14 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             n_far = count_rows(connection, "judge_human_disagreements")
             table = table_metadata(connection, "judge_human_agreement")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "agreement": rows_as_metadata(measures.agreement),
             "n_disagreements": n_far,
             "n_excluded": n_excluded,
             "agreement_with_excluded": rows_as_metadata(both),
-        }
+        },
     )
 
 
@@ -167,7 +171,9 @@ def combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         write_combined_scores(connection)
         table = table_metadata(connection, "combined_scores")
         n_long = count_rows(connection, "combined_scores_long")
-    return dg.MaterializeResult(metadata={**table, "n_rows_long": n_long})
+    return dg.MaterializeResult(
+        data_version=data_version_in(table), metadata={**table, "n_rows_long": n_long}
+    )
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
@@ -179,10 +185,11 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         summary = read_table(connection, "score_summary")
         table = table_metadata(connection, "score_summary")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "all_responses": rows_as_metadata(summary[summary["slice"] == "all"]),
-        }
+        },
     )
 
 
@@ -208,6 +215,7 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             table = table_metadata(connection, "judge_disagreements")
         history = history_of(ledger, "dual_judge_validation").iloc[::-1].head(_MOST_SHOWN)
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "n_prompts": len(measures.prompts),
@@ -215,7 +223,7 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "notes": validation.notes if validation else "Fewer than two judges are declared.",
             "worst": rows_as_metadata(measures.disagreements.head(_MOST_SHOWN)),
             "history": rows_as_metadata(history),
-        }
+        },
     )
 
 
@@ -241,7 +249,8 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             by_prompt = read_table(connection, "results_by_prompt", order_by="mean_alpha")
             table = table_metadata(connection, "agreement_by_slice")
     return dg.MaterializeResult(
-        metadata={**table, "lowest_prompts": rows_as_metadata(by_prompt.head(_MOST_SHOWN))}
+        data_version=data_version_in(table),
+        metadata={**table, "lowest_prompts": rows_as_metadata(by_prompt.head(_MOST_SHOWN))},
     )
 
 

@@ -16,6 +16,7 @@ from eval_assets.assets.reports import report_data, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     rows_as_metadata,
     table_metadata,
 )
@@ -78,6 +79,7 @@ def tuned_judge_evaluation(
                 copy_ledger(ledger, connection)
             table = table_metadata(connection, "tuned_judge_evaluation")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "n_new_readings": n_new,
@@ -87,7 +89,7 @@ def tuned_judge_evaluation(
                 _bars(rows, "gap"),
                 marks={"people": 0.0, "margin": -evaluation.tuning.margin},
             ),
-        }
+        },
     )
 
 
@@ -124,13 +126,14 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         _write_files(folder.out / "certificates", files)
     shown = [*_NAMED, "fitness", "improvement", "reason", "stale_because"]
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "a_ha_beside_a_hh": _near_people(rows),
             "n_valid": sum(bool(row["certificate"]) and not row["stale_because"] for row in rows),
             "certificates": rows_as_metadata(pd.DataFrame(rows, columns=shown)),
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
-        }
+        },
     )
 
 

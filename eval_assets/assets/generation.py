@@ -9,8 +9,10 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.resources import (
+    VENDORS,
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     rows_as_metadata,
     table_metadata,
     version_of,
@@ -41,7 +43,7 @@ _NOTHING = GenerationSummary((), 0, 0, 0.0, 0.0, None, (), {})
 """What comes of a run without generators."""
 
 
-@dg.asset(group_name="inputs", kinds={"duckdb"})
+@dg.asset(group_name="inputs", kinds={"duckdb"}, deps=["evaluation_file"], pool=VENDORS)
 def generated_responses(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
@@ -77,6 +79,7 @@ def generated_responses(
         else pd.DataFrame(columns=["generator_id", "status", "n"])
     )
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "spent_usd": summary.spent_usd,
@@ -85,7 +88,7 @@ def generated_responses(
             "n_from_ledger": summary.n_from_ledger,
             "expected": "; ".join(map(str, summary.estimates)) or "no generators are declared",
             "statuses": rows_as_metadata(statuses),
-        }
+        },
     )
 
 

@@ -9,6 +9,7 @@ from eval_assets.assets.generation import generated_responses
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     table_metadata,
     version_of,
 )
@@ -24,7 +25,7 @@ from eval_assets.store import (
 )
 
 
-@dg.asset(group_name="inputs", kinds={"yaml", "duckdb"})
+@dg.asset(group_name="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])
 def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """What raters and judges are asked of each response, with the scale of each question."""
     with clear_failures():
@@ -45,15 +46,18 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         for question in evaluation.rubric
     ]
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "questions": dg.MetadataValue.table(questions),
             "n_scales_guessed": sum(q.scale_guessed for q in evaluation.rubric),
-        }
+        },
     )
 
 
-@dg.asset(group_name="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses])
+@dg.asset(
+    group_name="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"]
+)
 def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """What each model answered: given in files, or generated; a given response goes first."""
     with clear_failures():
@@ -76,13 +80,14 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             )
             table = table_metadata(connection, "responses")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "n_models": responses["model_name"].nunique(),
             "n_generated": len(generated),
             "n_empty_responses": int((responses["response_text"] == "").sum()),
             "files": [path.name for path in evaluation.responses],
-        }
+        },
     )
 
 
@@ -97,4 +102,7 @@ def _merged(given: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
 
 def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.MaterializeResult[None]:
     """Report of an import whose files and settings are those of the rows already stored."""
-    return dg.MaterializeResult(metadata={**table, "import": "files unchanged, nothing rewritten"})
+    return dg.MaterializeResult(
+        data_version=data_version_in(table),
+        metadata={**table, "import": "files unchanged, nothing rewritten"},
+    )

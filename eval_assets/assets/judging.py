@@ -3,12 +3,15 @@
 import dagster as dg
 import pandas as pd
 
+from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.live_judging import judge_fingerprints, judge_live
 from eval_assets.assets.recorded_judging import recorded_scores
 from eval_assets.assets.resources import (
+    VENDORS,
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     rows_as_metadata,
     table_metadata,
     version_of,
@@ -27,7 +30,13 @@ from eval_assets.store import (
 )
 
 
-@dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[model_responses, rubric_questions])
+@dg.asset(
+    group_name="judge_scores",
+    kinds={"duckdb"},
+    deps=[model_responses, rubric_questions, "judge_score_files"],
+    freshness_policy=RECENT,
+    pool=VENDORS,
+)
 def judge_scores(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
@@ -68,13 +77,14 @@ def judge_scores(
         raise dg.Failure(description="\n".join(live.stopped), allow_retries=False)
     statuses = scores.groupby(["judge_id", "status"]).size().reset_index(name="n")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             **live.metadata,
             "n_judges": len(evaluation.judges),
             "n_ok": int((scores["status"] == "ok").sum()),
             "statuses": rows_as_metadata(statuses),
-        }
+        },
     )
 
 

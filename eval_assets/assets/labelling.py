@@ -10,6 +10,7 @@ from eval_assets.assets.labels import human_labels
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     rows_as_metadata,
     table_metadata,
 )
@@ -67,7 +68,11 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="human_labels", kinds={"json", "duckdb"}, deps=[human_labels])
+@dg.asset(
+    group_name="human_labels",
+    kinds={"json", "duckdb"},
+    deps=[human_labels, "adjudication_file"],
+)
 def adjudicated_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Disagreements that were settled: a consensus, or the response left out as ambiguous."""
     with clear_failures():
@@ -82,12 +87,13 @@ def adjudicated_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             )
             table = table_metadata(connection, "adjudicated_labels")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "n_consensus": sum(not row["excluded"] for row in rows),
             "n_excluded": sum(bool(row["excluded"]) for row in rows),
             "n_of_unknown_responses": n_unknown,
-        }
+        },
     )
 
 
@@ -117,6 +123,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             table = table_metadata(connection, "label_quality")
     advice = [figure for figure in figures if figure.advice]
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "n_changes": int((history["kind"] == "change").sum()),
@@ -126,7 +133,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 or "Nothing stands out."
             ),
             "figures": rows_as_metadata(pd.DataFrame([vars(figure) for figure in figures])),
-        }
+        },
     )
 
 

@@ -4,10 +4,12 @@ import logging
 
 import dagster as dg
 
+from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     rows_as_metadata,
     table_metadata,
     version_of,
@@ -29,7 +31,10 @@ logger = logging.getLogger(__name__)
 
 
 @dg.asset(
-    group_name="human_labels", kinds={"csv", "duckdb"}, deps=[model_responses, rubric_questions]
+    group_name="human_labels",
+    kinds={"csv", "duckdb"},
+    deps=[model_responses, rubric_questions, "label_files"],
+    freshness_policy=RECENT,
 )
 def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Ratings by humans, each checked against its question's scale."""
@@ -57,6 +62,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             )
             table = table_metadata(connection, "human_labels")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "n_raters": labels.ratings["rater_id"].nunique(),
@@ -66,7 +72,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_rejected": len(labels.rejected),
             "n_of_earlier_rounds": len(labels.earlier),
             "files": [path.name for path in evaluation.labels.files],
-        }
+        },
     )
 
 
@@ -78,10 +84,11 @@ def label_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         worst = worst_disagreements(connection, most=10)
         table = table_metadata(connection, "label_disagreements")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "worst": rows_as_metadata(
                 worst.drop(columns=["ratings", "prompt_text", "response_text"])
             ),
-        }
+        },
     )

@@ -1,5 +1,6 @@
 """The report for people: figures and verdicts of the gates."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from eval_assets.assets.labelling import label_quality
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
+    version_of,
 )
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.evaluation import Evaluation
@@ -72,13 +74,14 @@ def agreement_report(
                 data = report_data(connection, evaluation)
         written = write_report(data, folder.out)
     return dg.MaterializeResult(
+        data_version=dg.DataVersion(version_of(render_markdown(_timeless(data)))),
         metadata={
             **{
                 path.suffix.removeprefix("."): dg.MetadataValue.path(str(path.resolve()))
                 for path in written
             },
             "summary": dg.MetadataValue.md(render_markdown(data)),
-        }
+        },
     )
 
 
@@ -122,6 +125,14 @@ def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -
         tables={**tables, **measured, "dependent_judges": pd.DataFrame({"finding": dependent})},
         sizes=sizes,
         generated_at=datetime.now(tz=UTC),
+    )
+
+
+def _timeless(data: ReportData) -> ReportData:
+    """Return the report's data without its time and without earlier runs."""
+    past = {name: rows.head(0) for name, rows in data.tables.items() if name == "agreement_history"}
+    return replace(
+        data, generated_at=datetime.min.replace(tzinfo=UTC), tables={**data.tables, **past}
     )
 
 

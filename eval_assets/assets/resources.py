@@ -13,16 +13,18 @@ import duckdb
 import pandas as pd
 from dagster._core.execution.context.compute import current_execution_context
 
+from eval_assets.assets.files import observe_files
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptError
 from eval_assets.problems import InputError
-from eval_assets.readers import read_evaluation
+from eval_assets.readers import evaluations_in, read_evaluation
 from eval_assets.store import (
     DamagedError,
     SqlLedger,
     StoreError,
     columns_of,
     connect,
+    content_fingerprint,
     count_rows,
     open_ledger,
 )
@@ -31,6 +33,12 @@ DEFAULT_FOLDER = "data/sample"
 
 EVALUATION_TAG = "eval_assets/evaluation"
 """Run tag with the path of the evaluation folder, by which sensors and alerts go."""
+
+VENDORS = "vendors"
+"""Pool of the assets that ask models; dagster.yaml says how many runs may do so at once."""
+
+CONTENT = "content"
+"""Metadata of a stored table: a fingerprint of its rows."""
 
 CLOSED_GATES = "closed_gates"
 """Metadata of the Failure that a closed gate leads to: its name."""
@@ -111,11 +119,28 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Open the database; wait for another process to release it. Close it soon."""
         return connect(self.database_path, folder=self.path)
 
+    @property
+    def evaluations(self) -> list["EvaluationFolder"]:
+        """Each evaluation of the folder that was given."""
+        names = [self.name] if self.name else evaluations_in(self.root) or [""]
+        return [
+            EvaluationFolder(data=self.data, database=self.database, name=name) for name in names
+        ]
+
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
-        """Tag a run that was started without the tag, as by a click, with its evaluation."""
-        if context.run is not None and context.instance is not None:
-            tags = {EVALUATION_TAG: str(self.root.resolve())} | dict(context.run.tags)
-            context.instance.add_run_tags(context.run.run_id, tags)
+        """Record, before a run, which evaluation it is of and the versions of the files it reads.
+
+        A run that is started by a click has no tag yet.
+        """
+        run, instance = context.run, context.instance
+        if run is None or instance is None:
+            return
+        tags = {EVALUATION_TAG: str(self.root.resolve())} | dict(run.tags)
+        instance.add_run_tags(run.run_id, tags)
+        for folder in self.evaluations:
+            selected = run.asset_selection or [folder.key("")]
+            if any(key == folder.key(key.path[-1]) for key in selected):
+                observe_files(folder, instance)
 
     @property
     def run_tags(self) -> dict[str, str]:
@@ -171,16 +196,22 @@ def clear_failures() -> Iterator[None]:
 def table_metadata(
     connection: duckdb.DuckDBPyConnection, table: str
 ) -> dict[str, dg.TableSchema | int | str]:
-    """Return what Dagster shows of a stored table: name, rows, and columns with their meaning."""
+    """Return what Dagster shows of a stored table: content, name, rows, columns with meaning."""
     columns = [
         dg.TableColumn(column.name, column.type, description=column.comment)
         for column in columns_of(connection, table)
     ]
     return {
+        CONTENT: content_fingerprint(connection, table),
         "dagster/table_name": f"main.{table}",
         "dagster/row_count": count_rows(connection, table),
         "dagster/column_schema": dg.TableSchema(columns=columns),
     }
+
+
+def data_version_in(table: Mapping[str, dg.TableSchema | int | str]) -> dg.DataVersion:
+    """Return the data version of a table: equal content has an equal one, whoever made it."""
+    return dg.DataVersion(str(table[CONTENT]))
 
 
 def rows_as_metadata(

@@ -16,6 +16,7 @@ from eval_assets.assets.prompt_tuning import PromptedVersion, tune_prompts
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
+    data_version_in,
     rows_as_metadata,
     table_metadata,
 )
@@ -76,6 +77,7 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 replace_rows(connection, "judge_splits", splits)
             table = table_metadata(connection, "judge_splits")
     return dg.MaterializeResult(
+        data_version=data_version_in(table),
         metadata={
             **table,
             "questions": list(question_ids),
@@ -84,7 +86,7 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 f"n_groups_{split}": int(rows["group_id"].nunique())
                 for split, rows in splits.groupby("split")
             },
-        }
+        },
     )
 
 
@@ -116,7 +118,8 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         if len(given) <= _MOST_STEPS
     }
     return dg.MaterializeResult(
-        metadata={**table, "maps": rows_as_metadata(rows), "plot": steps(maps)}
+        data_version=data_version_in(table),
+        metadata={**table, "maps": rows_as_metadata(rows), "plot": steps(maps)},
     )
 
 
@@ -175,7 +178,8 @@ def tuned_judges(
         for question, found in each.outcomes.items()
     }
     return dg.MaterializeResult(
-        metadata={**table, "judges": rows_as_metadata(rows), "candidates": outcomes}
+        data_version=data_version_in(table),
+        metadata={**table, "judges": rows_as_metadata(rows), "candidates": outcomes},
     )
 
 
@@ -229,7 +233,10 @@ def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             versions = read_table(connection, "judge_versions", order_by="created_at")
             table = table_metadata(connection, "judge_versions")
     shown = ["judge_id", "version", "step", "parent", "notes", "created_at"]
-    return dg.MaterializeResult(metadata={**table, "versions": rows_as_metadata(versions[shown])})
+    return dg.MaterializeResult(
+        data_version=data_version_in(table),
+        metadata={**table, "versions": rows_as_metadata(versions[shown])},
+    )
 
 
 @dg.asset(
@@ -257,7 +264,10 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 replace_rows(connection, "system_comparison", rows)
             table = table_metadata(connection, "system_comparison")
     whole = rows[rows["slice"] == "all"] if len(rows) else rows
-    return dg.MaterializeResult(metadata={**table, "all_answers": rows_as_metadata(whole)})
+    return dg.MaterializeResult(
+        data_version=data_version_in(table),
+        metadata={**table, "all_answers": rows_as_metadata(whole)},
+    )
 
 
 def _declared_judges(

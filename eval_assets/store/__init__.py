@@ -96,6 +96,7 @@ from eval_assets.store.summaries import (
 from eval_assets.store.tables import (
     ExportFormat,
     columns_of,
+    content_fingerprint,
     count_rows,
     export_table,
     read_table,
@@ -119,6 +120,7 @@ __all__ = [
     "columns_of",
     "compared_answers",
     "connect",
+    "content_fingerprint",
     "copy_ledger",
     "count_rows",
     "current_judges",

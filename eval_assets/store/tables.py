@@ -54,6 +54,18 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
 
 
+def content_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str:
+    """Return a fingerprint of the rows of `table`, in any order, and without times.
+
+    Two runs on the same data write equal rows, except for when they were written.
+    """
+    columns = [column for column in columns_of(connection, table) if "TIMESTAMP" not in column.type]
+    names = ", ".join(f'"{column.name}"' for column in columns)
+    query = f'SELECT count(*), sum(hash(t)::HUGEINT) FROM (SELECT {names} FROM "{table}") t'  # noqa: S608
+    [(n_rows, total)] = connection.execute(query).fetchall()
+    return f"{n_rows}-{total or 0:x}"
+
+
 ExportFormat = Literal["csv", "jsonl", "parquet"]
 
 _COPY_OPTIONS: dict[ExportFormat, str] = {

@@ -14,7 +14,13 @@ from eval_assets.agreement import StageChange
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import histories, staged_mode
 
-HistoryTable = Literal["agreement_history", "dual_judge_validation", "dual_judgements"]
+HistoryTable = Literal[
+    "agreement_history",
+    "alerts",
+    "alert_deliveries",
+    "dual_judge_validation",
+    "dual_judgements",
+]
 """Tables of the database that the ledger keeps row by row, for ever."""
 
 

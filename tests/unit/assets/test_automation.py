@@ -1,11 +1,6 @@
-"""Runs start when files change; a change of a check's state is reported once."""
+"""Runs start when files change, and at set times."""
 
-import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -13,128 +8,13 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets.automation import (
-    WEBHOOK,
-    alert,
     automation_of,
-    look_for_alerts,
     look_for_files,
     names_before,
 )
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.labelling import Session, SessionFolder, SessionKey
 from eval_assets.operation import Schedule
-
-
-@dg.asset
-def measured() -> None:
-    """Something to check."""
-
-
-class Outcome(dg.ConfigurableResource[None]):
-    """The state that the check is to have."""
-
-    state: str = "passed"
-
-
-@dg.asset_check(asset=measured)
-def good(outcome: Outcome) -> dg.AssetCheckResult:
-    """A check with the state that the test wants."""
-    if outcome.state == "crashed":
-        raise RuntimeError("broken")
-    is_warning = outcome.state == "warned"
-    severity = dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR
-    return dg.AssetCheckResult(
-        passed=outcome.state == "passed", severity=severity, description=f"it {outcome.state}"
-    )
-
-
-@pytest.fixture(scope="module")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterInstance]:
-    """Dagster's history, in a folder of the test."""
-    home = tmp_path_factory.mktemp("dagster")
-    quiet = {"telemetry": {"enabled": False}}
-    with dg.DagsterInstance.local_temp(str(home), overrides=quiet) as made:
-        yield made
-
-
-def check_comes_to(state: str, instance: dg.DagsterInstance, folder: EvaluationFolder) -> None:
-    """Run the check to this state in a run of this evaluation."""
-    dg.materialize(
-        [measured, good],
-        instance=instance,
-        resources={"outcome": Outcome(state=state)},
-        tags=folder.run_tags,
-        raise_on_error=False,
-    )
-
-
-def tick(
-    instance: dg.DagsterInstance, cursor: str | None, folder: EvaluationFolder
-) -> tuple[list[dg.RunRequest], str]:
-    """Evaluate the sensor once; return what it requests and the cursor it leaves."""
-    definitions = dg.Definitions(
-        assets=[measured],
-        asset_checks=[good],
-        jobs=[alert],
-        resources={"outcome": Outcome(), "folder": folder},
-    )
-    context = dg.build_sensor_context(
-        instance=instance,
-        cursor=cursor,
-        repository_def=definitions.get_repository_def(),
-    )
-    result = look_for_alerts(context, folder)
-    assert result.cursor is not None
-    return list(result.run_requests or []), result.cursor
-
-
-def states_of(requests: list[dg.RunRequest]) -> list[str]:
-    """Return the state that each alert reports."""
-    return [request.run_config["ops"]["send_alert"]["config"]["state"] for request in requests]
-
-
-def test_each_change_of_state_is_reported_once(
-    instance: dg.DagsterInstance, tmp_path: Path
-) -> None:
-    folder, cursor, reported = EvaluationFolder(data=str(tmp_path)), None, []
-    for states in (["passed"], ["warned"], [], ["failed", "failed"], ["crashed"], ["passed"]):
-        for state in states:
-            check_comes_to(state, instance, folder)
-        requests, cursor = tick(instance, cursor, folder)
-        reported.append(states_of(requests))
-
-    assert reported == [[], ["warned"], [], ["failed"], ["crashed"], ["passed"]]
-
-
-def test_alerts_go_by_the_runs_of_their_own_evaluation(
-    instance: dg.DagsterInstance, tmp_path: Path
-) -> None:
-    """One history, two folders: neither a failure nor an all-clear of one reaches the other."""
-    mine = EvaluationFolder(data=str(tmp_path / "mine"))
-    others = EvaluationFolder(data=str(tmp_path / "others"))
-    check_comes_to("failed", instance, others)
-    none_of_mine, cursor = tick(instance, None, mine)
-    check_comes_to("warned", instance, mine)
-    check_comes_to("passed", instance, others)
-    warned, cursor = tick(instance, cursor, mine)
-    theirs, cursor = tick(instance, cursor, others)
-    still, _ = tick(instance, cursor, mine)
-
-    assert (none_of_mine, theirs, still) == ([], [], [])
-    assert states_of(warned) == ["warned"]
-    assert warned[0].tags == mine.run_tags
-
-
-def test_a_failure_before_many_runs_of_another_evaluation_is_still_found(
-    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("eval_assets.assets.automation._PAGE", 2)
-    mine = EvaluationFolder(data=str(tmp_path / "mine"))
-    check_comes_to("failed", instance, mine)
-    for _ in range(4):
-        check_comes_to("passed", instance, EvaluationFolder(data=str(tmp_path / "others")))
-
-    assert states_of(tick(instance, None, mine)[0]) == ["failed"]
 
 
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:
@@ -166,54 +46,6 @@ def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_differen
     assert names[2:] == ["c_d_", ""]
     assert len(set(names)) == 4
     assert all(name.startswith("a_b_") for name in names[:2])
-
-
-@contextmanager
-def webhook() -> Iterator[tuple[str, list[bytes]]]:
-    """Yield the address of a server on loopback, and the list of what is posted to it."""
-    posted: list[bytes] = []
-
-    class Keeps(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            posted.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Log nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Keeps)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/alert", posted
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def test_an_alert_is_written_to_the_folder_and_posted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = {
-        "check": "human_agreement/human_a_hh",
-        "state": "failed",
-        "before": "passed",
-        "description": "0.62 is below the minimum 0.75",
-        "run_id": "r1",
-    }
-    with webhook() as (address, posted):
-        monkeypatch.setenv(WEBHOOK, address)
-        outcome = alert.execute_in_process(
-            run_config={"ops": {"send_alert": {"config": config}}},
-            resources={"folder": EvaluationFolder(data=str(tmp_path))},
-        )
-    assert outcome.success
-    text = "human_agreement/human_a_hh failed (was passed): 0.62 is below the minimum 0.75"
-    assert [json.loads(body) for body in posted] == [{"text": text}]
-    [line] = (tmp_path / "out" / "alerts.jsonl").read_text("utf-8").splitlines()
-    assert json.loads(line).items() >= config.items()
 
 
 def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:

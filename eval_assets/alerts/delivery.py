@@ -1,0 +1,62 @@
+"""Alerts to channels: each alert once to each, in order, however often a channel fails."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval_assets.alerts.channels import Channel
+from eval_assets.alerts.message import Alert
+
+MOST_AT_ONCE = 20
+"""Alerts sent before the others wait for the next turn: a turn must end within a minute."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """An attempt to send an alert through a channel.
+
+    Args:
+        channel: Id of the channel.
+        name: Its name.
+        alert: Number of the alert; 0 for a channel that starts before the first one.
+        error: Why it was not accepted; empty if it was.
+    """
+
+    channel: str
+    name: str
+    alert: int
+    error: str = ""
+
+
+def positions(deliveries: Iterable[Delivery]) -> dict[str, Delivery]:
+    """Return each channel's last delivered alert, with the error that it has met since."""
+    found: dict[str, Delivery] = {}
+    for each in deliveries:
+        reached = found[each.channel].alert if each.error and each.channel in found else each.alert
+        found[each.channel] = Delivery(each.channel, each.name, reached, each.error)
+    return found
+
+
+def deliver(
+    alerts: Sequence[Alert], channels: Sequence[Channel], reached: Mapping[str, Delivery]
+) -> Iterator[Delivery]:
+    """Send what each channel has not had yet, and yield every attempt for the ledger.
+
+    A channel that does not accept an alert gets none of the later ones before it: the next turn
+    starts with it again. Other channels do not wait for it.
+
+    Args:
+        alerts: All alerts of the evaluation, in order.
+        channels: Where they go.
+        reached: How far each channel is, by its id; one that is missing starts from now on.
+    """
+    n_sent = 0
+    for channel in channels:
+        at = reached.get(channel.id)
+        for alert in alerts:
+            if at is None or alert.number <= at.alert or n_sent >= MOST_AT_ONCE:
+                continue
+            n_sent += 1
+            error = channel.send(alert)
+            yield Delivery(channel.id, channel.name, alert.number, error)
+            if error:
+                break

@@ -1,0 +1,92 @@
+"""Several evaluations in one run: each with its own database, history, versions and gates."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.definitions import definitions_of
+from tests.e2e.conftest import Evaluated
+
+ASSETS = (
+    "generated_responses",
+    "rubric_questions",
+    "model_responses",
+    "human_labels",
+    "label_disagreements",
+    "human_agreement",
+    "judge_splits",
+)
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    """Dagster's history, in a folder of the test."""
+    home = tmp_path / "dagster"
+    home.mkdir()
+    with dg.DagsterInstance.local_temp(str(home), overrides={"telemetry": {"enabled": False}}) as i:
+        yield i
+
+
+def versions(instance: dg.DagsterInstance, keys: set[dg.AssetKey]) -> dict[str, object]:
+    """Return the data version of each asset's latest materialization."""
+    events = {key: instance.get_latest_materialization_event(key) for key in sorted(keys)}
+    return {
+        key.to_user_string(): (event.asset_materialization.tags or {})["dagster/data_version"]
+        for key, event in events.items()
+        if event and event.asset_materialization
+    }
+
+
+def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_version(
+    open_once: Evaluated, closed_once: Evaluated, tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(open_once.path, data / "agreeing")
+    shutil.copytree(closed_once.path, data / "opposing")
+    root = EvaluationFolder(data=str(data))
+    definitions = definitions_of(root)
+    job = definitions.resolve_job_def("evaluate")
+    selected = [dg.AssetKey([name, key]) for name in ("agreeing", "opposing") for key in ASSETS]
+    first = job.execute_in_process(
+        instance=instance, asset_selection=selected, raise_on_error=False
+    )
+    made = first.get_asset_materialization_events()
+    keys = {event.asset_key for event in made if event.asset_key}
+    before = versions(instance, keys)
+    job.execute_in_process(instance=instance, asset_selection=selected, raise_on_error=False)
+
+    assert {"agreeing/judge_splits", "opposing/human_agreement"} <= set(before)
+    assert "opposing/judge_splits" not in before
+    assert versions(instance, keys) == before
+    assert "0" not in {str(version) for version in before.values()}
+
+    [sentence] = {
+        event.step_failure_data.user_failure_data.description or ""
+        for event in first.all_events
+        if event.is_step_failure
+        and "human_a_hh" in str(event.step_key)
+        and event.step_failure_data.user_failure_data
+    }
+    assert sentence.startswith("Gate human_a_hh is closed: 0.4")
+    said, *_ = observed(instance, "opposing", "judge_splits")
+    assert str(said.description).startswith("Not run. Gate human_")
+
+    [seen] = observed(instance, "opposing", "label_files")
+    Evaluated(data / "opposing").label({"clarity": ([1, 2, 3], [1, 2, 3])})
+    job.execute_in_process(
+        instance=instance, asset_selection=[dg.AssetKey(["opposing", "human_labels"])]
+    )
+    changed, _ = observed(instance, "opposing", "label_files")
+    assert changed.data_version != seen.data_version
+    now = versions(instance, keys)
+    assert {name for name in now if now[name] != before[name]} == {"opposing/human_labels"}
+
+
+def observed(instance: dg.DagsterInstance, *key: str) -> list[dg.AssetObservation]:
+    """Return what was observed of an asset, latest first."""
+    records = instance.fetch_observations(dg.AssetKey(key), limit=10).records
+    return [record.asset_observation for record in records if record.asset_observation]
