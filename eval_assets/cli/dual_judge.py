@@ -80,12 +80,24 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
     code is 1 if every score is missing.
     """
     asked = read_document_query(query_id, query, docs)
+    answer = store_dual_judge_scores(asked, data, database_of(data, database))
+    click.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
+    return FAILED if answer["status"] == "error" else DONE
+
+
+def store_dual_judge_scores(asked: DocumentQuery, data: Path, path: Path) -> dict[str, object]:
+    """Ask two judges about the documents of a query, store what they say, and return it.
+
+    Args:
+        asked: The query.
+        data: The evaluation folder.
+        path: The DuckDB file.
+    """
     evaluation = _evaluation(data)
     _refuse_one_model_twice(evaluation.judges)
     today = datetime.now(tz=UTC).date()
     judges = live_judges(evaluation, environ=os.environ, today=today)
     keys = api_keys(evaluation.judges)
-    path = database_of(data, database)
     with ledger_of(data, evaluation, database=path) as ledger:
         left_usd = left_to_spend(ledger, evaluation, run_id=None, today=today)
         options = RequestOptions(keys, budget_usd=left_usd)
@@ -96,9 +108,7 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
         append_history(ledger, "dual_judgements", [asdict(judged)])
         with connect(path) as connection, transaction(connection):
             copy_ledger(ledger, connection)
-    answer = _answer(judged, summary, evaluation, latency_seconds=latency_seconds)
-    click.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
-    return FAILED if judged.status == "error" else DONE
+    return _answer(judged, summary, evaluation, latency_seconds=latency_seconds)
 
 
 def _evaluation(data: Path) -> Evaluation:

@@ -1,24 +1,35 @@
-"""`eval-assets serve`: labelling in the browser."""
+"""`eval-assets serve`: results, and labelling in the browser."""
 
+import os
+import secrets
 import socket
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.exit_codes import DONE, EXPECTED
 from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.results import stored_certificates, stored_irr
 from eval_assets.cli.study_files import (
     disagreements_now,
     judges_disagreements,
     quality_now,
     read_study,
 )
+from eval_assets.readers import read_evaluation
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
+TOKEN = "EVAL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
+"""Variable with the token that reads results from other machines."""
 
-@click.command(short_help="Serve pages on which people label, in the browser.")
+
+@click.command(short_help="Serve results, or pages on which people label, in the browser.")
 @data_option
 @database_option
 @click.option("--labels", is_flag=True, help="Serve each rater their own work.")
@@ -40,15 +51,20 @@ def serve(  # noqa: PLR0913 - one for each option
     host: str,
     port: int,
 ) -> int:
-    """Serve pages on which people label, in the browser, until it is stopped with Ctrl-C.
+    """Serve results, or pages on which people label, until it is stopped with Ctrl-C.
+
+    Without --labels and --lead these are the results, which nobody can change there: the report at
+    /, and as JSON /workshops/NAME/irr with the evaluation's name, /status, /certificates and
+    /health. Only this machine reads them, unless --host names another address: then a token is
+    needed, which EVAL_SERVE_TOKEN holds or the program makes and prints.
 
     Each rater has a link of their own, which is printed at the start and stays the same, and so
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the
     lead settles goes to adjudications.jsonl.
     """
-    if not (labels or lead):
-        raise click.UsageError("Name what to serve: --labels, --lead or both.")
     path = database_of(data, database)
+    if not (labels or lead):
+        return _serve_results(data, path, host=host, port=port)
     files = read_study(data, database=path)
     study = files.study
     if not study.raters:
@@ -56,8 +72,6 @@ def serve(  # noqa: PLR0913 - one for each option
             f"{data}/evaluation.yaml names no raters. Add: labelling: {{raters: [anna, ben]}}"
         )
     # The server takes half a second to import: not before the evaluation is known to be sound.
-    import uvicorn  # noqa: PLC0415
-
     from eval_assets.server import (  # noqa: PLC0415
         LeadSources,
         lead_token,
@@ -65,15 +79,8 @@ def serve(  # noqa: PLR0913 - one for each option
         rater_links,
     )
 
-    try:
-        listening = socket.create_server((host, port))
-    except OSError as error:
-        raise click.UsageError(f"{host}:{port}: {error.strerror}. Use another --port.") from error
+    listening = _listening(host, port)
     address = f"http://{host}:{listening.getsockname()[1]}"
-    if host not in _LOOPBACK:
-        click.echo(
-            "Links and labels travel unencrypted. Put a proxy that speaks HTTPS in front.", err=True
-        )
     between_judges = judges_disagreements(files, path) if judges else []
     sources = LeadSources(
         disagreements=lambda: disagreements_now(files, between_judges=between_judges),
@@ -89,9 +96,50 @@ def serve(  # noqa: PLR0913 - one for each option
         click.echo(f"{rater:20} {link}")
     if lead:
         click.echo(f"{'(lead)':20} {address}/lead/{lead_token(study)}")
+    _run(app, listening)
+    return DONE
+
+
+def _serve_results(data: Path, database: Path, *, host: str, port: int) -> int:
+    """Serve the results until Ctrl-C."""
+    name = read_evaluation(data).name
+    from eval_assets.server import Results, make_results_app  # noqa: PLC0415 - as below
+
+    results = Results(
+        name=name,
+        report=data / "out" / "report.html",
+        irr=lambda: stored_irr(data, database),
+        certificates=lambda: stored_certificates(data, database),
+        unavailable=EXPECTED,
+    )
+    listening = _listening(host, port)
+    address = f"http://{host}:{listening.getsockname()[1]}"
+    is_local = host in _LOOPBACK
+    token = "" if is_local else os.environ.get(TOKEN) or secrets.token_urlsafe()
+    click.echo(f"{address}/{f'?token={token}' if token else ''}")
+    _run(make_results_app(results, hosts=_LOOPBACK if is_local else ["*"], token=token), listening)
+    return DONE
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; warn if others can reach it."""
+    try:
+        listening = socket.create_server((host, port))
+    except OSError as error:
+        raise click.UsageError(f"{host}:{port}: {error.strerror}. Use another --port.") from error
+    if host not in _LOOPBACK:
+        click.echo(
+            "Links and labels travel unencrypted. Put a proxy that speaks HTTPS in front.", err=True
+        )
+    return listening
+
+
+def _run(app: "Starlette", listening: socket.socket) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn  # noqa: PLC0415 - as above
+
     click.echo("Serving until Ctrl-C.")
     # Links are secrets, and an access log would hold them.
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])
-    return DONE

@@ -1,7 +1,12 @@
 """Given files to records: every bad place is reported with file, line and remedy, all at once."""
 
 from eval_assets.readers.assignments import read_assignments
-from eval_assets.readers.documents import Document, DocumentQuery, read_document_query
+from eval_assets.readers.documents import (
+    Document,
+    DocumentQuery,
+    document_query,
+    read_document_query,
+)
 from eval_assets.readers.drafting import write_files
 from eval_assets.readers.evaluation import FILE, evaluations_in, read_evaluation
 from eval_assets.readers.folder_draft import complete_folder
@@ -28,6 +33,7 @@ __all__ = [
     "JudgedItems",
     "Labels",
     "complete_folder",
+    "document_query",
     "evaluations_in",
     "id_of",
     "import_files",

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,34 +56,62 @@ def read_document_query(query_id: str, query: str, docs: Path) -> DocumentQuery:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
     problems: list[InputProblem] = []
+    given = _parsed(docs, problems)
+    return document_query(query_id, query, given, file=str(docs), problems=problems)
+
+
+def document_query(
+    query_id: str,
+    query: str,
+    given: object,
+    *,
+    file: str = "docs",
+    problems: Sequence[InputProblem] = (),
+) -> DocumentQuery:
+    """Return the query, checked with its documents before anything is asked.
+
+    Args:
+        query_id: Number of the query, as typed.
+        query: The query.
+        given: The documents as JSON has them: a list of objects with `id` and `content`.
+        file: What the documents are called in messages.
+        problems: What is already known to be wrong; if anything is, `given` is not looked at.
+
+    Raises:
+        ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
+    """
+    found: list[InputProblem] = []
     number = int(query_id) if _ID.fullmatch(query_id.strip()) else 0
     if number < 1:
         what = f"{query_id} is not a positive integer"
-        problems.append(InputProblem("--query-id", None, None, what, "Use a number from 1 on"))
+        found.append(InputProblem("--query-id", None, None, what, "Use a number from 1 on"))
     if not query.strip():
         what = "the query is empty"
-        problems.append(InputProblem("--query", None, None, what, "Write what is searched for"))
-    documents = _documents(docs, problems)
-    raise_all(problems, source=docs.name)
+        found.append(InputProblem("--query", None, None, what, "Write what is searched for"))
+    found += problems
+    documents = [] if problems else _documents(given, file, found)
+    raise_all(found, source=file)
     return DocumentQuery(number, query, tuple(documents))
 
 
-def _documents(path: Path, problems: list[InputProblem]) -> list[Document]:
-    """Return the documents without fault; note the faults of the others."""
+def _parsed(path: Path, problems: list[InputProblem]) -> object:
+    """Return what a JSON file holds; note why it cannot be read."""
     file = str(path)
     try:
-        given: object = json.loads(read_text(path, file=file))
+        return json.loads(read_text(path, file=file))
     except InputError as error:
         problems.append(error.problem)
-        return []
     except json.JSONDecodeError as error:
         what = f"the file is not JSON ({error.msg})"
         problems.append(InputProblem(file, error.lineno, None, what, _SHAPE))
-        return []
     except (RecursionError, ValueError):
         what = "the file is nested too deeply, or holds a number too long"
         problems.append(InputProblem(file, None, None, what, _SHAPE))
-        return []
+    return None
+
+
+def _documents(given: object, file: str, problems: list[InputProblem]) -> list[Document]:
+    """Return the documents without fault; note the faults of the others."""
     if not isinstance(given, list) or not given:
         what = "the list is empty" if given == [] else "the file is not a list"
         problems.append(InputProblem(file, None, None, what, _SHAPE))

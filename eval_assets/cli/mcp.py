@@ -1,0 +1,97 @@
+"""`eval-assets mcp`: judging and results as tools of the Model Context Protocol."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from eval_assets.cli.dual_judge import store_dual_judge_scores
+from eval_assets.cli.exit_codes import DONE, EXPECTED, error_lines
+from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.results import stored_certificates, stored_gates, stored_irr
+from eval_assets.readers import document_query, read_evaluation
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+
+@click.command(short_help="Offer judging and results to agents, by MCP.")
+@data_option
+@database_option
+def mcp(data: Path, database: Path | None) -> int:
+    """Offer tools to an agent on standard input and output, by the Model Context Protocol.
+
+    store_dual_judge_scores asks two judges, within the budget, and stores what they say;
+    human_agreement, gates and certificates only read. Needs the extra: pip install
+    'eval-assets[mcp]'.
+    """
+    try:
+        server = make_server(data, database_of(data, database))
+    except ModuleNotFoundError as error:
+        if error.name != "fastmcp":
+            raise
+        raise click.UsageError("FastMCP is missing: pip install 'eval-assets[mcp]'") from error
+    server.run(show_banner=False)
+    return DONE
+
+
+def make_server(data: Path, database: Path) -> "FastMCP":
+    """Return the server with its tools.
+
+    Args:
+        data: The evaluation folder.
+        database: The DuckDB file.
+
+    Raises:
+        ModuleNotFoundError: If FastMCP is not installed.
+    """
+    from fastmcp import FastMCP  # noqa: PLC0415 - an extra
+
+    server: FastMCP = FastMCP("eval-assets", instructions="Can this LLM judge be trusted?")
+    reads = {"readOnlyHint": True}
+
+    def ask(query_id: int, query: str, docs: list[dict[str, Any]]) -> dict[str, Any]:
+        """Ask two judges how relevant each document is to a query, from 0 to 1, and store it.
+
+        Each document has an id (integer) and a content (text). Nothing is asked again that was
+        answered before; a missing score is null.
+        """
+        return _answer(
+            lambda: store_dual_judge_scores(
+                document_query(str(query_id), query, docs), data, database
+            )
+        )
+
+    def human_agreement() -> dict[str, Any]:
+        """Return how far human raters agree, by question and overall, as measured last."""
+        nothing = {"error": f"Nothing is measured yet. Run: eval-assets run --data {data}"}
+        return _answer(lambda: stored_irr(data, database) or nothing)
+
+    def gates() -> dict[str, Any]:
+        """Return whether judges may be tuned: each gate's verdict on the data as it is now."""
+        return _answer(
+            lambda: {
+                "evaluation": read_evaluation(data).name,
+                "gates": stored_gates(data, database),
+            }
+        )
+
+    def certificates() -> dict[str, Any]:
+        """Return which judge may stand in for a rater on which question, and whether it holds."""
+        return _answer(lambda: {"certificates": stored_certificates(data, database)})
+
+    server.tool(ask, name="store_dual_judge_scores")
+    for tool in (human_agreement, gates, certificates):
+        server.tool(tool, annotations=reads)
+    return server
+
+
+def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what a tool answers; an expected error is an answer too, a line each."""
+    try:
+        return work()
+    except (*EXPECTED, ExceptionGroup) as error:
+        if isinstance(error, ExceptionGroup) and error.split(EXPECTED)[1] is not None:
+            raise
+        return {"error": "\n".join(error_lines(error))}

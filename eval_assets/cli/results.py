@@ -1,0 +1,57 @@
+"""Stored results in the types of JSON, for `serve` and `mcp`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from eval_assets.agreement import irr_result
+from eval_assets.cli.gates import gate_json
+from eval_assets.readers import read_evaluation, source_fingerprints
+from eval_assets.store import connect, human_ratings, judge_gates, read_table
+
+WAIT_SECONDS = 20
+"""How long a request waits for a run that holds the database."""
+
+
+def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
+    """Return the agreement of humans as measured last; None if nothing is measured yet."""
+    if not database.exists():
+        return None
+    evaluation = read_evaluation(data)
+    with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
+        agreement = read_table(connection, "human_agreement")
+        if agreement.empty:
+            return None
+        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+        return irr_result(
+            evaluation,
+            human_ratings(connection, evaluation),
+            agreement,
+            read_table(connection, "label_findings"),
+            outcomes,
+        )
+
+
+def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
+    """Return each gate's verdict on the data and minimums as they are now."""
+    evaluation = read_evaluation(data)
+    with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
+        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+    return [gate_json(outcome) for outcome in outcomes]
+
+
+def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
+    """Return what was shown of judges, and whether it still holds; empty if nothing was."""
+    if not database.exists():
+        return []
+    with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
+        rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
+    plain = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    return [{str(name): _plain(name, value) for name, value in row.items()} for row in plain]
+
+
+def _plain(name: object, value: object) -> object:
+    """Return a value in the types of JSON; a certificate is JSON already."""
+    if name == "certificate" and isinstance(value, str):
+        return json.loads(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

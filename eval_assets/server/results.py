@@ -1,0 +1,147 @@
+"""Results for people and programs: the report, and what it is made from as JSON; read-only."""
+
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_HEADERS = {
+    # The report is one file: its scripts and styles stand in it.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """Where the results of one evaluation come from, each time somebody asks.
+
+    Args:
+        name: The evaluation's name, by which it is addressed.
+        report: The report as HTML; it may not exist yet.
+        irr: Returns the agreement of humans; None if nothing is measured yet.
+        certificates: Returns what was shown of judges.
+        unavailable: Errors that say that the results cannot be read now.
+    """
+
+    name: str
+    report: Path
+    irr: Callable[[], dict[str, Any] | None]
+    certificates: Callable[[], list[dict[str, Any]]]
+    unavailable: tuple[type[Exception], ...]
+
+
+def make_results_app(results: Results, *, hosts: Sequence[str], token: str = "") -> Starlette:
+    """Return the application that serves results; nothing can be changed through it.
+
+    Args:
+        results: What it serves.
+        hosts: Names under which the server may be addressed.
+        token: What a request must bring along, as `Authorization: Bearer …` or `?token=…`; empty
+            for a server that only this machine reaches.
+    """
+    pages = _ResultPages(results)
+    return Starlette(
+        routes=[
+            Route("/", pages.report),
+            Route("/health", _health),
+            Route("/status", pages.status),
+            Route("/certificates", pages.certificates),
+            Route("/workshops/{workshop_id}/irr", pages.irr),
+        ],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
+            Middleware(_WithToken, token=token),
+            Middleware(GZipMiddleware, minimum_size=1000),
+        ],
+        exception_handlers=dict.fromkeys((*results.unavailable, ExceptionGroup), _unavailable),
+    )
+
+
+class _ResultPages:
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    def report(self, _: Request) -> Response:
+        """The report as the last run wrote it."""
+        if not self._results.report.is_file():
+            return PlainTextResponse("Nothing is measured yet.", status_code=404, headers=_HEADERS)
+        return HTMLResponse(self._results.report.read_text("utf-8"), headers=_HEADERS)
+
+    def irr(self, request: Request) -> Response:
+        """Agreement of humans, by question and overall."""
+        asked = request.path_params["workshop_id"]
+        if asked != self._results.name:
+            return _error(404, f"There is no evaluation {asked} here, but {self._results.name}.")
+        found = self._results.irr()
+        return _json(found) if found else _error(404, "Nothing is measured yet.")
+
+    def status(self, _: Request) -> Response:
+        """Whether agreement can be measured, and on how many ratings."""
+        found = self._results.irr()
+        if not found:
+            return _json({"has_sufficient_data": False, "ready_for_calculation": False})
+        details = {name: value for name, value in found["details"].items() if name != "gates"}
+        is_enough = details["error"] is None
+        return _json(
+            {
+                "workshop_id": found["workshop_id"],
+                "has_sufficient_data": is_enough,
+                "ready_for_calculation": is_enough,
+                **details,
+            }
+        )
+
+    def certificates(self, _: Request) -> Response:
+        """What was shown of judges, and whether it still holds."""
+        return _json(self._results.certificates())
+
+
+class _WithToken:
+    """Refuses every request without the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._token:
+            request = Request(scope)
+            given = request.headers.get("authorization", "").removeprefix("Bearer ")
+            given = given or request.query_params.get("token", "")
+            if not hmac.compare_digest(given.encode(), self._token.encode()):
+                await _error(401, "A token is needed.")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _health(_: Request) -> Response:
+    return _json({"status": "ok"})
+
+
+def _unavailable(_: Request, error: Exception) -> Response:
+    errors = error.exceptions if isinstance(error, ExceptionGroup) else [error]
+    return _error(503, "\n".join(map(str, errors)))
+
+
+def _json(content: object) -> JSONResponse:
+    return JSONResponse(content, headers=_HEADERS)
+
+
+def _error(status: int, what: str) -> JSONResponse:
+    return JSONResponse({"error": what}, status_code=status, headers=_HEADERS)
