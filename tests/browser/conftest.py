@@ -30,9 +30,12 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator["Browser"]:
-    """One browser for all tests."""
+    """One browser for all tests of this package.
+
+    It ends with them: while it runs, so does an event loop, and no other test could start one.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright installed")
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine: apt-get install chromium")

@@ -31,7 +31,7 @@ Ratings = Mapping[str, Sequence[Sequence[float]]]
 
 BEHIND_THE_GATES = sorted(
     key.to_user_string()
-    for key in dg.AssetSelection.groups("judge_tuning").resolve(list(defs.assets or []))  # type: ignore[arg-type]
+    for key in dg.AssetSelection.groups("judge_tuning").resolve(defs.resolve_asset_graph())
 )
 """Assets that a closed gate holds back."""
 
