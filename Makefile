@@ -43,7 +43,8 @@ test: lint
 	$(BIN)/python -m pytest --numprocesses auto
 
 test-slow: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core .venv/duckdb-2
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow tests/browser
+	$(BIN)/python -m pytest -m slow --ignore tests/browser
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto \
 	  tests/unit/store tests/properties/test_store_ratings.py
 

@@ -34,7 +34,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 def browser() -> Iterator["Browser"]:
     """One browser for all tests of this package.
 
-    It ends with them: while it runs, so does an event loop, and no other test could start one.
+    While it runs, so does an event loop, and no other test of the same process could start one.
     """
     playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright installed")
     if CHROMIUM is None:
