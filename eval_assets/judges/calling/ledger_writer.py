@@ -1,12 +1,13 @@
-"""The way into the ledger: what arrives together is committed together, off the event loop."""
+"""The way into the ledger: what arrives together is committed together, in a thread of its own."""
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
-from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import Answer, ModelRequest, Subject
@@ -16,10 +17,11 @@ _Result = TypeVar("_Result")
 
 
 class LedgerWriter:
-    """Claims requests and records attempts without holding up the event loop.
+    """Claims requests and records attempts without holding up the event loop, or waiting for it.
 
     A commit begins as soon as there is something to commit; what arrives while it is under way goes
-    into the next one. So a slow ledger makes for few commits, not for few requests.
+    into the next one. So a slow ledger makes for few commits, not for few requests. The thread goes
+    from one commit to the next by itself: a busy event loop delays no reply on its way to the disk.
 
     Args:
         ledger: Ledger to write to.
@@ -34,7 +36,8 @@ class LedgerWriter:
         self._claims: dict[str, Request] = {}
         self._recorded: asyncio.Future[None] | None = None
         self._claimed: asyncio.Future[dict[str, Reply | ClaimState]] | None = None
-        self._writer: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+        self._handing_over = threading.Lock()
 
     async def record(self, *attempts: Attempt) -> None:
         """Return when the attempts are committed.
@@ -42,25 +45,27 @@ class LedgerWriter:
         Raises:
             Exception: What the ledger raises; then nothing is recorded any more.
         """
-        self._attempts += attempts
-        if self._recorded is None:
-            self._recorded = asyncio.get_running_loop().create_future()
-        await self._committed(self._recorded)
+        with self._handing_over:
+            self._attempts += attempts
+            self._recorded = recorded = self._recorded or self._begin(self._record)
+        await asyncio.shield(recorded)
 
     async def claim(self, request: Request) -> Reply | ClaimState:
         """Claim a request; see `Ledger.claim`."""
-        self._claims[request.call_key] = request
-        if self._claimed is None:
-            self._claimed = asyncio.get_running_loop().create_future()
-        return (await self._committed(self._claimed))[request.call_key]
+        with self._handing_over:
+            self._claims[request.call_key] = request
+            self._claimed = claimed = self._claimed or self._begin(self._claim)
+        return (await asyncio.shield(claimed))[request.call_key]
 
     def release(self, *call_keys: str) -> None:
         """Give up claims with the next ones: the requests are not sent again."""
-        self._released.update(call_keys)
+        with self._handing_over:
+            self._released.update(call_keys)
 
     def remember(self, refused: Refusal) -> None:
         """Record with the next attempts what an endpoint does not take."""
-        self._refused.append(refused)
+        with self._handing_over:
+            self._refused.append(refused)
 
     def require_working(self) -> None:
         """Raise what the ledger raised, if it did: nothing is to be paid that cannot be kept."""
@@ -69,51 +74,38 @@ class LedgerWriter:
 
     async def close(self) -> None:
         """Wait until everything handed over is committed."""
-        if self._writer is not None:
-            await self._writer
+        await asyncio.to_thread(self._thread.shutdown)
 
-    async def _committed(self, commit: asyncio.Future[_Result]) -> _Result:
-        """Return what comes of a commit that is to be made."""
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write())
-        # Shielded: what a cancelled caller has handed over is written all the same.
-        return await asyncio.shield(commit)
+    def _begin(self, write: Callable[[], _Result]) -> "asyncio.Future[_Result]":
+        """Let the thread write, after what it is at."""
+        # Those who wait shield it: what a cancelled caller has handed over is written all the same.
+        written = asyncio.wrap_future(self._thread.submit(write))
+        written.add_done_callback(self._heed)
+        return written
 
-    async def _write(self) -> None:
-        """Commit what waits until nothing does; what was paid for comes first."""
-        while self._recorded or self._claimed:
-            if (recorded := self._recorded) is not None:
-                self._recorded = None
-                attempts, self._attempts = self._attempts, []
-                refused, self._refused = self._refused, []
-                await self._commit(recorded, partial(self._record, attempts, refused))
-            if (claimed := self._claimed) is not None:
-                self._claimed = None
-                released, self._released = self._released, set()
-                claims, self._claims = self._claims, {}
-                await self._commit(claimed, partial(self._claim, released, list(claims.values())))
+    def _heed(self, written: "asyncio.Future[Any]") -> None:
+        """Keep what the ledger raised."""
+        self._failure = self._failure or written.exception()
 
-    async def _commit(self, commit: asyncio.Future[_Result], write: Callable[[], _Result]) -> None:
-        """Write in a thread, and wake whoever waits for it."""
-        writing = asyncio.create_task(asyncio.to_thread(write))
-        await asyncio.wait([writing])
-        if (error := writing.exception()) is not None:
-            self._failure = error
-            commit.set_exception(error)
-        else:
-            commit.set_result(writing.result())
-
-    def _record(self, attempts: Sequence[Attempt], refused: Sequence[Refusal]) -> None:
+    def _record(self) -> None:
+        """Commit the attempts that wait; in the thread."""
+        with self._handing_over:
+            self._recorded = None
+            attempts, self._attempts = self._attempts, []
+            refused, self._refused = self._refused, []
         self.ledger.record(attempts)
         if refused:
             self.ledger.record_refusals(refused)
 
-    def _claim(
-        self, released: set[str], claims: Sequence[Request]
-    ) -> dict[str, Reply | ClaimState]:
+    def _claim(self) -> dict[str, Reply | ClaimState]:
+        """Claim the requests that wait; in the thread."""
+        with self._handing_over:
+            self._claimed = None
+            released, self._released = self._released, set()
+            claims, self._claims = self._claims, {}
         if released:
             self.ledger.release(released)
-        return self.ledger.claim(claims)
+        return self.ledger.claim(list(claims.values()))
 
 
 def request_row(

@@ -1,6 +1,7 @@
 """Attempts on their way into the ledger."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
@@ -34,66 +35,68 @@ def request(number: int) -> Request:
     return Request(f"k{number}", "gpt", "judging", "gpt-6-luna", "{}", 0.01)
 
 
-class SlowLedger(MemoryLedger):
-    """A ledger that takes its time."""
+class WaitingLedger(MemoryLedger):
+    """A ledger whose commits wait for the test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_at_work = threading.Event()
+        self.may_end = threading.Event()
 
     def record(self, made: Sequence[Attempt]) -> None:
-        """Keep attempts, slowly."""
-        time.sleep(0.05)
+        """Keep attempts when the test allows it."""
+        self.is_at_work.set()
+        self.may_end.wait()
         super().record(made)
 
 
-def test_what_arrives_together_is_committed_together() -> None:
-    ledger = SlowLedger()
+def test_recording_returns_only_when_it_is_committed_and_the_event_loop_goes_on_meanwhile() -> None:
+    ledger = WaitingLedger()
 
     async def scenario() -> None:
-        writer = LedgerWriter(ledger)
-        await asyncio.gather(*(writer.record(attempt(number)) for number in range(100)))
-
-    asyncio.run(scenario())
-    assert [each.call_key for each in ledger.attempts] == [f"k{number}" for number in range(100)]
-    assert ledger.n_commits == 1
-
-
-def test_recording_returns_only_when_it_is_committed() -> None:
-    ledger = SlowLedger()
-
-    async def scenario() -> None:
-        writer = LedgerWriter(ledger)
-        await writer.record(attempt(0))
+        recording = asyncio.create_task(LedgerWriter(ledger).record(attempt(0)))
+        await asyncio.to_thread(ledger.is_at_work.wait)
+        await asyncio.sleep(0)
+        assert not recording.done()
+        ledger.may_end.set()
+        await recording
         assert len(ledger.attempts) == 1
 
     asyncio.run(scenario())
 
 
 def test_the_attempt_of_a_cancelled_task_is_still_committed() -> None:
-    ledger = SlowLedger()
+    ledger = WaitingLedger()
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
         task = asyncio.create_task(writer.record(attempt(0)))
-        await asyncio.sleep(0)
+        await asyncio.to_thread(ledger.is_at_work.wait)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        ledger.may_end.set()
         await writer.close()
 
     asyncio.run(scenario())
     assert len(ledger.attempts) == 1
 
 
-def test_the_event_loop_goes_on_meanwhile() -> None:
-    ledger = SlowLedger()
+def test_a_busy_event_loop_delays_no_commit() -> None:
+    ledger = WaitingLedger()
 
-    async def scenario() -> int:
-        writer, ticks = LedgerWriter(ledger), 0
-        task = asyncio.create_task(writer.record(attempt(0)))
-        while not task.done():
-            await asyncio.sleep(0.005)
-            ticks += 1
-        return ticks
+    async def scenario() -> None:
+        writer = LedgerWriter(ledger)
+        first = asyncio.create_task(writer.record(attempt(0)))
+        await asyncio.to_thread(ledger.is_at_work.wait)
+        second = asyncio.create_task(writer.record(attempt(1)))
+        await asyncio.sleep(0)
+        ledger.may_end.set()
+        while ledger.n_commits < 2:
+            time.sleep(0.001)  # noqa: ASYNC251 - the loop is kept busy on purpose
+        await asyncio.gather(first, second)
 
-    assert asyncio.run(scenario()) >= 5
+    asyncio.run(scenario())
 
 
 class LoggingLedger(MemoryLedger):
@@ -140,17 +143,38 @@ def test_claims_wait_for_a_commit_together_behind_what_was_paid_for() -> None:
 
 
 def test_what_arrives_during_a_commit_goes_into_the_next_one() -> None:
-    ledger = SlowLedger()
+    ledger = WaitingLedger()
 
     async def scenario() -> None:
         writer = LedgerWriter(ledger)
         first = asyncio.create_task(writer.record(attempt(0)))
-        await asyncio.sleep(0.01)
-        await asyncio.gather(first, *(writer.record(attempt(number)) for number in range(1, 50)))
+        await asyncio.to_thread(ledger.is_at_work.wait)
+        later = [asyncio.create_task(writer.record(attempt(number))) for number in range(1, 50)]
+        await asyncio.sleep(0)
+        ledger.may_end.set()
+        await asyncio.gather(first, *later)
 
     asyncio.run(scenario())
     assert len(ledger.attempts) == 50
     assert ledger.n_commits == 2
+
+
+def test_what_a_ledger_raises_is_raised_before_the_next_request() -> None:
+    class FullLedger(MemoryLedger):
+        def record(self, made: Sequence[Attempt]) -> None:
+            """Keep nothing."""
+            del made
+            raise OSError("the disk is full")
+
+    async def scenario() -> None:
+        writer = LedgerWriter(FullLedger())
+        writer.require_working()
+        with pytest.raises(OSError, match="full"):
+            await writer.record(attempt(0))
+        with pytest.raises(OSError, match="full"):
+            writer.require_working()
+
+    asyncio.run(scenario())
 
 
 def test_a_claim_of_what_was_answered_meanwhile_brings_the_reply() -> None:

@@ -1,6 +1,7 @@
 """Tasks of several models side by side."""
 
 import asyncio
+import gc
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -75,3 +76,16 @@ def test_no_more_tasks_are_open_than_the_client_has_room_for() -> None:
     progress = asyncio.run(do(*[task] * 50, most=7))
     assert most == 7
     assert (progress.n_done, progress.n_total) == (50, 50)
+
+
+def test_what_was_imported_is_no_garbage_to_look_through_while_requests_are_sent() -> None:
+    n_frozen = []
+
+    async def task() -> bool:
+        n_frozen.append(gc.get_freeze_count())
+        return True
+
+    asyncio.run(do(task))
+
+    assert n_frozen[0] > 0
+    assert gc.get_freeze_count() == 0
