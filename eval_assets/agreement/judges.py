@@ -166,7 +166,7 @@ def _by_response(
         return pd.DataFrame()
     response = np.concatenate([given.unit for _, given in pooled])
     question = np.repeat(np.arange(len(pooled)), [len(given.unit) for _, given in pooled])
-    value = np.concatenate([_on_unit_scale(q, given.value) for q, given in pooled])
+    value = np.concatenate([q.scale.to_unit(given.value) for q, given in pooled])
     clusters, alphas = alpha_by_cluster(response, response * len(pooled) + question, value)
     units, n_scores = np.unique(response * len(pooled) + question, return_counts=True)
     n_compared = np.where(n_scores > 1, n_scores, 0)
@@ -202,9 +202,7 @@ def _kappas(
     Micro pools all units; macro is the mean over prompts, each question by itself. With more than
     two judges, both are means over the pairs of judges.
     """
-    scores = np.concatenate(
-        [_on_unit_scale(question, given.matrix()) for question, given in pooled]
-    )
+    scores = np.concatenate([q.scale.to_unit(given.matrix()) for q, given in pooled])
     n_prompts = int(prompts.max(initial=-1)) + 1
     prompt = np.concatenate([prompts + n_prompts * place for place in range(len(pooled))])
     macro, micro = [], []
@@ -221,13 +219,9 @@ def _mean(values: Iterable[float]) -> float:
     return math.fsum(defined) / len(defined) if defined else math.nan
 
 
-def _on_unit_scale(question: RubricQuestion, values: Floats) -> Floats:
-    return (values - question.scale.low) / (question.scale.high - question.scale.low)
-
-
 def _interpretation(alpha: float, pooled: list[tuple[RubricQuestion, LongRatings]]) -> str:
     """Return the name of alpha's band, or why alpha is undefined."""
-    scores = np.concatenate([_on_unit_scale(question, given.value) for question, given in pooled])
+    scores = np.concatenate([q.scale.to_unit(given.value) for q, given in pooled])
     if math.isnan(alpha):
         is_compared = any((np.bincount(given.unit) > 1).any() for _, given in pooled)
         if not is_compared:

@@ -84,5 +84,5 @@ def _pairs(
     for place, unit in enumerate(units):
         one, other = scores[place * n_judges : place * n_judges + 2]
         if one.status == "ok" and other.status == "ok":
-            low, width = unit.question.scale.low, unit.question.scale.high - unit.question.scale.low
-            yield (one.score - low) / width, (other.score - low) / width
+            to_unit = unit.question.scale.to_unit
+            yield to_unit(one.score), to_unit(other.score)

@@ -245,9 +245,7 @@ def _of_single_labels(
     skipped = mine["skipped"].to_numpy(dtype=bool)
     yield "skipped_share", (float(skipped.mean()), len(mine))
     scale = measured.question.scale
-    by_others = (_row_mean(measured.others(str(mine["rater_id"].iloc[0]))) - scale.low) / (
-        scale.high - scale.low
-    )
+    by_others = scale.to_unit(_row_mean(measured.others(str(mine["rater_id"].iloc[0]))))
     if skipped.any() and not skipped.all():
         differ = _mean(by_others[rows[skipped]]) - _mean(by_others[rows[~skipped]])
         yield "skipped_difference", (differ, int(skipped.sum()))
@@ -268,7 +266,7 @@ def _drift(
     measured: _Question, mine: pd.DataFrame, by_others: Floats, rows: NDArray[np.int64]
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     scale = measured.question.scale
-    own = (mine["value"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)
+    own = scale.to_unit(mine["value"].to_numpy(dtype=np.float64))
     times = mine["labelled_at"].to_numpy(dtype=object)
     known = ~np.isnan(own - by_others[rows]) & mine["labelled_at"].notna().to_numpy()
     order = np.argsort(times[known].astype(str), kind="stable")
