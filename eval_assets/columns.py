@@ -29,9 +29,11 @@ LABEL_COLUMNS = (
     "skip_reason",
     "round",
     "guideline_hash",
+    "details",
     "source",
 )
-"""A human rating; `value` is NaN only if `skipped`; `source` is `file:line`."""
+"""A human rating; `value` is NaN only if `skipped`; `details` is the JSON object of whatever else a
+session says of the label; `source` is `file:line`."""
 
 REJECTED_COLUMNS = ("file", "line", "column", "what", "remedy", "rater_id", "question_id")
 """A row of a label file that is not stored as a label, and why."""

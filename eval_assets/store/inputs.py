@@ -10,7 +10,7 @@ import pandas as pd
 from eval_assets.columns import REJECTED_COLUMNS
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.connection import StoreError
-from eval_assets.store.tables import replace_rows
+from eval_assets.store.tables import columns_of, replace_rows
 
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
@@ -59,11 +59,14 @@ def write_labels(
     earlier = labels.head(0) if earlier is None else earlier
     rejected = pd.DataFrame(columns=list(REJECTED_COLUMNS)) if rejected is None else rejected
     skipped = labels["skipped"].astype(bool)
-    kept = ["response_id", "question_id", "rater_id", "labelled_at", "round", "source"]
-    further = ["value", "confidence", "notes", "guideline_hash"]
-    replace_rows(connection, "human_labels", labels.loc[~skipped, [*kept, *further]])
-    replace_rows(connection, "skipped_labels", labels.loc[skipped, [*kept, "skip_reason"]])
-    replace_rows(connection, "earlier_labels", earlier[[*kept, "value", "guideline_hash"]])
+    given = {
+        "human_labels": labels[~skipped],
+        "skipped_labels": labels[skipped],
+        "earlier_labels": earlier,
+    }
+    for table, rows in given.items():
+        kept = [column.name for column in columns_of(connection, table) if column.name in rows]
+        replace_rows(connection, table, rows[kept])
     replace_rows(connection, "rejected_rows", rejected)
 
 

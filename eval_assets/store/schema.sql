@@ -76,6 +76,7 @@ CREATE TABLE IF NOT EXISTS human_labels (
     notes VARCHAR,
     round INTEGER NOT NULL,                -- of the ratings of a unit, only the latest are here
     guideline_hash VARCHAR,                -- of what the rater was shown, if the labels say so
+    details JSON,                          -- whatever else a session says of the label
     source VARCHAR NOT NULL                -- file:line
 );
 
@@ -97,7 +98,11 @@ CREATE TABLE IF NOT EXISTS skipped_labels (
     rater_id VARCHAR NOT NULL,
     skip_reason VARCHAR,
     labelled_at VARCHAR,
+    confidence VARCHAR,
+    notes VARCHAR,
     round INTEGER NOT NULL,
+    guideline_hash VARCHAR,
+    details JSON,
     source VARCHAR NOT NULL
 );
 

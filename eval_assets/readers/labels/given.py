@@ -17,6 +17,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "skip_reason": ("skip_reason",),
     "round": ("round",),
     "guideline_hash": ("guideline_hash",),
+    "details": ("details",),
 }
 """What a label says beside its unit, with the columns under which it is accepted."""
 

@@ -1,6 +1,7 @@
 """Labelling sessions and their exports: one rater's labels in one dimension."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers._problems import shown
@@ -14,6 +15,10 @@ _KEYS = {
     "labelled_at": "timestamp",
     "skip_reason": "skipReason",
 }
+_AS_NAMED = ("confidence", "notes", "skipped")
+_RATINGS = ("rating", "triggerCorrect", "technicallyCorrect", "completenessScore")
+_READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", "totalScenarios", "withdrawn"}
+_READ_OF_LABEL = {*_KEYS.values(), *_AS_NAMED, *_RATINGS, "history", "repeat"}
 
 
 def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
@@ -36,11 +41,15 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
         table.stripped("round"),
         strict=True,
     )
-    for place, given, dimension, labeler, number in exports:
+    of_sessions = {
+        name: cells for name, cells in table.columns.items() if name not in _READ_OF_SESSION
+    }
+    for row, (place, given, dimension, labeler, number) in enumerate(exports):
         if not isinstance(given, list):
             what, remedy = "this is not a list of labels", "Export the session again"
             raise InputError(InputProblem(table.file, place, "labels", what, remedy))
         question = _question_of(dimension, question_ids)
+        of_session = {name: cells[row] for name, cells in of_sessions.items()}
         for line, label in enumerate(given, start=line + 1):  # noqa: B020 - counted on
             wrong = _problem(label)
             if wrong is not None:
@@ -51,6 +60,7 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
             fields = {"question_id": question, "rating": rating, **_fields(label)}
             fields["rater_id"] = fields["rater_id"] or labeler
             fields["round"] = number
+            fields["details"] = _details({**of_session, **label})
             labels.append((line, key, fields))
     return labels_one_by_one(table.file, labels, bad_rows, headers=_KEYS)
 
@@ -70,7 +80,7 @@ def _problem(label: object) -> tuple[str, str, str] | None:
 def _fields(label: dict[str, object]) -> dict[str, str | None]:
     """Return what the label says beside its question and rating."""
     named = {field: key for field, key in _KEYS.items() if field != "question_id"}
-    named |= {field: field for field in ("confidence", "notes", "skipped")}
+    named |= {field: field for field in _AS_NAMED}
     hashes = label.get("hashes")
     return {
         **{field: as_text(label.get(key)) for field, key in named.items()},
@@ -78,9 +88,19 @@ def _fields(label: dict[str, object]) -> dict[str, str | None]:
     }
 
 
+def _details(said: Mapping[str, object]) -> str | None:
+    """Return as JSON what session and label say that no other field holds."""
+    rest = {
+        key: value
+        for key, value in said.items()
+        if key not in _READ_OF_LABEL and value not in (None, "", [], {})
+    }
+    return json.dumps(rest, ensure_ascii=False, default=str) if rest else None
+
+
 def _ratings(label: dict[str, object]) -> Iterator[tuple[str, str | None]]:
     """Yield key and rating of each rating in the label; code is valid if it parses and runs."""
-    for key in ("rating", "triggerCorrect", "technicallyCorrect", "completenessScore"):
+    for key in _RATINGS:
         if label.get(key) is not None:
             yield key, as_text(label[key])
     code = [as_text(label.get(key)) for key in ("codeParses", "codeRuns")]

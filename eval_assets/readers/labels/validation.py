@@ -89,6 +89,7 @@ def checked_labels(
         "labelled_at": _labelled_at(findings, given),
         "skipped": skipped,
         "round": _rounds(findings, given),
+        "details": per_distinct(given.stripped("details"), _as_json),
         "source": [f"{table.file}:{line}" for line in table.lines],
     }
     as_given = {name: given.stripped(name) for name in LABEL_COLUMNS if name not in columns}
@@ -236,6 +237,16 @@ def _rounds(findings: Findings, given: GivenLabels) -> list[int]:
         lambda row: (f"{shown(cells[row])} is not a round", "Count rounds 1, 2, 3"),
     )
     return rounds
+
+
+def _as_json(cell: str | None) -> str | None:
+    """Return a JSON object as it is, and any other text as a JSON string."""
+    if cell is None:
+        return None
+    try:
+        return cell if isinstance(json.loads(cell), dict) else json.dumps(cell)
+    except ValueError:
+        return json.dumps(cell)
 
 
 def _off_scale(cell: str | None, question: RubricQuestion) -> WhatAndRemedy:

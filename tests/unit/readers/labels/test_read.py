@@ -51,6 +51,7 @@ def test_the_long_form_is_read(write: Write) -> None:
         "skip_reason": None,
         "round": 1,
         "guideline_hash": None,
+        "details": None,
         "source": "labels.csv:2",
     }
     assert math.isnan(second["value"])
@@ -542,6 +543,59 @@ def export(dimension: str, *given: dict[str, object], **more: object) -> str:
         "labels": list(given),
     }
     return json.dumps({**session, **more})
+
+
+def test_what_a_session_says_beyond_its_labels_is_kept(write: Write) -> None:
+    label = {
+        "scenarioId": "a1",
+        "codeParses": True,
+        "codeRuns": False,
+        "codeIssues": ["no import"],
+        "confidence": "low",
+        "notes": "n",
+    }
+    skipped = {"scenarioId": "a2", "skipped": True, "notes": "odd", "missingElements": ["x"]}
+    folder = write(
+        {
+            "evaluation.yaml": RUBRIC_OF_SESSIONS,
+            "labels/a.json": export("code-validity", label, skipped),
+        }
+    )
+
+    rows = labels(folder).ratings
+
+    assert [json.loads(row) for row in rows["details"]] == [
+        {
+            "exportedAt": "2026-11-21T04:00:00Z",
+            "runId": "run-1",
+            "codeParses": True,
+            "codeRuns": False,
+            "codeIssues": ["no import"],
+        },
+        {
+            "exportedAt": "2026-11-21T04:00:00Z",
+            "runId": "run-1",
+            "missingElements": ["x"],
+        },
+    ]
+    assert list(rows["notes"]) == ["n", "odd"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "kept"), [('{"page": 3}', {"page": 3}), ("seen twice", "seen twice"), ("", None)]
+)
+def test_a_column_of_details_is_kept_as_json(write: Write, cell: str, kept: object) -> None:
+    quoted = cell.replace('"', '""')
+    folder = write(
+        {
+            "labels.csv": "response_id,rater_id,question_id,rating,details\n"
+            f'a1,u1,helpfulness,4,"{quoted}"\n'
+        }
+    )
+
+    details = labels(folder).ratings["details"].iloc[0]
+
+    assert (details and json.loads(details)) == kept
 
 
 def test_session_exports_are_read(write: Write) -> None:
