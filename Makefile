@@ -44,7 +44,7 @@ test: lint
 
 test-slow: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core .venv/duckdb-2
 	$(BIN)/python -m pytest -m slow tests/browser
-	$(BIN)/python -m pytest -m slow --ignore tests/browser
+	$(BIN)/python -m pytest -m slow --ignore tests/browser --numprocesses auto
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto \
 	  tests/unit/store tests/properties/test_store_ratings.py
 

@@ -158,6 +158,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+@pytest.mark.slow
 def test_the_web_server_refuses_tuning_alone_and_shows_why(
     closed_folder: Evaluated, tmp_path: Path
 ) -> None:
@@ -207,6 +208,7 @@ def test_a_tick_of_the_schedule_runs_everything_and_does_not_tune(
     assert closed_folder.splits() == []
 
 
+@pytest.mark.slow
 def test_the_job_that_only_scores_leaves_tuning_out(
     open_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,6 +281,7 @@ def test_a_gate_that_only_warns_says_so_where_it_is_not_reached(closed_folder: E
     assert states == {"human_a_hh": "warns", "human_alpha": "warns", "judge_alpha": "open"}
 
 
+@pytest.mark.slow
 def test_a_plus_selects_all_that_an_asset_depends_on(new_folder: Evaluated) -> None:
     done = new_folder.run("run", "--select", "+human_agreement")
 

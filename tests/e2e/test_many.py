@@ -41,6 +41,7 @@ def versions(instance: dg.DagsterInstance, keys: set[dg.AssetKey]) -> dict[str, 
     }
 
 
+@pytest.mark.slow
 def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_version(
     open_once: Evaluated, closed_once: Evaluated, tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:

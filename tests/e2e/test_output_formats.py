@@ -3,6 +3,8 @@
 import json
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from tests.e2e.conftest import BEHIND_THE_GATES, Evaluated
 
 
@@ -56,6 +58,7 @@ def test_a_run_as_json_prints_one_object_and_its_progress_on_stderr(
     assert "human_agreement" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_quiet_run_prints_closed_gates_and_findings_only(closed_folder: Evaluated) -> None:
     done = closed_folder.run("run", "--quiet")
 
@@ -64,6 +67,7 @@ def test_a_quiet_run_prints_closed_gates_and_findings_only(closed_folder: Evalua
     assert last == f"A gate is closed (exit code 3). Not run: {', '.join(BEHIND_THE_GATES)}"
 
 
+@pytest.mark.slow
 def test_a_quiet_run_of_open_gates_prints_no_verdict(open_folder: Evaluated) -> None:
     done = open_folder.run("run", "--quiet")
 

@@ -131,6 +131,7 @@ def snapshots_of_nothing(folder: Evaluated) -> dict[tuple[str, ...], str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_is_made_good_by_the_next(new_folder: Evaluated) -> None:
     rng = random.Random(SEED)  # noqa: S311 - moments, not secrets
     for _ in range(2):
@@ -166,6 +167,7 @@ def told_until(run: subprocess.Popen[str], words: str) -> str:
     return told
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
     program = subprocess.Popen(
         [PROGRAM, "run", "--data", new_folder.path],
@@ -186,6 +188,7 @@ def test_ctrl_c_ends_a_run_with_130_and_one_line(new_folder: Evaluated) -> None:
     assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
 
 
+@pytest.mark.slow
 def test_the_report_is_written_when_the_database_lies_elsewhere(
     new_folder: Evaluated, tmp_path: Path
 ) -> None:
@@ -200,6 +203,7 @@ def test_the_report_is_written_when_the_database_lies_elsewhere(
     assert (new_folder.path / "out" / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_two_runs_and_an_open_session_wait_for_one_another(open_folder: Evaluated) -> None:
     """A person's session is open until both runs have said that they wait for it; both go on."""
     session = subprocess.Popen(
@@ -229,6 +233,7 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_a_database_of_a_newer_schema_is_refused_with_one_line(open_folder: Evaluated) -> None:
     with connect(open_folder.database) as connection:
         connection.execute("UPDATE schema_version SET version = ?", [SCHEMA_VERSION + 1])
@@ -237,6 +242,7 @@ def test_a_database_of_a_newer_schema_is_refused_with_one_line(open_folder: Eval
     assert "written by a newer eval-assets" in one_line(open_folder.run("gates"))
 
 
+@pytest.mark.slow
 def test_a_file_elsewhere_that_is_no_database_is_refused_with_one_line(
     new_folder: Evaluated,
 ) -> None:
@@ -259,6 +265,7 @@ def damage_rows(database: bytes) -> bytes:
     return database[:12288] + random.Random(SEED).randbytes(len(database) - 12288)  # noqa: S311
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [damage_header, damage_rows, lambda _: b""])
 def test_a_damaged_database_is_moved_aside_with_one_line_and_made_again(
     open_folder: Evaluated, damage: Callable[[bytes], bytes]
@@ -279,6 +286,7 @@ def test_a_damaged_database_is_moved_aside_with_one_line_and_made_again(
     assert open_folder.splits() == splits
 
 
+@pytest.mark.slow
 def test_a_folder_that_may_not_be_written_is_one_line(
     new_folder: Evaluated, read_only_folder: Path
 ) -> None:
@@ -296,6 +304,7 @@ def test_an_output_folder_that_may_not_be_written_is_one_line(
     assert str(new_folder.path / "out") in one_line(new_folder.run("run"))
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluated) -> None:
     """No file may grow: the labels that were to be stored do not fit."""
     before = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")

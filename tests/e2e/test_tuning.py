@@ -156,6 +156,7 @@ def test_everything_under_out_comes_back_without_another_reading(planted: Evalua
     assert (certificates(planted), planted.rows(VERDICTS)) == before
 
 
+@pytest.mark.slow
 def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
     planted: Evaluated,
 ) -> None:

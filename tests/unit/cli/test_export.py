@@ -41,6 +41,7 @@ def exported(folder: Path, *arguments: str) -> bytes:
     return done.stdout_bytes
 
 
+@pytest.mark.slow
 def test_every_table_is_written_in_every_format(folder: Path, tmp_path: Path) -> None:
     written = tmp_path / "made" / "rows.parquet"
     for table in table_names():
