@@ -26,7 +26,7 @@ ASSET_OF_GATE: dict[GateName, str] = {
 """The asset that measures what each gate judges."""
 
 _FEWEST_UNITS = 2
-"""One unit cannot show agreement beyond chance."""
+"""One unit, or one group of units, cannot show agreement beyond chance."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Figure:
         undefined_because: Why `value` is NaN; empty if it is defined.
         hardly_varies: How alike the ratings are, if that explains a low alpha; else empty.
         n_disagreements: Rows of `label_disagreements`.
+        n_groups: Response groups that the units belong to; None if each unit is its own.
     """
 
     question_id: str | None
@@ -52,6 +53,7 @@ class Figure:
     undefined_because: str = ""
     hardly_varies: str = ""
     n_disagreements: int = 0
+    n_groups: int | None = None
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,12 @@ def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> 
         reason, remedy = shown.unusable_because
     elif figure.n_units < _FEWEST_UNITS:
         reason, remedy = f"{figure.n_units} {_UNITS[gate]}, at least 2 are needed", _MORE[gate]
+    elif figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
+        reason = (
+            f"all {figure.n_units} {_UNITS[gate]} are of one response group (one prompt or "
+            "conversation), at least 2 groups are needed"
+        )
+        remedy = "Add responses to other prompts"
     elif not (math.isfinite(figure.value) and math.isfinite(judged)):
         reason, remedy = figure.undefined_because or "undefined", _VARY
     else:

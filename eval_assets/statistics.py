@@ -69,6 +69,13 @@ HUMAN_AGREEMENT = (
         "agreement beyond chance; ratings may be missing (Krippendorff 2004)",
     ),
     Statistic(
+        "alpha_within",
+        "Krippendorff's alpha within questions",
+        "coefficient",
+        "overall only: alpha with chance taken within each question, which differences between "
+        "questions do not raise",
+    ),
+    Statistic(
         "kappa",
         "Kappa",
         "coefficient",
@@ -96,6 +103,13 @@ JUDGE_AGREEMENT = (
         "Krippendorff's alpha",
         "coefficient",
         "agreement of judges beyond chance; scores may be missing (Krippendorff 2004)",
+    ),
+    Statistic(
+        "alpha_within",
+        "Krippendorff's alpha within questions",
+        "coefficient",
+        "overall only: alpha with chance taken within each question, which differences between "
+        "questions do not raise",
     ),
     Statistic(
         "kappa_macro",
@@ -208,7 +222,7 @@ JUDGE_HUMAN_AGREEMENT = (
         "wilcoxon_p",
         "Wilcoxon signed-rank test (p)",
         "probability",
-        "how easily chance alone gives such a bias; NULL below 10 units",
+        "how easily chance alone gives such a bias, on means of response groups; NULL below 10",
         has_interval=False,
     ),
 )

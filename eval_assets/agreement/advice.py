@@ -47,7 +47,8 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
         >>> question = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
         >>> unit, rater = np.repeat(np.arange(6), 2), np.tile([0, 1], 6)
         >>> value = np.array([3.0, 2, 3, 4, 3, 2, 3, 4, 3, 2, 3, 4])
-        >>> found = rater_patterns(question, LongRatings(unit, rater, value, ("r1", "r2"), 6))
+        >>> given = LongRatings(unit, rater, value, ("r1", "r2"), np.arange(6))
+        >>> found = rater_patterns(question, given)
         >>> found[0].finding
         'r1 gives 3 every time, while others vary on the same 6 responses'
     """

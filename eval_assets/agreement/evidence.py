@@ -118,6 +118,7 @@ def _figures(rows: pd.DataFrame, column: str) -> tuple[Figure, ...]:
             undefined_because=str(row["interpretation"]),
             hardly_varies=_how_alike(row),
             n_disagreements=int(row.get("n_disagreements", 0)),
+            n_groups=int(row["n_groups"]),
         )
         for row in rows[rows["scope"] != "response"].to_dict("records")
     )

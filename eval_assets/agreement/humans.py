@@ -64,6 +64,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
                 "scope": "question",
                 "question_id": question.id,
                 "n_responses": profile.n_units,
+                "n_groups": profile.n_groups,
                 "n_raters": len(given.by_rater()),
                 "n_ratings": len(given.value),
                 "n_pairs": profile.n_pairs,
@@ -112,11 +113,13 @@ def _overall(evaluation: Evaluation, ratings: Mapping[str, LongRatings]) -> dict
     profile = overall_profile(
         [(ratings[question.id].matrix(), question.scale) for question in evaluation.rubric],
         confidence=CONFIDENCE,
+        groups=ratings[evaluation.rubric[0].id].group,
     )
     return {
         "scope": "overall",
         "question_id": None,
         "n_responses": profile.n_responses,
+        "n_groups": profile.n_groups,
         "n_raters": len({rater for given in ratings.values() for rater in given.by_rater()}),
         "n_ratings": sum(len(given.value) for given in ratings.values()),
         "n_pairs": profile.n_pairs,
@@ -133,7 +136,10 @@ def _kappa(given: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
     if len(raters) != 2:  # noqa: PLR2004 - Cohen's kappa is of two raters
         return "fleiss", fleiss
     return "cohen", coefficient_interval(
-        given.matrix()[:, raters], CohenKappa(weights=None), confidence=CONFIDENCE
+        given.matrix()[:, raters],
+        CohenKappa(weights=None),
+        confidence=CONFIDENCE,
+        groups=given.group,
     )
 
 

@@ -49,7 +49,7 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
     rows: list[dict[str, object]] = []
     for question in evaluation.rubric:
         given = judges.scores[question.id]
-        patterns = RatingPatterns.from_matrix(given.matrix())
+        patterns = RatingPatterns.from_matrix(given.matrix(), groups=given.group)
         alpha = coefficient_interval(patterns, Alpha(levels[question.id]), confidence=CONFIDENCE)
         kappas = _kappas([(question, given)], judges.prompts)
         rows.append(
@@ -58,7 +58,8 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame
                 "question_id": question.id,
                 **statistic_columns(JUDGE_AGREEMENT, {"alpha": alpha, **kappas}),
                 "alpha_level": levels[question.id],
-                "n_units": int(patterns.n_units @ patterns.is_pairable),
+                "n_units": alpha.n_units,
+                "n_groups": alpha.n_groups,
                 "n_judges": len(given.by_rater()),
                 "n_comparisons": int(patterns.n_units @ patterns.n_pairs),
                 "interval_method": alpha.method,
@@ -110,7 +111,12 @@ def measure_judges_against_humans(
             ]
         for judge, asked, ratings, given in scores:
             profile = judge_human_profile(
-                ratings.matrix(), given, scale=asked.scale, level=asked.level, confidence=CONFIDENCE
+                ratings.matrix(),
+                given,
+                scale=asked.scale,
+                level=asked.level,
+                confidence=CONFIDENCE,
+                groups=ratings.group,
             )
             named = {"judge_id": judge, "question_id": question.id}
             figures = statistic_columns(JUDGE_HUMAN_AGREEMENT, vars(profile))
@@ -119,6 +125,7 @@ def measure_judges_against_humans(
                     **named,
                     "unit": "response" if asked is question else "conversation",
                     "n_units": profile.n_units,
+                    "n_groups": profile.n_groups,
                     **figures,
                     "verdict": judge_verdict(figures),
                 }
@@ -144,13 +151,17 @@ def _overall(
 ) -> dict[str, object]:
     """Return the overall row: all units on [0, 1], at the interval level."""
     profile = overall_profile(
-        [(given.matrix(), question.scale) for question, given in pooled], confidence=CONFIDENCE
+        [(given.matrix(), question.scale) for question, given in pooled],
+        confidence=CONFIDENCE,
+        groups=pooled[0][1].group,
     )
+    measured = vars(profile) | _kappas(pooled, prompts)
     return {
         "scope": "overall",
-        **statistic_columns(JUDGE_AGREEMENT, {"alpha": profile.alpha, **_kappas(pooled, prompts)}),
+        **statistic_columns(JUDGE_AGREEMENT, measured),
         "alpha_level": "interval",
         "n_units": profile.n_units,
+        "n_groups": profile.n_groups,
         "n_judges": len({judge for _, given in pooled for judge in given.by_rater()}),
         "n_comparisons": profile.n_pairs,
         "interval_method": profile.alpha.method,
@@ -186,6 +197,7 @@ def _by_response(
         .reset_index(drop=True)
         .assign(
             scope="response",
+            n_groups=1,
             response_id=response_ids[clusters],
             alpha=alphas,
             alpha_level="interval",

@@ -31,8 +31,7 @@ def measure_left_out(scores: Mapping[str, LongRatings], evaluation: Evaluation) 
     pooled: list[tuple[Integers, Integers, Floats]] = []
     for place, question in enumerate(evaluation.rubric):
         given = scores[question.id]
-        width = question.scale.high - question.scale.low
-        on_unit = (given.value - question.scale.low) / width
+        on_unit = question.scale.to_unit(given.value)
         pooled.append((given.unit * len(evaluation.rubric) + place, given.rater, on_unit))
         named = {"scope": "question", "question_id": question.id}
         found = _rows(given.unit, given.rater, given.value, given.rater_ids, levels[question.id])

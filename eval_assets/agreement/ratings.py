@@ -24,14 +24,25 @@ class LongRatings:
         rater: Index into `rater_ids`.
         value: The ratings.
         rater_ids: All raters of this kind, sorted: the same for every question.
-        n_responses: Stored responses, rated or not.
+        group: Response group of each stored response, rated or not, numbered from 0; the responses
+            of one group are not independent.
     """
 
     unit: NDArray[np.int64]
     rater: NDArray[np.int64]
     value: Floats
     rater_ids: tuple[str, ...]
-    n_responses: int
+    group: NDArray[np.int64]
+
+    @property
+    def n_responses(self) -> int:
+        """Stored responses, rated or not."""
+        return len(self.group)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether some group holds more than one response."""
+        return len(np.unique(self.group)) < len(self.group)
 
     def matrix(self) -> Floats:
         """Return the ratings as (n_responses, n_raters), NaN if a rating is missing."""

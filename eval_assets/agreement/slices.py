@@ -68,8 +68,7 @@ def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> pd.DataFrame:
     """Return each rated unit with sums over its ratings, on [0, 1] from the middle."""
     parts = []
     for index, (question, given) in enumerate(rated):
-        width = question.scale.high - question.scale.low
-        value = (given.value - question.scale.low) / width - 0.5
+        value = question.scale.to_unit(given.value) - 0.5
         sums = {
             "n": np.bincount(given.unit, minlength=given.n_responses),
             "total": np.bincount(given.unit, value, given.n_responses),

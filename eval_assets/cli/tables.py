@@ -1,8 +1,9 @@
 """Measured figures as tables: coloured and fitted to a terminal, plain text in a pipe."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import click
 import duckdb
 import pandas as pd
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
+from eval_assets.interpretation import FEW_GROUPS
 from eval_assets.store import read_table
 
 _PIPE_WIDTH = 10_000
@@ -115,7 +117,15 @@ def print_humans(agreement: pd.DataFrame) -> None:
     if agreement.empty:
         return
     overall = agreement.iloc[0]
-    numbers = ("A^HH", "95 % interval", "by chance", "alpha", "95 % interval", "responses")
+    numbers = (
+        "A^HH",
+        "95 % interval",
+        "by chance",
+        "alpha",
+        "95 % interval",
+        "responses",
+        "groups",
+    )
     print_table(
         f"Human agreement: {overall.n_ratings:,} ratings by {overall.n_raters} raters",
         ("question", *numbers),
@@ -130,18 +140,40 @@ def print_humans(agreement: pd.DataFrame) -> None:
                 _figure(row["alpha"]),
                 _interval(row["alpha_low"], row["alpha_high"]),
                 f"{row['n_responses']:,}",
+                f"{row['n_groups']:,}",
             )
             for row in agreement.to_dict("records")
         ],
         numbers=numbers,
     )
+    for remark in _remarks(agreement):
+        click.echo(f"{remark}\n")
+
+
+def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
+    """Yield what limits the figures on agreement of people: few groups, pooled questions."""
+    asked = agreement[agreement["scope"] == "question"]
+    few = asked.loc[asked["n_groups"] < FEW_GROUPS, "question_id"]
+    if len(few):
+        where = "" if len(few) == len(asked) else f" on {', '.join(few)}"
+        yield (
+            f"Fewer than {FEW_GROUPS} response groups{where}: go by the intervals, not by the "
+            "values. Responses to one\nprompt, or of one conversation, form a group."
+        )
+    overall = agreement.iloc[0]
+    if len(asked) > 1 and not math.isnan(overall["alpha_within"]):
+        yield (
+            "Alpha of all questions counts differences between questions as agreement; within "
+            f"questions it is {_figure(overall['alpha_within'])} "
+            f"{_interval(overall['alpha_within_low'], overall['alpha_within_high'])}."
+        )
 
 
 def print_judges(agreement: pd.DataFrame) -> None:
     """Print how close each judge is to the humans, beside its controls."""
     if agreement.empty:
         return
-    numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses")
+    numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
     print_table(
         "Judges against humans",
         ("judge", "question", *numbers),
@@ -155,6 +187,7 @@ def print_judges(agreement: pd.DataFrame) -> None:
                 _figure(row["spearman"]),
                 _figure(row["bias"], "+.2f"),
                 f"{row['n_units']:,}{' conversations' if row['unit'] == 'conversation' else ''}",
+                f"{row['n_groups']:,}",
             )
             for row in agreement.to_dict("records")
         ],

@@ -10,6 +10,7 @@ from typing import Literal
 import pandas as pd
 
 from eval_assets.labelling.assignments import Assignment, Purpose
+from eval_assets.scale import TOLERANCE
 
 Allocation = Literal["proportional", "equal"]
 """Whether strata are sampled in proportion to their size or equally."""
@@ -190,7 +191,7 @@ def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> i
     if plan.per_rater is not None:
         heaviest = max(sum(one.rater_id == rater for one in main) for rater in plan.raters)
         per_response = plan.overlap + (1 - plan.overlap) / len(plan.raters)
-        room = min(room, max(0, math.floor((plan.per_rater - heaviest) / per_response + 1e-9)))
+        room = min(room, max(0, math.floor((plan.per_rater - heaviest) / per_response + TOLERANCE)))
     return room
 
 

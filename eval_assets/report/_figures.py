@@ -163,6 +163,20 @@ def agreement_plot(  # noqa: PLR0913 - what is stored where, and what to compare
     )
 
 
+def within_questions(overall: Record) -> str:
+    """Return alpha within questions as a remark on alpha over all of them; empty if undefined."""
+    value, low, high = _with_interval(overall, "alpha_within")
+    if math.isnan(value):
+        return ""
+    limits = ALPHA_LIMITS
+    interval = interval_text(low, high, limits=limits)
+    return (
+        "Alpha over all questions counts differences between questions as agreement. Within "
+        f"questions it is {figure_text(value, limits=limits)}"
+        f"{f' (95 % interval {interval})' if interval else ''}."
+    )
+
+
 def lowest_tick(values: Iterable[float]) -> float:
     """Return the left end of an axis that shows all `values`: 0, or the half below the lowest.
 

@@ -59,6 +59,19 @@ def count(record: Record, column: str) -> int:
     return 0 if math.isnan(value) else int(value)
 
 
+def groups_text(record: Record, column: str) -> str:
+    """Return a count of units and, if they are fewer, of their response groups.
+
+    Examples:
+        >>> groups_text({"n_units": 1056, "n_groups": 96}, "n_units")
+        '1,056 in 96 groups'
+    """
+    n, n_groups = count(record, column), count(record, "n_groups")
+    return (
+        f"{n:,} in {n_groups:,} group{'' if n_groups == 1 else 's'}" if n_groups < n else f"{n:,}"
+    )
+
+
 def text(record: Record, column: str) -> str:
     """Return a text; empty if it is missing. "nan" and "None" are texts."""
     value = record.get(column)

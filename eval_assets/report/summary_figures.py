@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from eval_assets.interpretation import figure_text
 from eval_assets.report._text import interval_text
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
 from eval_assets.report.sections.cautions import cautions
 from eval_assets.report.sections.first_screen import first_screen
 
@@ -78,7 +78,7 @@ def _of_people(record: Record) -> str:
     return (
         f"People on {where}: A^HH {_figure(record, 'a_hh')}, by chance "
         f"{figure_text(number(record, 'a_hh_by_chance'), limits=[])}, Krippendorff's alpha "
-        f"{_figure(record, 'alpha')}; responses {count(record, 'n_responses'):,}, raters "
+        f"{_figure(record, 'alpha')}; responses {groups_text(record, 'n_responses')}, raters "
         f"{count(record, 'n_raters'):,}, ratings {count(record, 'n_ratings'):,}."
     )
 
@@ -94,7 +94,7 @@ def _of_judge(record: Record) -> str:
     return (
         f"{text(record, 'judge_id')} with people on {text(record, 'question_id')}: A^HA "
         f"{_figure(record, 'a_ha')}, {controls}; verdict: {text(record, 'verdict')}; responses "
-        f"{count(record, 'n_units'):,}."
+        f"{groups_text(record, 'n_units')}."
     )
 
 

@@ -181,7 +181,7 @@ class _Question:
         patterns, pattern = RatingPatterns.by_row(matrix)
         require_on_scale(patterns.values, scale)
         # measured from the middle of the scale, which keeps the sums of squares small
-        positions = (patterns.values - scale.low) / (scale.high - scale.low) - 0.5
+        positions = scale.to_unit(patterns.values) - 0.5
         placed = patterns.count * positions[patterns.code]
         sums = np.zeros((_N_SUMS, len(patterns.n_units) + 1))
         each = sums[:, :-1]

@@ -5,6 +5,7 @@ from typing import Literal
 import duckdb
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from eval_assets.agreement import (
     Coded,
@@ -83,7 +84,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     Raises:
         StoreError: If stored ratings are off their scale, because the declaration changed.
     """
-    ratings = {q.id: _on_declared_scale(connection, q, "human") for q in evaluation.rubric}
+    ratings = _of_people(connection, evaluation, "human")
     return HumanRatings(
         ratings=ratings,
         patterns={q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric},
@@ -103,17 +104,14 @@ def reference_ratings(
     Of a response that was adjudicated it is the consensus alone; responses that were left out as
     ambiguous are not among them; of all others it is what their raters gave.
     """
-    return {q.id: _on_declared_scale(connection, q, "reference") for q in evaluation.rubric}
+    return _of_people(connection, evaluation, "reference")
 
 
 def reference_ratings_with_excluded(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:
     """Return the same with the responses that were left out, by their raters' own ratings."""
-    return {
-        q.id: _on_declared_scale(connection, q, "reference_with_excluded")
-        for q in evaluation.rubric
-    }
+    return _of_people(connection, evaluation, "reference_with_excluded")
 
 
 def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:
@@ -124,8 +122,12 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     """
     check_judges(connection, evaluation.judges)
     responses = responses_in_order(connection)
+    group = responses["group"].to_numpy(dtype=np.int64)
     return JudgeRatings(
-        scores={q.id: long_ratings(connection, "compared_judge", q.id) for q in evaluation.rubric},
+        scores={
+            q.id: long_ratings(connection, "compared_judge", q.id, group=group)
+            for q in evaluation.rubric
+        },
         response_ids=responses["response_id"].to_numpy(dtype=object),
         prompts=responses["prompt"].to_numpy(dtype=np.int64),
         judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
@@ -140,7 +142,8 @@ def scores_of_responses(
 ) -> dict[str, LongRatings]:
     """Return the judges' scores of responses, by question."""
     check_judges(connection, evaluation.judges)
-    return {q.id: long_ratings(connection, "judge", q.id) for q in evaluation.rubric}
+    group = group_codes(connection)
+    return {q.id: long_ratings(connection, "judge", q.id, group=group) for q in evaluation.rubric}
 
 
 def scored_conversations(
@@ -153,10 +156,11 @@ def scored_conversations(
     """
     found = connection.execute("SELECT DISTINCT question_id FROM conversation_scores").fetchall()
     scored = {question_id for (question_id,) in found}
+    group = group_codes(connection)
     return {
         q.id: (
-            long_ratings(connection, "conversation_reference", q.id),
-            long_ratings(connection, "conversation_judge", q.id),
+            long_ratings(connection, "conversation_reference", q.id, group=group),
+            long_ratings(connection, "conversation_judge", q.id, group=group),
         )
         for q in evaluation.rubric
         if q.id in scored
@@ -196,14 +200,24 @@ def rating_patterns(
 
 
 def long_ratings(
-    connection: duckdb.DuckDBPyConnection, kind: _RatingSource, question_id: str
+    connection: duckdb.DuckDBPyConnection,
+    kind: _RatingSource,
+    question_id: str,
+    *,
+    group: NDArray[np.int64],
 ) -> LongRatings:
-    """Return the ratings of one question by all raters of one kind."""
+    """Return the ratings of one question by all raters of one kind.
+
+    Args:
+        connection: The database.
+        kind: Whose ratings.
+        question_id: The question.
+        group: Response group of each stored response, as `group_codes` returns them.
+    """
     source = _RATINGS_SQL[kind]
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()
-    [[n_responses]] = connection.execute("SELECT count(*) FROM responses").fetchall()
     found = connection.execute(
         f"""
         WITH unit AS (
@@ -224,8 +238,17 @@ def long_ratings(
         rater=np.asarray(found["rater"], dtype=np.int64),
         value=np.asarray(found["value"], dtype=np.float64),
         rater_ids=tuple(str(rater) for (rater,) in raters),
-        n_responses=int(n_responses),
+        group=group,
     )
+
+
+def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
+    """Return the response group of each unit index, numbered from 0."""
+    found = connection.execute(
+        """SELECT dense_rank() OVER (ORDER BY group_id) - 1 AS code
+           FROM response_groups ORDER BY response_id"""
+    ).fetchnumpy()
+    return np.asarray(found["code"], dtype=np.int64)
 
 
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
@@ -289,8 +312,9 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     """Return a fingerprint of the stored ratings of one kind, with their scales.
 
     It does not depend on the order of rows, and covers everything that decides agreement: each
-    unit, rater and value, each question's scale and level, and the judges' fingerprints. Of humans
-    it covers how disagreements were settled too: judges are compared with that.
+    unit, rater and value, which of the rated responses are in one group, each question's scale and
+    level, and the judges' fingerprints. Of humans it covers how disagreements were settled too:
+    judges are compared with that.
     """
     ratings = _RATINGS_SQL[kind]
     ratings += f" UNION ALL {_OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
@@ -299,8 +323,17 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
     found = connection.execute(
         f"""
-        WITH parts AS (
-            FROM (FROM ({ratings}) AS r SELECT md5_number(r::VARCHAR) AS h)
+        WITH ratings AS (
+            {ratings}
+        ), grouped AS (
+            SELECT response_id, min(response_id) OVER same AS first_of_group
+            FROM response_groups SEMI JOIN ratings USING (response_id)
+            WINDOW same AS (PARTITION BY group_id)
+            QUALIFY count(*) OVER same > 1
+        ), parts AS (
+            FROM (FROM ratings AS r SELECT md5_number(r::VARCHAR) AS h)
+            UNION ALL
+            FROM (FROM grouped AS g SELECT md5_number(g::VARCHAR) AS h)
             UNION ALL
             FROM (
                 FROM (
@@ -319,22 +352,29 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     return str(found[0][0])[:16]
 
 
-def _on_declared_scale(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, source: _RatingSource
-) -> LongRatings:
-    """Return the question's ratings; raise StoreError if one is off the scale declared now."""
-    given = long_ratings(connection, source, question.id)
-    if not all(question.scale.contains(value) for value in np.unique(given.value)):
-        raise StoreError(
-            f"human_labels: holds ratings of {question.id} that are not on its scale as declared "
-            f"now ({question.scale.described()}). Materialize rubric_questions and human_labels."
-        )
-    return given
+def _of_people(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, source: _RatingSource
+) -> dict[str, LongRatings]:
+    """Return ratings by question; raise StoreError if one is off the scale declared now."""
+    group = group_codes(connection)
+    ratings: dict[str, LongRatings] = {}
+    for question in evaluation.rubric:
+        given = long_ratings(connection, source, question.id, group=group)
+        if not all(question.scale.contains(value) for value in np.unique(given.value)):
+            raise StoreError(
+                f"human_labels: holds ratings of {question.id} that are not on its scale as "
+                f"declared now ({question.scale.described()}). Materialize rubric_questions and "
+                "human_labels."
+            )
+        ratings[question.id] = given
+    return ratings
 
 
 def _patterns(
     connection: duckdb.DuckDBPyConnection, question: RubricQuestion, given: LongRatings
 ) -> RatingPatterns:
     """Return patterns counted by the database if it can, else from the ratings themselves."""
+    if given.is_grouped:
+        return RatingPatterns.from_matrix(given.matrix(), groups=given.group)
     counted = rating_patterns(connection, question.id, question.scale)
     return RatingPatterns.from_matrix(given.matrix()) if counted is None else counted

@@ -194,6 +194,7 @@ CREATE TABLE IF NOT EXISTS human_agreement (
     scope VARCHAR NOT NULL,                -- 'question' or 'overall'
     question_id VARCHAR,                   -- NULL overall
     n_responses BIGINT NOT NULL,           -- with at least two ratings
+    n_groups BIGINT NOT NULL,              -- response groups that these belong to: what intervals go by
     n_raters BIGINT NOT NULL,
     n_ratings BIGINT NOT NULL,
     n_pairs BIGINT NOT NULL,
@@ -204,6 +205,7 @@ CREATE TABLE IF NOT EXISTS human_agreement (
     exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
     adjacent_agreement DOUBLE, adjacent_agreement_low DOUBLE, adjacent_agreement_high DOUBLE,
     alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE, alpha_level VARCHAR NOT NULL,
+    alpha_within DOUBLE, alpha_within_low DOUBLE, alpha_within_high DOUBLE,
     kappa DOUBLE, kappa_low DOUBLE, kappa_high DOUBLE, kappa_kind VARCHAR,
     gwet_ac DOUBLE, gwet_ac_low DOUBLE, gwet_ac_high DOUBLE, gwet_ac_kind VARCHAR,
     most_frequent_share DOUBLE,
@@ -223,7 +225,9 @@ CREATE TABLE IF NOT EXISTS judge_agreement (
     question_id VARCHAR,
     response_id VARCHAR,
     alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE, alpha_level VARCHAR NOT NULL,
+    alpha_within DOUBLE, alpha_within_low DOUBLE, alpha_within_high DOUBLE,
     n_units BIGINT NOT NULL,               -- with scores of at least two judges
+    n_groups BIGINT NOT NULL,              -- response groups that these belong to
     n_judges BIGINT NOT NULL,
     n_comparisons BIGINT NOT NULL,
     kappa_macro DOUBLE,
@@ -266,6 +270,7 @@ CREATE TABLE IF NOT EXISTS judge_human_agreement (
     question_id VARCHAR NOT NULL,
     unit VARCHAR NOT NULL,                 -- 'response', or 'conversation': means over its turns
     n_units BIGINT NOT NULL,
+    n_groups BIGINT NOT NULL,              -- response groups that these belong to
     a_ha DOUBLE, a_ha_low DOUBLE, a_ha_high DOUBLE,
     a_ha_constant DOUBLE,
     a_ha_shuffled DOUBLE,

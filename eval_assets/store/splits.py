@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from eval_assets.agreement import LongRatings
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
-from eval_assets.store.ratings import long_ratings
+from eval_assets.store.ratings import group_codes, long_ratings
 from eval_assets.store.scores import judge_fingerprints
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
@@ -43,13 +43,17 @@ def tuning_units(
         """
     ).df()
     splits = splits_of(responses["group_id"], shares)
+    group = group_codes(connection)
     return {
         question.id: _units(
             question,
             responses,
             splits,
-            humans=long_ratings(connection, "reference", question.id),
-            judges=_by_judge(connection, question.id, n_responses=len(responses)),
+            humans=long_ratings(connection, "reference", question.id, group=group),
+            judges=_by_judge(
+                connection,
+                long_ratings(connection, "judge", question.id, group=group),
+            ),
         )
         for question in questions
     }
@@ -92,14 +96,15 @@ def _units(
 
 
 def _by_judge(
-    connection: duckdb.DuckDBPyConnection, question_id: str, *, n_responses: int
+    connection: duckdb.DuckDBPyConnection, given: LongRatings
 ) -> dict[str, NDArray[np.float64]]:
     """Return each judge's score of every response.
 
     All are NaN if it scored none, as one who scores conversations.
     """
-    given = long_ratings(connection, "judge", question_id)
-    without = {judge: np.full(n_responses, np.nan) for judge in judge_fingerprints(connection)}
+    without = {
+        judge: np.full(given.n_responses, np.nan) for judge in judge_fingerprints(connection)
+    }
     return without | dict(zip(given.rater_ids, given.matrix().T, strict=True))
 
 

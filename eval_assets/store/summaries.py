@@ -3,6 +3,8 @@
 import duckdb
 import pandas as pd
 
+from eval_assets.scale import TOLERANCE
+
 
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `combined_scores` and its long form: one row per (response, question, rater).
@@ -91,7 +93,8 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
     are left out unless there are two.
     """
     connection.execute("DELETE FROM judge_human_disagreements")
-    connection.execute("""
+    connection.execute(
+        """
         INSERT INTO judge_human_disagreements BY NAME
         WITH human AS (
             SELECT response_id, question_id, value AS human_mean, coalesce(n, 0) AS n_ratings
@@ -107,9 +110,11 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
         FROM judge_scores JOIN human USING (response_id, question_id)
         JOIN rubric_questions USING (question_id)
         WHERE status = 'ok' AND (level <> 'nominal' OR len(scale_values) = 2)
-          AND abs(difference) >= 0.5 * (scale_max - scale_min) - 1e-9
+          AND abs(difference) >= 0.5 * (scale_max - scale_min) - $noise
         ORDER BY abs(difference) / (scale_max - scale_min) DESC, judge_id, question_id, response_id
-    """)
+    """,
+        {"noise": TOLERANCE},
+    )
 
 
 _LARGEST_SPREAD = "largest standard deviation of the question"
@@ -134,10 +139,10 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
             FROM human_labels GROUP BY ALL HAVING count(*) > 1
         ), spread AS (
             SELECT unit.*, scale_max - scale_min AS width, scale_values = [0, 1] AS is_binary,
-                   range >= width - 1e-9 OR standard_deviation > 0.375 * width AS is_far
+                   range >= width - $noise OR standard_deviation > 0.375 * width AS is_far
             FROM unit JOIN rubric_questions USING (question_id)
         ), listed AS (
-            SELECT * FROM spread WHERE range > 1e-9
+            SELECT * FROM spread WHERE range > $noise
             QUALIFY is_far OR (
                 NOT bool_or(is_far) OVER (PARTITION BY question_id)
                 AND row_number() OVER (
@@ -148,7 +153,7 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
         SELECT response_id, question_id, n_ratings, range, standard_deviation, ratings,
                value_counts,
                CASE WHEN NOT is_far THEN $largest
-                   WHEN range < width - 1e-9
+                   WHEN range < width - $noise
                    THEN 'standard deviation above 3/8 of the scale''s width'
                    WHEN is_binary THEN 'pass against fail'
                    ELSE 'from one end of the scale to the other'
@@ -162,7 +167,7 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
         ) USING (response_id, question_id)
         ORDER BY standard_deviation / width DESC, response_id, question_id
         """,
-        {"n_largest": _N_LARGEST, "largest": _LARGEST_SPREAD},
+        {"n_largest": _N_LARGEST, "largest": _LARGEST_SPREAD, "noise": TOLERANCE},
     )
 
 

@@ -19,7 +19,7 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_labels, write_rubric
-from eval_assets.store.ratings import data_version, long_ratings, rating_patterns
+from eval_assets.store.ratings import data_version, group_codes, long_ratings, rating_patterns
 from eval_assets.store.tables import replace_rows
 from tests.counting import counted
 
@@ -71,7 +71,7 @@ def test_a_matrix_comes_back_as_it_was_stored(matrix: list[list[float]], order: 
     """Without the raters who rated nothing, whom no label names."""
     given_ratings = np.array(matrix)
     with stored(matrix, shuffled=order) as connection:
-        found = long_ratings(connection, "human", "clarity").matrix()
+        found = long_ratings(connection, "human", "clarity", group=group_codes(connection)).matrix()
 
     np.testing.assert_array_equal(found, given_ratings[:, ~np.isnan(given_ratings).all(axis=0)])
 

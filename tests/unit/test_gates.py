@@ -67,6 +67,16 @@ def test_a_value_that_rounds_to_the_minimum_does_not_reach_it() -> None:
     assert outcome.reason.startswith("0.7499 is below the minimum 0.75")
 
 
+def test_units_of_one_group_are_not_evaluable_however_many_they_are() -> None:
+    """Twelve turns of one conversation have no interval: they say nothing about others."""
+    of_one = Figure(None, 1.0, NAN, NAN, n_units=12, n_groups=1)
+
+    outcome = outcome_of(shown(of_one))
+    assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
+    assert outcome.reason.startswith("all 12 responses with two ratings or more are of one")
+    assert not outcome_of(shown(Figure(None, 1.0, 0.8, 1.0, n_units=12, n_groups=2))).is_closed
+
+
 def test_an_undefined_value_is_not_evaluable_and_closes_the_gate() -> None:
     outcome = outcome_of(shown(figure(NAN, why="undefined: no variation")))
 

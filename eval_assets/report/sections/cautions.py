@@ -4,14 +4,11 @@ import math
 from collections.abc import Iterator
 
 from eval_assets.gates import GateOutcome
-from eval_assets.interpretation import LOWEST_COVERAGE, figure_text
+from eval_assets.interpretation import FEW_GROUPS, LOWEST_COVERAGE, figure_text
 from eval_assets.report._document import Card, Definition, Definitions, Section
 from eval_assets.report._text import counted, interval_text, listed, percent_text
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
 from eval_assets.report.sections.trend import falls
-
-FEW_RESPONSES = 50
-"""From here on simulated 95 % intervals hold the true value 93 to 97 % of the time."""
 
 SKEWED_SHARE = 0.6
 _MOSTLY_EQUAL = 75.0
@@ -31,6 +28,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     """Yield what there is to be careful about: in a few words, then what it means and to do."""
     yield from _fallen(data)
     yield from _undecided(data)
+    yield from _pooled(data)
     yield from _paradoxes(data)
     yield from _easy_by_chance(data)
     yield from _small_samples(data)
@@ -77,6 +75,24 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
         for verdict in (outcome.overall, *outcome.questions)
         if verdict.cannot_tell and not (is_single and verdict.question_id)
     ]
+
+
+def _pooled(data: ReportData) -> Iterator[Definition]:
+    """Yield gates that open on differences between questions, which pooled alpha counts."""
+    for gate, table in (("human_alpha", "human_agreement"), ("judge_alpha", "judge_agreement")):
+        minimum = _minimum(data, gate)
+        for record in data.rows(table):
+            pooled, within = number(record, "alpha"), number(record, "alpha_within")
+            if text(record, "scope") == "overall" and within < minimum <= pooled:
+                yield Definition(
+                    f"{gate}: part of alpha is differences between questions",
+                    f"Alpha over all questions is {figure_text(pooled, limits=[minimum])}; with "
+                    f"chance taken within each question it is "
+                    f"{figure_text(within, limits=[minimum])}, below the minimum {minimum:g}. "
+                    "Ratings that are high on one question and low on another raise the first, "
+                    "even if raters cannot tell the responses to a question apart. Go by the "
+                    "questions one by one.",
+                )
 
 
 def _paradoxes(data: ReportData) -> Iterator[Definition]:
@@ -133,16 +149,17 @@ def _easy_by_chance(data: ReportData) -> Iterator[Definition]:
 
 def _small_samples(data: ReportData) -> Iterator[Definition]:
     few = [
-        f"{text(record, 'question_id')} ({count(record, 'n_responses')})"
+        f"{text(record, 'question_id')} ({groups_text(record, 'n_responses')})"
         for record in _questions(data)
-        if count(record, "n_responses") < FEW_RESPONSES
+        if count(record, "n_groups") < FEW_GROUPS
     ]
     if few:
         yield Definition(
-            f"Fewer than {FEW_RESPONSES} responses: go by the intervals, not by the values",
-            f"Rated by two raters or more: {listed(few)}. So few responses leave every figure "
-            f"uncertain. In simulations 95 % intervals held the true value 94 to 96 times in 100 "
-            f"from {FEW_RESPONSES} responses on, and less reliably with fewer.",
+            f"Fewer than {FEW_GROUPS} response groups: go by the intervals, not by the values",
+            f"Rated by two raters or more: {listed(few)}. Responses to one prompt, or of one "
+            "conversation, are not independent, so groups of them count, not responses. So few "
+            f"leave every figure uncertain. In simulations 95 % intervals held the true value 93 "
+            f"to 97 times in 100 from {FEW_GROUPS} groups on, and less reliably with fewer.",
         )
 
 

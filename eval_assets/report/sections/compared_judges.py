@@ -101,7 +101,7 @@ def _overview(
         (
             Column("Question"),
             Column("A^HA", axis=(0.0, 1.0)),
-            *columns("Constant#", "Shuffled#", "People#", "Verdict", "Lean", "Units#"),
+            *columns("Constant#", "Shuffled#", "People#", "Verdict", "Lean", "Units#", "Groups#"),
         ),
         tuple(
             TableRow(_overview_cells(data, record, a_hh=people.get(question.id, math.nan)))
@@ -133,6 +133,7 @@ def _overview_cells(data: ReportData, record: Record, *, a_hh: float) -> tuple[C
         _leaning(record),
         f"{count(record, 'n_units'):,}"
         + (" conversations" if text(record, "unit") == "conversation" else ""),
+        f"{count(record, 'n_groups'):,}",
     )
 
 
@@ -222,7 +223,7 @@ def _wilcoxon(record: Record) -> Line:
         name="Wilcoxon signed-rank test (p)",
         value=UNDEFINED if math.isnan(p) else "below 0.001" if p < 0.001 else f"{p:.3f}",  # noqa: PLR2004
         interval="",
-        reading="fewer than 10 units" if math.isnan(p) else "",
+        reading="fewer than 10 groups" if math.isnan(p) else "",
     )
 
 

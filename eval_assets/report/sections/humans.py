@@ -42,6 +42,7 @@ from eval_assets.report._figures import (
     lines_table,
     lowest_tick,
     share_of_pairs,
+    within_questions,
 )
 from eval_assets.report._text import counted, percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
@@ -103,6 +104,7 @@ def _overview(data: ReportData, shown: Sequence[tuple[RubricQuestion | None, Rec
             )
             for question, record in shown
         ),
+        caption=within_questions(shown[0][1]) if len(shown) > 2 else "",  # noqa: PLR2004
     )
 
 
@@ -265,8 +267,10 @@ def _why_undefined(record: Record, column: str) -> str:
 
 def _evidence(record: Record) -> list[str]:
     """Return what the statistics rest on."""
+    n_groups = count(record, "n_groups")
     evidence = [
-        f"{counted(count(record, 'n_responses'), 'response')} with two ratings or more",
+        f"{counted(count(record, 'n_responses'), 'response')} with two ratings or more"
+        + (f" in {counted(n_groups, 'group')}" if n_groups < count(record, "n_responses") else ""),
         counted(count(record, "n_raters"), "rater"),
         counted(count(record, "n_ratings"), "rating"),
         counted(count(record, "n_pairs"), "pair"),

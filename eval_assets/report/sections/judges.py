@@ -16,7 +16,13 @@ from eval_assets.report._document import (
     cells,
     columns,
 )
-from eval_assets.report._figures import agreement_plot, alpha_tone, coefficient, lowest_tick
+from eval_assets.report._figures import (
+    agreement_plot,
+    alpha_tone,
+    coefficient,
+    lowest_tick,
+    within_questions,
+)
 from eval_assets.report._text import percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
 
@@ -92,7 +98,9 @@ def _together(data: ReportData) -> Table:
         (
             Column("Question"),
             Column("Krippendorff's alpha", axis=(axis_low, 1.0)),
-            *columns("95 % interval", "Meaning", "Kappa, micro#", "macro#", "Units#", "Pairs#"),
+            *columns(
+                "95 % interval", "Meaning", "Kappa, micro#", "macro#", "Units#", "Groups#", "Pairs#"
+            ),
         ),
         tuple(
             TableRow(
@@ -102,6 +110,7 @@ def _together(data: ReportData) -> Table:
             for question_id in ("", *(q.id for q in data.evaluation.rubric))
             if question_id in by_question
         ),
+        caption=within_questions(by_question[""]) if len(by_question) > 2 else "",  # noqa: PLR2004
     )
 
 
@@ -133,6 +142,7 @@ def _together_cells(data: ReportData, record: Record, *, axis_low: float) -> tup
         figure_text(number(record, "kappa_micro"), limits=[]),
         figure_text(number(record, "kappa_macro"), limits=[]),
         f"{count(record, 'n_units'):,}",
+        f"{count(record, 'n_groups'):,}",
         f"{count(record, 'n_comparisons'):,}",
     )
 

@@ -20,7 +20,7 @@ def patterns(question: RubricQuestion, **ratings: list[float]) -> list[str]:
     """Return the patterns of raters who rated responses 0, 1, 2 ...; NaN if one did not."""
     matrix = np.array(list(ratings.values())).T
     unit, rater = np.nonzero(~np.isnan(matrix))
-    given = LongRatings(unit, rater, matrix[unit, rater], tuple(ratings), len(matrix))
+    given = LongRatings(unit, rater, matrix[unit, rater], tuple(ratings), np.arange(len(matrix)))
     return [finding.finding for finding in rater_patterns(question, given)]
 
 
@@ -65,7 +65,7 @@ def test_nothing_is_said_of_a_rater_with_fewer_than_five_shared_responses() -> N
 
 def test_without_raters_nothing_is_said() -> None:
     nothing = np.array([], dtype=np.int64)
-    given = LongRatings(nothing, nothing, nothing.astype(np.float64), (), 6)
+    given = LongRatings(nothing, nothing, nothing.astype(np.float64), (), np.arange(6))
 
     assert rater_patterns(CLARITY, given) == []
 

@@ -18,7 +18,7 @@ def ratings_of(matrix: list[list[float]]) -> LongRatings:
     values = np.array(matrix, dtype=float)
     unit, rater = np.nonzero(~np.isnan(values))
     raters = ("a", "b", "c")[: values.shape[1]]
-    return LongRatings(unit, rater, values[unit, rater], raters, n_responses=len(values))
+    return LongRatings(unit, rater, values[unit, rater], raters, group=np.arange(len(values)))
 
 
 def result_of(

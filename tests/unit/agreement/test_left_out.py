@@ -20,7 +20,7 @@ NAN = float("nan")
 def scores(matrix: list[list[float]], judges: tuple[str, ...]) -> LongRatings:
     values = np.array(matrix)
     unit, rater = np.nonzero(~np.isnan(values))
-    return LongRatings(unit, rater, values[unit, rater], judges, len(values))
+    return LongRatings(unit, rater, values[unit, rater], judges, np.arange(len(values)))
 
 
 def row_of(rows: pd.DataFrame, scope: str, judge_id: str) -> dict[str, float]:

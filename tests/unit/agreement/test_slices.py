@@ -20,7 +20,7 @@ def rated(seed: int, low: int, high: int) -> LongRatings:
     common = rng.integers(low, high + 1, N)
     values = np.clip(common[:, None] + rng.integers(-1, 2, (N, 3)), low, high).astype(np.float64)
     unit, rater = np.divmod(np.flatnonzero(np.arange(3 * N) % 7), 3)
-    return LongRatings(unit, rater, values[unit, rater], ("r1", "r2", "r3"), N)
+    return LongRatings(unit, rater, values[unit, rater], ("r1", "r2", "r3"), np.arange(N))
 
 
 RATED = [(CLARITY, rated(1, 1, 5)), (SAFETY, rated(2, 0, 1))]
@@ -113,7 +113,9 @@ def test_responses_without_a_value_or_model_are_in_no_row_of_it(rows: pd.DataFra
 
 
 def test_a_part_in_which_nobody_shares_a_unit_has_no_row() -> None:
-    alone = LongRatings(np.arange(N), np.arange(N) % 3, np.ones(N), ("r1", "r2", "r3"), N)
+    alone = LongRatings(
+        np.arange(N), np.arange(N) % 3, np.ones(N), ("r1", "r2", "r3"), np.arange(N)
+    )
 
     assert measured("human", [(CLARITY, alone)]).empty
 
@@ -122,7 +124,7 @@ def test_a_low_alpha_on_scores_that_hardly_vary_is_called_unstable() -> None:
     """Two judges between .75 and .80 on [0, 1], unrelated: nothing to revise a prompt for."""
     rng = np.random.default_rng(3)
     unit, judge = np.divmod(np.arange(2 * N), 2)
-    near = LongRatings(unit, judge, rng.uniform(4.0, 4.2, 2 * N), ("j1", "j2"), N)
+    near = LongRatings(unit, judge, rng.uniform(4.0, 4.2, 2 * N), ("j1", "j2"), np.arange(N))
     rows = measured("judge", [(CLARITY, near)])
 
     row = row_of(rows, slice="all")
@@ -134,6 +136,6 @@ def test_equal_scores_have_no_alpha_whatever_their_value() -> None:
     """A tenth has no exact float, and its sums differ from their product by noise."""
     tenths = RubricQuestion("q", "?", Scale(low=0, high=1), "interval")
     unit, judge = np.divmod(np.arange(3 * N), 3)
-    equal = LongRatings(unit, judge, np.full(3 * N, 0.1), ("a", "b", "c"), N)
+    equal = LongRatings(unit, judge, np.full(3 * N, 0.1), ("a", "b", "c"), np.arange(N))
 
     assert measured("judge", [(tenths, equal)])["alpha"].isna().all()

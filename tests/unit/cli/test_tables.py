@@ -48,7 +48,7 @@ def test_an_undefined_figure_is_two_dashes_and_never_a_number(
 
     [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("clarity")]
     assert row.split() == [
-        *("clarity", "0.880", "[0.840,", "0.920]", "0.580", "--", "--", "80"),
+        *("clarity", "0.880", "[0.840,", "0.920]", "0.580", "--", "--", "80", "80"),
     ]
 
 
@@ -56,7 +56,7 @@ def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) 
     print_judges(Case().data().tables["judge_human_agreement"])
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["gpt", "clarity", "0.860", "0.700", "0.570", "0.840", "+0.31", "80"] in rows
+    assert ["gpt", "clarity", "0.860", "0.700", "0.570", "0.840", "+0.31", "80", "80"] in rows
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ class Measured:
     exact: float = 63.5
     adjacent: float = 97.5
     n_responses: int = 80
+    n_groups: int | None = None
     most_frequent_share: float = 0.34
     judge_alpha: float = 0.83
     half_width: float = 0.04
@@ -58,6 +59,7 @@ class Case:
         ("gpt", "unparsable", 2),
         ("haiku", "ok", 160),
     )
+    alpha_within: float = math.nan
     a_ha: float = 0.86
     a_ha_constant: float = 0.70
     bias: float = 0.31
@@ -111,6 +113,7 @@ class Case:
                 "scope": "question",
                 "question_id": m.question.id,
                 "n_responses": m.n_responses,
+                "n_groups": m.n_groups or m.n_responses,
                 "n_raters": 3,
                 "n_ratings": 3 * m.n_responses,
                 "n_pairs": 3 * m.n_responses,
@@ -135,6 +138,8 @@ class Case:
             "scope": "overall",
             "question_id": None,
             "n_responses": max(m.n_responses for m in self.measured),
+            "n_groups": max(m.n_groups or m.n_responses for m in self.measured),
+            **_figure("alpha_within", self.alpha_within, half_width),
             "n_raters": 3,
             "n_ratings": sum(3 * m.n_responses for m in self.measured),
             "n_pairs": sum(3 * m.n_responses for m in self.measured),
@@ -160,6 +165,7 @@ class Case:
                     **_figure("alpha", alpha, 0.05),
                     "alpha_level": "interval",
                     "n_units": 80,
+                    "n_groups": 80,
                     "n_judges": len(self.judges),
                     "n_comparisons": 80,
                     "kappa_macro": None,
@@ -186,6 +192,7 @@ class Case:
                 "question_id": m.question.id,
                 "unit": "response",
                 "n_units": 80,
+                "n_groups": 80,
                 **_figure("a_ha", self.a_ha, 0.03),
                 "a_ha_constant": self.a_ha_constant,
                 "a_ha_shuffled": 0.57,

@@ -8,13 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement import measure_judges, measure_judges_against_humans
+from eval_assets.agreement import (
+    measure_humans,
+    measure_judges,
+    measure_judges_against_humans,
+)
 from eval_assets.evaluation import Evaluation
 from eval_assets.raters import Judge
 from eval_assets.scale import LIKERT5, Scale
+from eval_assets.stats import agreement_profile, judge_human_profile
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import (
     data_version,
+    group_codes,
+    human_ratings,
     judge_ratings,
     long_ratings,
     rating_patterns,
@@ -46,7 +53,7 @@ def test_long_ratings_count_responses_and_raters_in_the_order_of_their_names(
 ) -> None:
     """Responses a1, a2, b1, b2 are units 0 to 3; r9 rated the other question only."""
     write_labels(connection, labels(*GIVEN))
-    found = long_ratings(connection, "human", "clarity")
+    found = long_ratings(connection, "human", "clarity", group=group_codes(connection))
 
     assert found.rater_ids == ("r1", "r2", "r3", "r9")
     assert (found.unit.tolist(), found.rater.tolist()) == ([0, 0, 1, 2], [0, 1, 2, 1])
@@ -62,19 +69,98 @@ def test_long_ratings_count_responses_and_raters_in_the_order_of_their_names(
     }
 
 
+def test_the_group_of_each_unit_is_its_prompt_or_what_is_given(connection: Connection) -> None:
+    """Prompts a and b have two responses each; b2 is given a group of its own."""
+    assert group_codes(connection).tolist() == [0, 0, 1, 1] or group_codes(connection).tolist() == [
+        1,
+        1,
+        0,
+        0,
+    ]
+    own = responses("a1", "a2", "b1", "b2")
+    own.loc[3, "group_id"] = "own"
+    replace_rows(connection, "responses", own)
+    codes = group_codes(connection)
+    assert codes[0] == codes[1]
+    assert len(set(codes[1:].tolist())) == 3
+
+
+def test_the_version_of_the_data_covers_which_rated_responses_are_in_one_group(
+    connection: Connection,
+) -> None:
+    write_labels(connection, labels(*GIVEN))
+    before = data_version(connection, "human")
+    renamed = responses("a1", "a2", "b1", "b2")
+    renamed["group_id"] = ["x", "x", "y", "y"]
+    replace_rows(connection, "responses", renamed)
+    assert data_version(connection, "human") == before
+    renamed["group_id"] = ["x", "y", "y", "z"]
+    replace_rows(connection, "responses", renamed)
+    assert data_version(connection, "human") != before
+
+
+def test_people_and_judges_are_measured_by_response_groups(connection: Connection) -> None:
+    """Six copies of each of ten responses: no more evidence than the ten."""
+    rng = np.random.default_rng(3)
+    ids = [f"g{g}-{copy}" for g in range(10) for copy in range(6)]
+    rated = responses(*ids)
+    rated["group_id"] = [name[:2] for name in ids]
+    rated["prompt_text"] = ids
+    replace_rows(connection, "responses", rated)
+    value = {(g, r): float(rng.integers(1, 6)) for g in range(10) for r in ("r1", "r2", "r3")}
+    given = [(name, int(name[1]), r) for name in ids for r in ("r1", "r2", "r3")]
+    write_labels(connection, labels(*((n, "clarity", r, value[g, r]) for n, g, r in given)))
+    judges = [JudgeRow(j, "recorded", None, 60, 60, j, k) for k, j in enumerate(("j1", "j2"))]
+    scored = [(n, "clarity", f"j{r[1]}", value[g, r], "ok") for n, g, r in given if r != "r3"]
+    write_judge_scores(connection, judges, scores(*scored))
+    evaluation = Evaluation(
+        "test",
+        Path(),
+        (CLARITY,),
+        judges=tuple(Judge(j.judge_id, "recorded", scores=Path("x")) for j in judges),
+    )
+    ten = np.array([[value[g, r] for r in ("r1", "r2", "r3")] for g in range(10)])
+
+    humans = measure_humans(human_ratings(connection, evaluation), evaluation).agreement
+    between = measure_judges(judge_ratings(connection, evaluation), evaluation)
+    against = measure_judges_against_humans(
+        reference_ratings(connection, evaluation),
+        scores_of_responses(connection, evaluation),
+        evaluation,
+        conversations={},
+        data_version="1",
+    ).agreement
+
+    for table, n in ((humans, "n_responses"), (between, "n_units"), (against, "n_units")):
+        assert set(table[n]) == {60}
+        assert set(table["n_groups"]) == {10}
+    matrix, group = np.repeat(ten, 6, axis=0), np.repeat(np.arange(10), 6)
+    people = agreement_profile(
+        matrix, scale=LIKERT5, level="ordinal", confidence=0.95, groups=group
+    )
+    judged = judge_human_profile(
+        matrix, matrix[:, 0], scale=LIKERT5, level="ordinal", confidence=0.95, groups=group
+    )
+    assert humans["a_hh_low"].iloc[1] == pytest.approx(people.a_hh.low)
+    assert humans["alpha_low"].iloc[1] == pytest.approx(people.alpha.low)
+    assert against["a_ha_low"].iloc[0] == pytest.approx(judged.a_ha.low)
+    apart = agreement_profile(matrix, scale=LIKERT5, level="ordinal", confidence=0.95)
+    assert people.a_hh.low < apart.a_hh.low - 0.05
+
+
 def test_only_scores_with_status_ok_are_ratings(connection: Connection) -> None:
     write_judge_scores(
         connection,
         [],
         scores(("a1", "clarity", "j", 3.5, "ok"), ("a2", "clarity", "j", None, "unparsable")),
     )
-    found = long_ratings(connection, "judge", "clarity")
+    found = long_ratings(connection, "judge", "clarity", group=group_codes(connection))
 
     assert (found.unit.tolist(), found.value.tolist()) == ([0], [3.5])
 
 
 def test_a_question_without_ratings_has_none(connection: Connection) -> None:
-    found = long_ratings(connection, "human", "clarity")
+    found = long_ratings(connection, "human", "clarity", group=group_codes(connection))
 
     assert len(found.value) == 0
     assert found.matrix().shape == (4, 0)

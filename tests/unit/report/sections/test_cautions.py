@@ -24,11 +24,20 @@ def test_an_interval_on_both_sides_of_the_minimum_means_the_data_cannot_tell() -
     assert "human_alpha: the data cannot tell" not in cautions_of(Case())
 
 
-def test_fewer_than_fifty_responses_are_a_caution() -> None:
-    title = "Fewer than 50 responses: go by the intervals, not by the values"
+def test_fewer_than_fifty_response_groups_are_a_caution_however_many_responses_they_hold() -> None:
+    title = "Fewer than 50 response groups: go by the intervals, not by the values"
 
     assert title not in cautions_of(Case(measured=(Measured(CLARITY, n_responses=50),)))
     assert "clarity (49)" in cautions_of(Case(measured=(Measured(CLARITY, n_responses=49),)))[title]
+    grouped = Measured(CLARITY, n_responses=300, n_groups=49)
+    assert "clarity (300 in 49 groups)" in cautions_of(Case(measured=(grouped,)))[title]
+
+
+def test_alpha_that_rests_on_differences_between_questions_is_a_caution() -> None:
+    title = "human_alpha: part of alpha is differences between questions"
+
+    assert "is 0.622, below the minimum 0.667" in cautions_of(Case(alpha_within=0.622))[title]
+    assert title not in cautions_of(Case(alpha_within=0.7))
 
 
 def why_low(question: Measured) -> str:

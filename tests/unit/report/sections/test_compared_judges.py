@@ -29,6 +29,7 @@ def test_a_judge_stands_beside_its_controls_and_people() -> None:
         "Verdict": "as people do",
         "Lean": "+0.31, more lenient",
         "Units": "80",
+        "Groups": "80",
     }
 
 
