@@ -198,6 +198,23 @@ class Ledger(Protocol):
     def record(self, made: Sequence[Attempt]) -> None:
         """Store attempts, all or none of them; a request that is answered is claimed no more."""
 
+    @property
+    def is_capped(self) -> bool:
+        """Whether there is a cap on what may be spent."""
+
+    def reserve(self, needed_usd: float) -> float:
+        """Reserve a portion of what the caps have left: what others reserved is not left.
+
+        What attempts cost comes out of the portion when they are recorded. The rest is given back
+        in the end, or when whoever holds it is silent for too long.
+
+        Returns:
+            The portion, `needed_usd` or more; 0 if so much is not left.
+        """
+
+    def left_usd(self) -> float | None:
+        """Return what the caps have left, what others reserved apart; None without a cap."""
+
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""
 

@@ -33,7 +33,6 @@ from eval_assets.store import (
     Worker,
     copy_ledger,
     is_imported,
-    left_to_spend,
     record_import,
     replace_rows,
     transaction,
@@ -101,9 +100,8 @@ def _generate(
     generators = live_generators(evaluation, environ=os.environ, today=today)
     keys = api_keys(evaluation.generators)
     with folder.ledger(evaluation) as ledger:
-        left_usd = left_to_spend(ledger, evaluation, run_id=run_id, today=today)
-        options = RequestOptions(api_keys=keys, budget_usd=left_usd)
-        with Worker(ledger, asset="generated_responses", run_id=run_id) as worker:
+        options = RequestOptions(api_keys=keys)
+        with Worker(ledger, asset="generated_responses", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 generate_responses(prompts, generators, worker, name=_response_id, options=options)
             )

@@ -30,7 +30,6 @@ from eval_assets.raters import Judge, judge_fingerprint
 from eval_assets.store import (
     Worker,
     copy_ledger,
-    left_to_spend,
     transaction,
     units_to_judge,
     write_staged_mode,
@@ -74,17 +73,14 @@ def judge_live(evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str)
         ]
     template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
-        today = datetime.now(tz=UTC).date()
-        left_usd = left_to_spend(ledger, evaluation, run_id=run_id, today=today)
-        options = RequestOptions(api_keys=keys, budget_usd=left_usd)
-        with Worker(ledger, asset="judge_scores", run_id=run_id) as worker:
+        with Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 judge_units(
                     units,
                     judges,
                     worker,
                     template=template,
-                    options=options,
+                    options=RequestOptions(api_keys=keys),
                     staged=evaluation.staged,
                 )
             )

@@ -27,7 +27,7 @@ from eval_assets.judges import (
     live_judges,
 )
 from eval_assets.raters import Generator, Judge
-from eval_assets.store import SqlLedger, Worker, left_to_spend
+from eval_assets.store import SqlLedger, Worker
 from eval_assets.tuning import (
     JudgeVersion,
     RatedUnits,
@@ -133,7 +133,7 @@ class _Models:
             Conversation(None, hashlib.sha256(prompt.encode()).hexdigest()[:12], (Turn(0, prompt),))
             for prompt in prompts
         ]
-        with Worker(self._ledger, asset="tuned_judges", run_id=self._run_id) as worker:
+        with self._worker() as worker:
             summary = asyncio.run(
                 generate_responses(
                     conversations,
@@ -150,7 +150,7 @@ class _Models:
         self, model: LiveModel[Judge], template: PromptTemplate, units: Sequence[Unit]
     ) -> JudgingSummary:
         """Return a judge's scores of units with a prompt."""
-        with Worker(self._ledger, asset="tuned_judges", run_id=self._run_id) as worker:
+        with self._worker() as worker:
             summary = asyncio.run(
                 judge_units(units, [model], worker, template=template, options=self._options())
             )
@@ -171,16 +171,14 @@ class _Models:
         return rows.assign(prompt_hash=version.prompt_hash)
 
     def _options(self) -> RequestOptions:
-        left = left_to_spend(
-            self._ledger,
-            self._evaluation,
-            run_id=self._run_id,
-            today=datetime.now(tz=UTC).date(),
-        )
-        if self.tuning.max_usd is not None:
-            own = max(0.0, self.tuning.max_usd - self._spent_usd)
-            left = own if left is None else min(left, own)
+        most = self.tuning.max_usd
+        left = None if most is None else max(0.0, most - self._spent_usd)
         return RequestOptions(api_keys=self._keys, budget_usd=left)
+
+    def _worker(self) -> Worker:
+        return Worker(
+            self._ledger, asset="tuned_judges", run_id=self._run_id, caps=self._evaluation
+        )
 
 
 def _tuned(

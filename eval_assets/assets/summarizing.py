@@ -12,7 +12,7 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.judges import RequestOptions, api_keys, generate_responses, live_generators
 from eval_assets.raters import Generator, Judge
 from eval_assets.report import ReportData, summary_prompt, unknown_numbers
-from eval_assets.store import Worker, left_to_spend
+from eval_assets.store import Worker
 
 _NOT_THE_WRITERS = {"max_tokens"}
 """Settings of a judge that do not hold for a text: a score needs fewer tokens."""
@@ -53,9 +53,8 @@ def _ask(
         replace(evaluation, generators=(writer,)), environ=os.environ, today=today
     )
     with folder.ledger(evaluation) as ledger:
-        left_usd = left_to_spend(ledger, evaluation, run_id=run_id, today=today)
-        options = RequestOptions(api_keys=api_keys([writer]), budget_usd=left_usd)
-        with Worker(ledger, asset="agreement_report", run_id=run_id) as worker:
+        options = RequestOptions(api_keys=api_keys([writer]))
+        with Worker(ledger, asset="agreement_report", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 generate_responses(
                     [conversation],

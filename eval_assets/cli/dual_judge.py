@@ -42,7 +42,6 @@ from eval_assets.store import (
     append_history,
     connect,
     copy_ledger,
-    left_to_spend,
     transaction,
 )
 
@@ -99,11 +98,9 @@ def store_dual_judge_scores(asked: DocumentQuery, data: Path, path: Path) -> dic
     judges = live_judges(evaluation, environ=os.environ, today=today)
     keys = api_keys(evaluation.judges)
     with ledger_of(data, evaluation, database=path) as ledger:
-        left_usd = left_to_spend(ledger, evaluation, run_id=None, today=today)
-        options = RequestOptions(keys, budget_usd=left_usd)
-        require_prices(judges, budget_usd=left_usd)
-        with Worker(ledger, asset="dual-judge") as worker:
-            summary, latency_seconds = _ask(asked, judges, worker, options)
+        with Worker(ledger, asset="dual-judge", caps=evaluation) as worker:
+            require_prices(judges, is_capped=worker.is_capped)
+            summary, latency_seconds = _ask(asked, judges, worker, RequestOptions(keys))
         judged = _judgement(asked, evaluation.judges, summary.scores)
         append_history(ledger, "dual_judgements", [asdict(judged)])
         with connect(path) as connection, transaction(connection):

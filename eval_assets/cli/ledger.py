@@ -30,6 +30,7 @@ from eval_assets.store import (
     copy_ledger,
     export_ledger,
     in_flight,
+    reserved,
     spending,
     spent_in_month,
     transaction,
@@ -90,6 +91,8 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
     of = "" if cap is None else f" of {cap:g}"
     month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
     click.echo(f"This month  {month_usd:.4f}{of} USD at most\n")
+    if (reserved_usd := reserved(ledger)) > 0:
+        click.echo(f"Reserved    {reserved_usd:.4f} USD of the budget by runs at work\n")
     flying = [_flying(row) for row in in_flight(ledger).to_dict("records")]
     if flying:
         print_table("In flight", _FLYING, flying, numbers=_FLYING[-2:])

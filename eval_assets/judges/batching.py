@@ -67,7 +67,7 @@ async def judge_by_batch(
             plan.estimate = _estimate(client.model, requests)
             under_way |= {plan.next_request(rating).key for rating in plan.pending}
             under_way -= {request.key for request in requests}
-            affordable = [r for r in requests if budget.spend(client.model.most_usd(r))]
+            affordable = [r for r in requests if await budget.spend(client.model.most_usd(r))]
             for part in in_batches(affordable):
                 await _submit(part, client, ledger)
                 under_way |= {request.key for request in part}

@@ -91,8 +91,8 @@ async def generate_responses(
     Raises:
         InputError: If there is a cap and a generator's price is not known.
     """
-    require_prices(generators, budget_usd=options.budget_usd)
-    budget = Budget(options.budget_usd)
+    budget = Budget(options.budget_usd, ledger)
+    require_prices(generators, is_capped=budget.is_capped)
     async with open_clients(generators, ledger, budget=budget, options=options) as clients:
         threads = {
             client: [
@@ -125,7 +125,7 @@ async def generate_responses(
         if any(client.n_unpriced for client in clients)
         else sum(client.spent_usd for client in clients),
         counted_usd=budget.spent_usd,
-        budget_left_usd=budget.left_usd,
+        budget_left_usd=await budget.left_usd(),
         estimates=estimates,
         stopped={client.model.id: client.stopped for client in clients if client.stopped},
     )

@@ -97,8 +97,8 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
         InputError: If there is a cap and a judge's price is not known: it could not be kept.
         PromptError: If the template cannot be rendered for a unit.
     """
-    require_prices(judges, budget_usd=options.budget_usd)
-    budget = Budget(options.budget_usd)
+    budget = Budget(options.budget_usd, ledger)
+    require_prices(judges, is_capped=budget.is_capped)
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
         panel = Panel(clients, ledger, template=template, budget=budget, options=options)
         if staged is None:
@@ -110,7 +110,7 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
         scores=tuple(panel.scores),
         judges=tuple(map(panel.summary, clients)),
         counted_usd=budget.spent_usd,
-        budget_left_usd=budget.left_usd,
+        budget_left_usd=await budget.left_usd(),
         stages=stages,
     )
 

@@ -1,8 +1,10 @@
-"""A hard cap on what one run spends, requests in flight included."""
+"""A hard cap on what is spent, requests in flight and other runs included."""
 
 import asyncio
 import math
 from collections import defaultdict
+
+from eval_assets.ledger import Ledger
 
 UnitKey = tuple[str, str]
 """Response and question."""
@@ -12,38 +14,43 @@ class Budget:
     """What may still be spent.
 
     Before a request the most that it can cost is reserved; once its cost is known, the rest is
-    released. Whatever happens, spending and reservations together stay within the limit.
+    released. Whatever happens, spending and reservations together stay within the limit. Of caps
+    that other runs share, portions are reserved in the ledger as they are needed.
 
     Args:
-        limit_usd: Most that may be spent; None for no cap.
+        limit_usd: Most that may be spent; None for no cap but those of the ledger.
+        ledger: Ledger with the caps that other runs share; None if there is none.
 
     Raises:
         ValueError: If the limit is negative.
     """
 
-    def __init__(self, limit_usd: float | None) -> None:
+    def __init__(self, limit_usd: float | None, ledger: Ledger | None = None) -> None:
         if limit_usd is not None and not limit_usd >= 0:
             raise ValueError(f"budget_usd must be 0 or more, got {limit_usd:g}")
         self.limit_usd = math.inf if limit_usd is None else limit_usd
         self.spent_usd = 0.0
+        self._ledger = ledger if ledger and ledger.is_capped else None
+        self._granted_usd = math.inf if self._ledger is None else 0.0
         self._reserved_usd = 0.0
         self._n_open = 0
         self._is_used_up = False
+        self._turn = asyncio.Lock()  # first come, first served
         self._settled = asyncio.Event()
 
     @property
     def is_capped(self) -> bool:
         """Whether there is a limit."""
-        return math.isfinite(self.limit_usd)
+        return math.isfinite(self.limit_usd) or self._ledger is not None
 
-    @property
-    def left_usd(self) -> float | None:
-        """What is neither spent nor reserved; None without a cap."""
-        return self._left_usd if self.is_capped else None
-
-    @property
-    def _left_usd(self) -> float:
-        return self.limit_usd - self.spent_usd - self._reserved_usd
+    async def left_usd(self) -> float | None:
+        """Return what is left when no request is in flight; None without a cap."""
+        shared = await asyncio.to_thread(self._ledger.left_usd) if self._ledger else None
+        left = min(
+            self.limit_usd - self.spent_usd - self._reserved_usd,
+            math.inf if shared is None else shared,
+        )
+        return left if math.isfinite(left) else None
 
     async def reserve(self, most_usd: float, *, n_shares: int = 1) -> bool:
         """Reserve the most that requests can cost, waiting for requests in flight to end.
@@ -56,22 +63,25 @@ class Budget:
             False if it does not fit even when no request is in flight: then the budget is used
             up, and no later request gets anything, so that a run stops at one place.
         """
-        while most_usd > self._left_usd and self._n_open and not self._is_used_up:
-            self._settled.clear()
-            await self._settled.wait()
-        if most_usd > self._left_usd or self._is_used_up:
-            self._is_used_up = True
-            return False
-        self._reserved_usd += most_usd
-        self._n_open += n_shares
-        return True
+        async with self._turn:
+            while not self._is_used_up and not await self._obtain(most_usd):
+                self._is_used_up = not self._n_open
+                if not self._is_used_up:
+                    self._settled.clear()
+                    await self._settled.wait()
+            if self._is_used_up:
+                return False
+            self._reserved_usd += most_usd
+            self._n_open += n_shares
+            return True
 
-    def spend(self, most_usd: float) -> bool:
+    async def spend(self, most_usd: float) -> bool:
         """Spend the most that a request of a batch can cost; return False if it does not fit."""
-        if most_usd > self._left_usd:
-            return False
-        self.spent_usd += most_usd
-        return True
+        async with self._turn:
+            if not await self._obtain(most_usd):
+                return False
+            self.spent_usd += most_usd
+            return True
 
     def settle(self, most_usd: float, *, spent_usd: float) -> None:
         """Count what a request has cost and release the rest of what was reserved for it."""
@@ -79,6 +89,18 @@ class Budget:
         self._n_open -= 1
         self._reserved_usd = self._reserved_usd - most_usd if self._n_open else 0.0
         self._settled.set()
+
+    async def _obtain(self, most_usd: float) -> bool:
+        """Return whether so much is left, after asking the ledger for what is missing."""
+        taken_usd = self.spent_usd + self._reserved_usd
+        if most_usd > self.limit_usd - taken_usd:
+            return False
+        missing_usd = most_usd - (self._granted_usd - taken_usd)
+        if self._ledger is None or missing_usd <= 0:
+            return True
+        portion_usd = await asyncio.to_thread(self._ledger.reserve, missing_usd)
+        self._granted_usd += portion_usd
+        return portion_usd > 0
 
 
 class Allowance:

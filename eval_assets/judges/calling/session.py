@@ -34,7 +34,7 @@ class RequestOptions:
 
     Args:
         api_keys: Keys by id of the judge or generator.
-        budget_usd: Most that may be spent; None for no cap.
+        budget_usd: Most that may be spent; None for no cap but those of the ledger.
         report: Receives what to expect before the first request, and the progress.
         retry: When a failed request is sent again.
         seed: Seed of the retries' jitter.
@@ -47,13 +47,13 @@ class RequestOptions:
     seed: int = 0
 
 
-def require_prices(models: Sequence[AnyLiveModel], *, budget_usd: float | None) -> None:
+def require_prices(models: Sequence[AnyLiveModel], *, is_capped: bool) -> None:
     """Raise InputError if there is a cap and a model's price is not known: it could not be kept.
 
     Without a cap, an unknown price is logged.
     """
     unpriced = ", ".join(sorted({each.endpoint.model for each in models if each.price is None}))
-    if unpriced and budget_usd is not None:
+    if unpriced and is_capped:
         what = f"the price of {unpriced} is not known, so no cap could be kept"
         remedy = "Add it under prices, or remove the budget"
         raise InputError(InputProblem("evaluation.yaml", None, "budget_usd", what, remedy))

@@ -70,7 +70,8 @@ takeovers = sa.Table(
     sa.Column("taken_over_at", _Moment, nullable=False),
 )
 
-# Everything that asks: one asset of one run, or one command. Its claims hold as long as its lease.
+# Everything that asks: one asset of one run, or one command. Its claims and what it reserved of the
+# caps hold as long as its lease.
 workers = sa.Table(
     "workers",
     metadata,
@@ -82,6 +83,7 @@ workers = sa.Table(
     sa.Column("process", sa.BigInteger, nullable=False),
     sa.Column("started_at", _Moment, nullable=False),
     sa.Column("lease_until", _Moment, nullable=False),
+    sa.Column("reserved_usd", sa.Float, nullable=False, server_default="0"),
     sa.Index("workers_by_run", "run_id"),
     sa.Index("workers_by_lease", "lease_until"),
 )
@@ -240,5 +242,15 @@ histories = sa.Table(
     sa.Index("histories_by_name", "evaluation", "history"),
 )
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = ()
+
+def _add_reservations(connection: sa.Connection) -> None:
+    """Workers reserve portions of the caps."""
+    column = workers.c.reserved_usd
+    kind = column.type.compile(connection.dialect)
+    connection.exec_driver_sql(
+        f"ALTER TABLE {workers.name} ADD COLUMN {column.name} {kind} NOT NULL DEFAULT 0"
+    )
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_add_reservations,)
 """Number n takes a ledger from version n to n + 1; the tables above are those of the latest."""

@@ -1,6 +1,6 @@
 """What was spent, by whom and when, and what is in flight."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Literal, assert_never
 
 import pandas as pd
@@ -13,18 +13,21 @@ from eval_assets.store.ledger._tables import attempts, batches, claims, workers
 SpendingBy = Literal["judge", "model", "day", "run"]
 
 
+_PORTIONS = 20
+
+_RESERVING = 0x72657376
+"""Key of the lock under which portions of caps are reserved on PostgreSQL."""
+
+_ROUNDING_USD = 1e-9
+
+
 def spent_in_run(ledger: SqlLedger, run_id: str) -> float:
     """Return what counts towards the budget of a run so far, in USD.
 
     A batch counts when it is submitted, with the most that it can cost; not when it is collected.
     """
-    its = sa.select(workers.c.worker).where(workers.c.run_id == run_id)
-    live = _sum(attempts.c.charged_usd).where(
-        attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False)
-    )
-    submitted = _sum(batches.c.most_usd).where(batches.c.worker.in_(its))
     with ledger.reading() as connection:
-        return connection.scalars(live).one() + connection.scalars(submitted).one()
+        return _spent_by(connection, workers.c.run_id == run_id)
 
 
 def spent_in_month(ledger: SqlLedger, day: date) -> float:
@@ -32,40 +35,57 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
 
     A batch counts with the most that it can cost until it is closed.
     """
-    first = day.replace(day=1)
-    next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
-
-    def of_month(table: sa.Table) -> sa.ColumnElement[bool]:
-        is_ours = table.c.evaluation == ledger.evaluation
-        return is_ours & (table.c.day >= first) & (table.c.day < next_first)
-
-    paid = _sum(attempts.c.charged_usd).where(of_month(attempts))
-    open_ = _sum(batches.c.most_usd).where(of_month(batches) & batches.c.closed_at.is_(None))
     with ledger.reading() as connection:
-        return connection.scalars(paid).one() + connection.scalars(open_).one()
+        return _spent_in_month(connection, ledger.evaluation, day)
 
 
-def left_to_spend(
-    ledger: SqlLedger, evaluation: Evaluation, *, run_id: str | None, today: date
+def reserved(ledger: SqlLedger) -> float:
+    """Return what living workers have reserved of the caps and not spent yet, in USD."""
+    with ledger.reading() as connection:
+        return _reserved_by(connection, workers.c.evaluation == ledger.evaluation)
+
+
+def left_of_caps(
+    connection: sa.Connection,
+    caps: Evaluation,
+    *,
+    account: str,
+    is_of_run: sa.ColumnElement[bool],
 ) -> float | None:
-    """Return what may still be spent, in USD: the least that a declared cap has left.
+    """Return what the caps have left beside what is spent and what living workers reserved.
 
     Args:
-        ledger: The ledger.
-        evaluation: Declares the caps of a run and of a month.
-        run_id: The run; None for a command, which is a run of its own.
-        today: Day whose month counts, in UTC.
+        connection: A transaction. To reserve some of what is left, it must write.
+        caps: Declares the caps of a run and of a month.
+        account: The evaluation's name on the ledger.
+        is_of_run: Condition on workers: those of the run.
 
     Returns:
-        0 if a cap is used up; None without a cap.
+        Below 0 if a cap is exceeded; None without a cap.
     """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_RESERVING)))
+    # Reservations are read before spending. Recording turns one into the other: what is recorded
+    # in between then counts twice, not never.
     left = []
-    if evaluation.budget_usd is not None:
-        spent = 0.0 if run_id is None else spent_in_run(ledger, run_id)
-        left.append(evaluation.budget_usd - spent)
-    if evaluation.budget_usd_per_month is not None:
-        left.append(evaluation.budget_usd_per_month - spent_in_month(ledger, today))
-    return max(0.0, min(left)) if left else None
+    if caps.budget_usd is not None:
+        reserved_usd = _reserved_by(connection, is_of_run)
+        left.append(caps.budget_usd - reserved_usd - _spent_by(connection, is_of_run))
+    if caps.budget_usd_per_month is not None:
+        reserved_usd = _reserved_by(connection, workers.c.evaluation == account)
+        spent_usd = _spent_in_month(connection, account, datetime.now(UTC).date())
+        left.append(caps.budget_usd_per_month - reserved_usd - spent_usd)
+    return min(left) if left else None
+
+
+def portion_of(left_usd: float, *, needed_usd: float) -> float:
+    """Return how much of what is left a worker reserves at once; 0 if it needs more.
+
+    A small share, so that others find something, and few portions are reserved all the same.
+    """
+    if needed_usd > left_usd + _ROUNDING_USD:
+        return 0.0
+    return max(needed_usd, left_usd / _PORTIONS)
 
 
 def spending(ledger: SqlLedger, *, by: SpendingBy) -> pd.DataFrame:
@@ -133,6 +153,35 @@ def in_flight(ledger: SqlLedger) -> pd.DataFrame:
         .order_by(sa.text("since"))
     )
     return _rows_of(ledger, query)
+
+
+def _spent_by(connection: sa.Connection, is_of_run: sa.ColumnElement[bool]) -> float:
+    """Return what workers have spent; a batch counts when it is submitted."""
+    its = sa.select(workers.c.worker).where(is_of_run)
+    live = _sum(attempts.c.charged_usd).where(
+        attempts.c.worker.in_(its) & attempts.c.in_batch.is_(False)
+    )
+    submitted = _sum(batches.c.most_usd).where(batches.c.worker.in_(its))
+    return connection.scalars(live).one() + connection.scalars(submitted).one()
+
+
+def _spent_in_month(connection: sa.Connection, account: str, day: date) -> float:
+    """Return what an evaluation has spent in a month; a batch counts until it is closed."""
+    first = day.replace(day=1)
+    next_first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+
+    def of_month(table: sa.Table) -> sa.ColumnElement[bool]:
+        return (table.c.evaluation == account) & (table.c.day >= first) & (table.c.day < next_first)
+
+    paid = _sum(attempts.c.charged_usd).where(of_month(attempts))
+    open_ = _sum(batches.c.most_usd).where(of_month(batches) & batches.c.closed_at.is_(None))
+    return connection.scalars(paid).one() + connection.scalars(open_).one()
+
+
+def _reserved_by(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> float:
+    """Return what living workers have reserved and not spent yet."""
+    is_alive = workers.c.lease_until > datetime.now(UTC)
+    return connection.scalars(_sum(workers.c.reserved_usd).where(condition & is_alive)).one()
 
 
 def _rows_of(ledger: SqlLedger, query: sa.Executable) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """A worker: one asset of one run, or one command, that asks and records what it is answered."""
 
 import logging
+import math
 import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Any, Self, get_args
 
 import sqlalchemy as sa
 
+from eval_assets.evaluation import Evaluation
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, ReplyStatus, Request
 from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger._engine import SqlLedger, this_machine
@@ -21,6 +23,7 @@ from eval_assets.store.ledger._tables import (
     requests,
     workers,
 )
+from eval_assets.store.ledger.spending import left_of_caps, portion_of
 
 logger = logging.getLogger(__name__)
 
@@ -57,13 +60,22 @@ class Worker:
     Args:
         ledger: The ledger.
         asset: Asset or command on whose account is asked.
-        run_id: Run that it belongs to; None outside a run.
+        run_id: Run that it belongs to; None outside a run, where it is a run of its own.
+        caps: Evaluation that declares caps of runs and months; None for no cap.
     """
 
-    def __init__(self, ledger: SqlLedger, *, asset: str, run_id: str | None = None) -> None:
+    def __init__(
+        self,
+        ledger: SqlLedger,
+        *,
+        asset: str,
+        run_id: str | None = None,
+        caps: Evaluation | None = None,
+    ) -> None:
         self._ledger = ledger
         self._asset = asset
         self._run_id = run_id
+        self._caps = caps
         self._id = 0
         self._claim_free = _claim_free(ledger)
         self._keep_new = ledger.upsert(requests).on_conflict_do_nothing()
@@ -101,7 +113,7 @@ class Worker:
             with self._ledger.writing() as connection:
                 is_mine = (claims.c.worker == self._id) & claims.c.batch.is_(None)
                 connection.execute(sa.delete(claims).where(is_mine))
-                self._set_lease(connection, datetime.now(UTC))
+                self._set_lease(connection, datetime.now(UTC))  # which ends what it reserved
         except StoreError:
             # The error that ends the worker is the one to report; its lease runs out by itself.
             if error is None:
@@ -163,6 +175,39 @@ class Worker:
             answered = [each.call_key for each in made if each.status in _REPLIES]
             for keys in _portions(answered):
                 connection.execute(_END_CLAIMS, {"keys": keys})
+            live = math.fsum(row["charged_usd"] for row in rows if not row["in_batch"])
+            self._spend_reserved(connection, live)
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether there is a cap on what may be spent."""
+        caps = self._caps
+        return caps is not None and (caps.budget_usd, caps.budget_usd_per_month) != (None, None)
+
+    def reserve(self, needed_usd: float) -> float:
+        """Reserve a portion of what the caps have left: what others reserved is not left.
+
+        What attempts cost comes out of the portion when they are recorded. The rest is given back
+        in the end, or when the lease runs out.
+
+        Returns:
+            The portion, `needed_usd` or more; 0 if so much is not left.
+        """
+        with self._ledger.writing(is_durable=False) as connection:
+            left_usd = self._left_of_caps(connection)
+            if left_usd is None:
+                return needed_usd
+            portion_usd = portion_of(left_usd, needed_usd=needed_usd)
+            more = workers.c.reserved_usd + portion_usd
+            connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=more))
+            return portion_usd
+
+    def left_usd(self) -> float | None:
+        """Return what the caps have left, what others reserved apart; None without a cap."""
+        with self._ledger.reading() as connection:
+            left_usd = self._left_of_caps(connection)
+            own_usd = connection.scalar(sa.select(workers.c.reserved_usd).where(self._is_me))
+        return None if left_usd is None else max(0.0, left_usd + (own_usd or 0.0))
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""
@@ -220,6 +265,7 @@ class Worker:
         }
         with self._ledger.writing() as connection:
             connection.execute(sa.insert(batches), row)
+            self._spend_reserved(connection, batch.most_usd)
             for keys in _portions(batch.call_keys):
                 is_mine = claims.c.call_key.in_(keys) & (claims.c.worker == self._id)
                 held = sa.update(claims).where(is_mine)
@@ -240,6 +286,25 @@ class Worker:
                 {"closed_at": datetime.now(UTC)},
             )
             connection.execute(sa.delete(claims).where(claims.c.batch == intent_id))
+
+    @property
+    def _is_me(self) -> sa.ColumnElement[bool]:
+        return workers.c.worker == self._id
+
+    def _left_of_caps(self, connection: sa.Connection) -> float | None:
+        """Return what the caps have left beside all reservations; None without a cap."""
+        if self._caps is None:
+            return None
+        is_of_run = self._is_me if self._run_id is None else workers.c.run_id == self._run_id
+        account = self._ledger.evaluation
+        return left_of_caps(connection, self._caps, account=account, is_of_run=is_of_run)
+
+    def _spend_reserved(self, connection: sa.Connection, spent_usd: float) -> None:
+        """Take what counts as spent from now on out of what is reserved."""
+        if self.is_capped and spent_usd:
+            rest = workers.c.reserved_usd - spent_usd
+            left = sa.case((rest > 0, rest), else_=0.0)
+            connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=left))
 
     def _claim(
         self, connection: sa.Connection, rows: Sequence[dict[str, Any]], now: datetime
@@ -267,9 +332,7 @@ class Worker:
             connection.execute(self._keep_new, rows)
 
     def _set_lease(self, connection: sa.Connection, until: datetime) -> None:
-        connection.execute(
-            sa.update(workers).where(workers.c.worker == self._id), {"lease_until": until}
-        )
+        connection.execute(sa.update(workers).where(self._is_me), {"lease_until": until})
 
     def _renew(self) -> None:
         """Renew the lease until the worker ends."""

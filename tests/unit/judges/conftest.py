@@ -78,6 +78,19 @@ class MemoryLedger:
         self.n_commits += 1
         self.attempts += made
 
+    @property
+    def is_capped(self) -> bool:
+        """No cap."""
+        return False
+
+    def reserve(self, needed_usd: float) -> float:
+        """Reserve what is asked for: nobody else spends."""
+        return needed_usd
+
+    def left_usd(self) -> float | None:
+        """No cap."""
+        return None
+
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Refusals recorded before."""
         return frozenset(what for *where, what in self.refused if where == [base_url, model])

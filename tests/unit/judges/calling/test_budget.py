@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from eval_assets.judges.calling.budget import Budget, JointReservations
+from tests.unit.judges.conftest import MemoryLedger
 
 
 def test_what_is_reserved_counts_until_the_cost_is_known() -> None:
@@ -18,7 +19,7 @@ def test_what_is_reserved_counts_until_the_cost_is_known() -> None:
         assert await waiting
         budget.settle(0.6, spent_usd=0.6)
         assert budget.spent_usd == pytest.approx(0.7)
-        assert budget.left_usd == pytest.approx(0.3)
+        assert await budget.left_usd() == pytest.approx(0.3)
 
     asyncio.run(scenario())
 
@@ -71,7 +72,7 @@ def test_the_judges_of_a_unit_are_reserved_for_together_or_not_at_all() -> None:
             reservations.plan(unit, 0.5)
         cheap = await reservations.allowance(UNIT, 0.1)
         assert cheap is not None
-        assert budget.left_usd == pytest.approx(0.4)
+        assert await budget.left_usd() == pytest.approx(0.4)
         # The cheap judge's next unit waits for the dear one's share of the first.
         waiting = asyncio.create_task(reservations.allowance(NEXT_UNIT, 0.1))
         assert await cheap.reserve(0.1)
@@ -98,12 +99,12 @@ def test_a_share_that_no_request_needed_is_given_back() -> None:
         assert allowance is not None
         allowance.release()
         allowance.release()
-        assert budget.left_usd == 1.0
+        assert await budget.left_usd() == 1.0
 
     asyncio.run(scenario())
 
 
-def test_a_second_request_of_a_rating_reserves_anew() -> None:
+def test_a_second_request_of_a_rating_reserves_again() -> None:
     async def scenario() -> None:
         budget = Budget(1.0)
         reservations = JointReservations(budget)
@@ -113,8 +114,76 @@ def test_a_second_request_of_a_rating_reserves_anew() -> None:
         assert await allowance.reserve(0.4)
         budget.settle(0.4, spent_usd=0.3)
         assert await allowance.reserve(0.5)
-        assert budget.left_usd == pytest.approx(0.2)
+        assert await budget.left_usd() == pytest.approx(0.2)
         budget.settle(0.5, spent_usd=0.5)
         assert not await allowance.reserve(0.5)
+
+    asyncio.run(scenario())
+
+
+class SharedLedger(MemoryLedger):
+    """A ledger with a cap that others use too."""
+
+    def __init__(self, left_usd: float, *, portion_usd: float) -> None:
+        super().__init__()
+        self.left = left_usd
+        self.portion = portion_usd
+        self.asked: list[float] = []
+
+    @property
+    def is_capped(self) -> bool:
+        """There is a cap."""
+        return True
+
+    def reserve(self, needed_usd: float) -> float:
+        """Grant a portion."""
+        self.asked.append(needed_usd)
+        if needed_usd > self.left:
+            return 0.0
+        granted = min(max(needed_usd, self.portion), self.left)
+        self.left -= granted
+        return granted
+
+
+def test_portions_of_a_shared_cap_are_reserved_as_they_are_needed() -> None:
+    ledger = SharedLedger(1.0, portion_usd=0.5)
+
+    async def scenario() -> None:
+        budget = Budget(None, ledger)
+        assert budget.is_capped
+        assert await budget.reserve(0.25)
+        assert await budget.reserve(0.25)
+        assert ledger.asked == [0.25]
+        budget.settle(0.25, spent_usd=0.125)
+        assert await budget.reserve(0.25)
+        assert ledger.asked == [0.25, 0.125]
+
+    asyncio.run(scenario())
+
+
+def test_a_shared_cap_that_others_used_up_ends_a_run_when_its_own_requests_have_ended() -> None:
+    ledger = SharedLedger(0.3, portion_usd=0.1)
+
+    async def scenario() -> None:
+        budget = Budget(None, ledger)
+        assert await budget.reserve(0.2)
+        ledger.left = 0.0  # others reserved the rest
+        waiting = asyncio.create_task(budget.reserve(0.15))
+        await asyncio.sleep(0)
+        budget.settle(0.2, spent_usd=0.1)
+        assert not await waiting
+        assert not await budget.reserve(0.05)
+
+    asyncio.run(scenario())
+
+
+def test_a_runs_own_limit_holds_within_a_shared_cap() -> None:
+    ledger = SharedLedger(10.0, portion_usd=5.0)
+
+    async def scenario() -> None:
+        budget = Budget(1.0, ledger)
+        assert await budget.reserve(0.9)
+        budget.settle(0.9, spent_usd=0.9)
+        assert not await budget.reserve(0.2)
 
     asyncio.run(scenario())

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from eval_assets.store.connection import StoreError
-from eval_assets.store.ledger import Worker
+from eval_assets.store.ledger import Worker, reserved, spent_in_run
 from eval_assets.store.ledger import _engine as engine_module
 from eval_assets.store.ledger._engine import VERSION, SqlLedger, connect_ledger
 from eval_assets.store.ledger._tables import ledger_version
@@ -73,6 +73,24 @@ def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path
     assert "written by a newer eval-assets" in refusal(tmp_path, given)
     with ledger.reading() as connection:
         assert connection.scalar(sa.select(ledger_version.c.version)) == VERSION + 1
+
+
+def test_a_ledger_of_the_first_version_gets_reservations_and_keeps_its_rows(
+    ledger: SqlLedger, tmp_path: Path
+) -> None:
+    with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
+        worker.record([attempt("a")])
+    with ledger.writing() as connection:
+        connection.execute(sa.text("ALTER TABLE workers DROP COLUMN reserved_usd"))
+        connection.execute(sa.update(ledger_version), {"version": 1})
+    given = None if ledger.place.endswith(".sqlite") else ledger.place
+
+    migrated = connect_ledger(tmp_path, evaluation="poems", given=given)
+    try:
+        assert reserved(migrated) == 0
+        assert spent_in_run(migrated, "run-1") == pytest.approx(0.01)
+    finally:
+        migrated.close()
 
 
 def test_a_migration_that_fails_changes_nothing(

@@ -1,10 +1,13 @@
 """What was spent, and what counts towards budgets."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.ledger import Batch
@@ -14,11 +17,12 @@ from eval_assets.store.ledger import (
     SqlLedger,
     Worker,
     in_flight,
-    left_to_spend,
+    reserved,
     spending,
     spent_in_month,
     spent_in_run,
 )
+from eval_assets.store.ledger._tables import workers
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
 
@@ -66,6 +70,12 @@ def test_a_month_is_one_of_the_calendar_in_utc(
     assert bool(spent_in_month(ledger, date(2026, 11, 21))) is counts
 
 
+def caps(per_run: float | None, per_month: float | None) -> Evaluation:
+    """Return an evaluation that declares caps."""
+    question = RubricQuestion("q", "?", Scale(low=0, high=1), "interval")
+    return Evaluation("t", Path(), (question,), budget_usd=per_run, budget_usd_per_month=per_month)
+
+
 @pytest.mark.parametrize(
     ("per_run", "per_month", "left"),
     [
@@ -84,15 +94,84 @@ def test_the_cap_that_has_less_left_decides_what_may_be_spent(
     per_month: float | None,
     left: float | None,
 ) -> None:
-    worker.record([attempt("a")])
+    now = datetime.now(UTC)
+    worker.record([attempt("a", started_at=now)])
     with Worker(ledger, asset="judge_scores", run_id="run-2") as other:
-        other.record([attempt("b")])
-    question = RubricQuestion("q", "?", Scale(low=0, high=1), "interval")
-    caps = Evaluation("t", Path(), (question,), budget_usd=per_run, budget_usd_per_month=per_month)
+        other.record([attempt("b", started_at=now)])
 
-    found = left_to_spend(ledger, caps, run_id="run-1", today=NOW.date())
+    with Worker(ledger, asset="report", run_id="run-1", caps=caps(per_run, per_month)) as later:
+        assert later.is_capped is (left is not None)
+        assert later.left_usd() == (left if left is None else pytest.approx(left))
 
-    assert found == (left if left is None else pytest.approx(left))
+
+@pytest.mark.parametrize(("per_run", "per_month"), [(1.0, None), (None, 1.0), (1.0, 5.0)])
+def test_workers_that_spend_at_once_never_reserve_more_than_the_cap_together(
+    ledger: SqlLedger, per_run: float | None, per_month: float | None
+) -> None:
+    declared = caps(per_run, per_month)
+    with ExitStack() as stack:
+        shards = [
+            stack.enter_context(Worker(ledger, asset="shard", run_id="run-1", caps=declared))
+            for _ in range(4)
+        ]
+
+        def spend(number: int) -> float:
+            """Spend a cent a request, of two that are reserved, until nothing is granted."""
+            granted, n = 0.0, 0
+            while (portion := shards[number].reserve(0.02)) > 0:
+                granted += portion
+                while 0.01 * n + 0.02 <= granted:
+                    key, n = f"{number}-{n}", n + 1
+                    shards[number].record([attempt(key, started_at=datetime.now(UTC))])
+            return 0.01 * n
+
+        with ThreadPoolExecutor(4) as pool:
+            spent = sum(pool.map(spend, range(4)))
+
+        assert spent_in_run(ledger, "run-1") == pytest.approx(spent)
+        assert 0.9 < spent + reserved(ledger) <= 1.0 + 1e-9
+        assert spent > 0.8
+
+
+def test_what_is_recorded_comes_out_of_what_was_reserved(ledger: SqlLedger) -> None:
+    with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, None)) as one:
+        assert one.reserve(0.3) == 0.3
+        one.record([attempt("a", cost_usd=0.1, charged_usd=0.1)])
+
+        assert reserved(ledger) == pytest.approx(0.2)
+        assert one.left_usd() == pytest.approx(0.9)
+        with Worker(ledger, asset="shard", run_id="run-1", caps=caps(1.0, None)) as other:
+            assert other.left_usd() == pytest.approx(0.7)
+            assert other.reserve(0.8) == 0.0
+            assert other.reserve(0.7) == pytest.approx(0.7)
+
+
+def test_a_batch_comes_out_of_what_was_reserved_when_it_is_submitted(ledger: SqlLedger) -> None:
+    with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, 1.0)) as one:
+        one.reserve(0.3)
+        one.intend_batch(Batch("b1", "gpt", (), datetime.now(UTC), most_usd=0.3))
+        assert reserved(ledger) == 0
+        one.record([attempt("a", in_batch=True)])
+
+        assert one.left_usd() == pytest.approx(0.69)  # a batch that is not closed counts in full
+
+
+def test_a_worker_gives_back_in_the_end_what_it_reserved(ledger: SqlLedger) -> None:
+    with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, None)) as one:
+        one.reserve(0.9)
+    with Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(1.0, None)) as other:
+        assert other.reserve(1.0) == 1.0
+
+
+def test_what_a_dead_worker_reserved_is_free_when_its_lease_runs_out(ledger: SqlLedger) -> None:
+    dead = Worker(ledger, asset="judge_scores", run_id="run-1", caps=caps(None, 1.0))
+    with dead, Worker(ledger, asset="shard", run_id="run-2", caps=caps(None, 1.0)) as other:
+        dead.reserve(0.9)
+        assert other.reserve(0.2) == 0.0
+        with ledger.writing() as connection:
+            its = sa.update(workers).where(workers.c.run_id == "run-1")
+            connection.execute(its, {"lease_until": datetime.now(UTC) - timedelta(seconds=1)})
+        assert other.reserve(0.2) == 0.2
 
 
 def test_december_ends_with_the_year(ledger: SqlLedger, worker: Worker) -> None:
