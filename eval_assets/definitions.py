@@ -1,12 +1,13 @@
 """The one Dagster entry point: all assets, checks, jobs, schedules and sensors.
 
 EVAL_DATA names an evaluation folder, or a folder of several: then each has its own set of all of
-them, its name as key prefix and before the names of its jobs, schedule and sensors. Key prefixes
-and not partitions: each evaluation has its own gates, and Dagster's checks cannot block by
-partition yet; and figures are plotted over time, not over partitions.
+them, with its name as key prefix and at the start of the names of its groups, jobs, schedule and
+sensors. Key prefixes and not partitions: each evaluation has its own gates, and Dagster's checks
+cannot block by partition yet; and figures are plotted over time, not over partitions.
 """
 
 import warnings
+from collections.abc import Sequence
 from importlib.metadata import version
 
 import dagster as dg
@@ -58,9 +59,10 @@ def definitions_of(root: EvaluationFolder) -> dg.Definitions:
     """Return the definitions of an evaluation folder, or of a folder of several."""
     names = evaluations_in(root.root)
     own = [_own_definitions(root, name) for name in names or [""]]
+    befores = [names_before(name, root) for name in names]
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=_jobs("", dg.AssetSelection.all()) if names else [],
+            jobs=_jobs("", dg.AssetSelection.all(), tuning=befores) if names else [],
             resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=dg.in_process_executor,
@@ -85,14 +87,14 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     else:
         owners, schedule = evaluation.owners, evaluation.schedule
     prefix = name or None
-    assets = dg.load_assets_from_modules(MODULES, key_prefix=prefix, include_specs=True)
+    assets = dg.load_assets_from_modules(MODULES, key_prefix=prefix)
     code = version("eval-assets")
     described = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
-            key=folder.key(spec.key.path[-1]),  # given files are loaded without prefix
+            group_name=f"{before}{spec.group_name}",
             owners=owners,
             code_version=code,
-            automation_condition=WHEN_INPUTS_CHANGE,
+            automation_condition=WHEN_INPUTS_CHANGE if spec.deps else None,
         ),
         assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them
     )
@@ -109,7 +111,7 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         asset_checks=dg.load_asset_checks_from_modules(
             [gates, checks, alerting], asset_key_prefix=prefix
         ),
-        jobs=_jobs(before, everything),
+        jobs=_jobs(before, everything, tuning=[before]),
         sensors=[
             *sensors,
             dg.AutomationConditionSensorDefinition(
@@ -122,9 +124,17 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     )
 
 
-def _jobs(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJobDefinition]:
-    """Return the jobs that run everything, and everything but tuning."""
-    tuned = dg.AssetSelection.groups("judge_tuning")
+def _jobs(
+    before: str, everything: dg.AssetSelection, *, tuning: Sequence[str]
+) -> list[UnresolvedAssetJobDefinition]:
+    """Return the jobs that run everything, and everything but tuning.
+
+    Args:
+        before: What the names of the jobs begin with.
+        everything: The assets.
+        tuning: What the names of their groups begin with.
+    """
+    tuned = dg.AssetSelection.groups(*(f"{each}judge_tuning" for each in tuning))
     return [
         dg.define_asset_job(
             f"{before}evaluate",

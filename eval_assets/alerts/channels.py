@@ -71,7 +71,7 @@ class Service:
 
     def send(self, alert: Alert) -> str:
         """Send an alert; return why it was not accepted, empty if it was."""
-        from apprise import Apprise, NotifyType  # noqa: PLC0415
+        from apprise import Apprise, NotifyFormat, NotifyType  # noqa: PLC0415
 
         service = Apprise()
         if not service.add(self.url):
@@ -80,6 +80,7 @@ class Service:
         sent = service.notify(
             title=alert.title,
             body=alert.text,
+            body_format=NotifyFormat.TEXT,
             notify_type=kinds.get(alert.state, NotifyType.FAILURE),
         )
         return "" if sent else "did not accept the alert"

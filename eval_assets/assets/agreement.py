@@ -16,17 +16,19 @@ from eval_assets.agreement import (
     measure_pairs,
     measure_slices,
 )
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
 from eval_assets.assets.labels import human_labels, label_disagreements
+from eval_assets.assets.plots import Bar, heatmaps, intervals
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
     or_none,
-    rows_as_metadata,
     table_metadata,
 )
+from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.store import (
     append_history,
     copy_ledger,
@@ -45,6 +47,7 @@ from eval_assets.store import (
     scores_of_responses,
     slices_in_order,
     transaction,
+    value_counts,
     write_combined_scores,
     write_judge_human_disagreements,
     write_pair_measures,
@@ -52,6 +55,11 @@ from eval_assets.store import (
 )
 
 _MOST_SHOWN = 50
+
+_HUMAN_COLUMNS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_raters")
+_JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
+_JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
+"""What the UI shows of each table, narrow enough for its page."""
 
 
 @dg.asset(
@@ -75,7 +83,11 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **table,
             **_overall_figures(measures.agreement, ["a_hh", "alpha", "exact_agreement"]),
             "n_raters": int(measures.agreement["n_raters"].iloc[0]),
-            "agreement": rows_as_metadata(measures.agreement),
+            "agreement": rows_as_metadata(measures.agreement, _HUMAN_COLUMNS),
+            "a_hh_by_question": _by_question(measures.agreement, "a_hh", evaluation, "human_a_hh"),
+            "alpha_by_question": _by_question(
+                measures.agreement, "alpha", evaluation, "human_alpha"
+            ),
             "findings": dg.MetadataValue.md(
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
@@ -109,8 +121,9 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **table,
             **_overall_figures(by_question, ["alpha", "kappa_micro"]),
             "judge_set_fingerprint": str(measures["judge_set_fingerprint"].iloc[0]),
-            "agreement": rows_as_metadata(by_question),
-            "judges": rows_as_metadata(judges),
+            "agreement": rows_as_metadata(by_question, _JUDGE_COLUMNS),
+            "alpha_by_question": _by_question(by_question, "alpha", evaluation, "judge_alpha"),
+            "judges": rows_as_metadata(judges, ["judge_id", "model", "n_units", "n_ok"]),
             "each_left_out": rows_as_metadata(left_out),
         },
     )
@@ -156,10 +169,14 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
         data_version=data_version_in(table),
         metadata={
             **table,
-            "agreement": rows_as_metadata(measures.agreement),
+            "agreement": rows_as_metadata(measures.agreement, _JUDGE_HUMAN_COLUMNS),
+            "judge_minus_people": intervals(
+                _bars(measures.agreement, "a_ha_above_people"), marks={"as people": 0.0}, sign="+"
+            ),
+            "confusion": heatmaps(_confusions(measures.confusion)),
             "n_disagreements": n_far,
             "n_excluded": n_excluded,
-            "agreement_with_excluded": rows_as_metadata(both),
+            "agreement_with_excluded": rows_as_metadata(both, _JUDGE_HUMAN_COLUMNS),
         },
     )
 
@@ -183,12 +200,21 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with transaction(connection):
             write_score_summary(connection)
         summary = read_table(connection, "score_summary")
+        counts = value_counts(connection)
         table = table_metadata(connection, "score_summary")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
             **table,
             "all_responses": rows_as_metadata(summary[summary["slice"] == "all"]),
+            "distributions": heatmaps(
+                {
+                    str(question): rows.pivot_table(
+                        index="rater", columns="value", values="n", fill_value=0, sort=False
+                    ).sort_index(axis="columns")
+                    for question, rows in counts.groupby("question_id")
+                }
+            ),
         },
     )
 
@@ -258,3 +284,37 @@ def _overall_figures(rows: pd.DataFrame, names: list[str]) -> dict[str, float | 
     """Return overall figures as metadata, which Dagster plots over time; undefined is None."""
     overall = rows[rows["scope"] == "overall"].iloc[0]
     return {name: or_none(overall[name]) for name in names}
+
+
+def _by_question(
+    rows: pd.DataFrame, figure: str, evaluation: Evaluation, gate: GateName
+) -> dg.MarkdownMetadataValue:
+    """Return a plot of a figure of every question beside its gate's minimum."""
+    declared = evaluation.gates.get(gate)
+    return intervals(_bars(rows, figure), marks={"minimum": declared.minimum} if declared else {})
+
+
+def _bars(rows: pd.DataFrame, figure: str) -> list[Bar]:
+    """Return a figure of every row for which it and its interval are defined."""
+    ends = [figure, f"{figure}_low", f"{figure}_high"]
+    return [
+        Bar(
+            ", ".join(
+                str(row[name]) if pd.notna(row[name]) else "all questions"
+                for name in ("judge_id", "question_id")
+                if name in row
+            ),
+            *(float(row[end]) for end in ends),
+        )
+        for row in rows.dropna(subset=ends).to_dict("records")
+    ]
+
+
+def _confusions(confusion: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return, for each judge and question, people's values by row and the judge's by column."""
+    return {
+        f"{judge}, {question}: people by row, judge by column": rows.pivot_table(
+            index="human_value", columns="judge_value", values="n_units", fill_value=0
+        )
+        for (judge, question), rows in confusion.groupby(["judge_id", "question_id"])
+    }

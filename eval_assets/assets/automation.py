@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 
 from eval_assets.assets.alerting import look_for_alerts
+from eval_assets.assets.file_versions import observe_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.labelling import SessionFolder
@@ -44,6 +45,12 @@ def automation_of(
             minimum_interval_seconds=300,
             description="Runs everything when a batch of judge requests has ended.",
             evaluation_fn=lambda context: look_for_batches(context, folder),
+        ),
+        dg.SensorDefinition(
+            name=f"{before}file_versions",
+            minimum_interval_seconds=30,
+            description="Records new versions of given files, on which changed_inputs acts.",
+            evaluation_fn=lambda context: record_files(context, folder),
         ),
         dg.SensorDefinition(
             name=f"{before}check_alerts",
@@ -95,6 +102,12 @@ def look_for_files(
         return dg.SkipReason(f"no file of {folder.path} changed")
     context.update_cursor(state)
     return dg.RunRequest(run_key=state, tags=folder.run_tags)
+
+
+def record_files(context: dg.SensorEvaluationContext, folder: EvaluationFolder) -> dg.SkipReason:
+    """Record the version of every kind of file that changed; start nothing."""
+    changed = observe_files(folder, context.instance)
+    return dg.SkipReason(f"recorded new versions of {', '.join(changed) or 'nothing'}")
 
 
 def look_for_batches(

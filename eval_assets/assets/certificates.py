@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.plots import Bar, intervals
 from eval_assets.assets.reports import report_data, write_report
@@ -17,7 +18,6 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
-    rows_as_metadata,
     table_metadata,
 )
 from eval_assets.assets.tuning import judge_versions
@@ -84,10 +84,11 @@ def tuned_judge_evaluation(
             **table,
             "n_new_readings": n_new,
             "verdicts": rows_as_metadata(table_rows),
-            "gain_against_0": intervals(_bars(rows, "gain"), marks={"no gain": 0.0}),
+            "gain_against_0": intervals(_bars(rows, "gain"), marks={"no gain": 0.0}, sign="+"),
             "judge_minus_people": intervals(
                 _bars(rows, "gap"),
                 marks={"people": 0.0, "margin": -evaluation.tuning.margin},
+                sign="+",
             ),
         },
     )
@@ -149,7 +150,7 @@ def _bars(rows: Sequence[Row], figure: str) -> list[Bar]:
     ]
 
 
-def _near_people(rows: Sequence[Row]) -> dg.TableMetadataValue:
+def _near_people(rows: Sequence[Row]) -> dg.MarkdownMetadataValue:
     """Return A^HA of certified judges beside A^HH of the same answers, and the best constant's."""
     beside = [
         {

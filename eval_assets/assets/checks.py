@@ -8,12 +8,12 @@ from datetime import UTC, date, datetime
 import dagster as dg
 import pandas as pd
 
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
-    rows_as_metadata,
 )
 from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import LOWEST_COVERAGE
@@ -34,7 +34,7 @@ SHORTEST_KEY = 8
 MONTH_WARNING = 0.8
 """Share of a month's budget from which on the check warns."""
 
-Figures = Mapping[str, dg.TableMetadataValue | list[str] | float | None]
+Figures = Mapping[str, dg.MetadataValue | list[str] | float | None]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The gates as blocking asset checks, and the guard of every asset behind them."""
 
+import math
 from collections.abc import Iterator
 
 import dagster as dg
@@ -7,14 +8,17 @@ import duckdb
 import pandas as pd
 
 from eval_assets.assets.agreement import human_agreement, judge_agreement
+from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.assets.plots import Bar, intervals
 from eval_assets.assets.resources import (
     CLOSED_GATES,
     EvaluationFolder,
     clear_failures,
-    rows_as_metadata,
+    or_none,
 )
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome, tunable_questions
+from eval_assets.interpretation import figure_text
 from eval_assets.readers import source_fingerprints
 from eval_assets.store import judge_gates, read_table, transaction, write_gate_verdicts
 
@@ -78,7 +82,11 @@ def _verdict(
     graph = context.op_execution_context.job_def.asset_layer.asset_graph
     checked = dg.AssetSelection.assets(folder.key(ASSET_OF_GATE[gate]))
     for key in sorted(checked.downstream(include_self=False).resolve(graph)):
-        yield dg.AssetObservation(key, description=f"Not run. {closed.description}")
+        yield dg.AssetObservation(
+            key,
+            description=f"Not run. {closed.description}",
+            metadata={"not_run_because": closed.description or ""},
+        )
     raise closed
 
 
@@ -112,18 +120,27 @@ def _check(
         return None, dg.AssetCheckResult(
             passed=True, description=f"Does not apply: it takes two judges, there is {n_judges}."
         )
-    judged = _judged(outcome, measured)
-    is_overall = judged["question_id"].isna()
-    overall = judged[is_overall].drop(columns=["question_id", "reason"])
-    [figures] = rows_as_metadata(overall).records
     return outcome, dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
         description=outcome.reason,
         metadata={
-            **figures.data,
+            "value": or_none(outcome.overall.value),
+            "low": or_none(outcome.overall.low),
+            "high": or_none(outcome.overall.high),
+            "minimum": outcome.overall.minimum,
+            "n": outcome.overall.n_units,
+            "verdict": outcome.overall.verdict,
             "blocks": outcome.is_closed,
-            "questions": rows_as_metadata(judged[~is_overall], descriptions=_DESCRIPTIONS),
+            "questions": _questions(outcome),
+            "reasons": dg.MetadataValue.md(
+                "\n".join(f"- **{each.question_id}**: {each.reason}" for each in outcome.questions)
+            ),
+            "plot": _plot(outcome),
+            "figures": rows_as_metadata(
+                measured[measured["scope"] == "question"], ["question_id", *_EXPLAINING]
+            ),
+            **_overall(measured),
             "data_version": outcome.data_version,
         },
     )
@@ -143,30 +160,55 @@ _EXPLAINING = (
 )
 """Columns of the measured tables that explain a verdict, as far as a table has them."""
 
-_DESCRIPTIONS = {
-    "low": "lower end of the 95 % interval",
-    "high": "upper end of the 95 % interval",
-    "n": "units with at least two ratings",
-}
+
+def _overall(measured: pd.DataFrame) -> dict[str, str | float | None]:
+    """Return what explains the overall verdict; undefined is None."""
+    rows = measured.loc[measured["scope"] == "overall", [n for n in _EXPLAINING if n in measured]]
+    [row] = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    return {str(name): value for name, value in row.items()}
 
 
-def _judged(outcome: GateOutcome, measured: pd.DataFrame) -> pd.DataFrame:
-    """Return each verdict with the figures behind it; undefined is NaN."""
-    verdicts = pd.DataFrame(
-        [
+def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
+    """Return the verdict on each question, with figures as short as their minimum permits."""
+    columns = [
+        dg.TableColumn("question_id"),
+        dg.TableColumn("verdict"),
+        dg.TableColumn("value", "float"),
+        dg.TableColumn("low", "float", description="lower end of the 95 % interval"),
+        dg.TableColumn("high", "float", description="upper end of the 95 % interval"),
+        dg.TableColumn("minimum", "float"),
+        dg.TableColumn("n", "int", description="units with at least two ratings"),
+    ]
+    rows = [
+        dg.TableRecord(
             {
-                "question_id": verdict.question_id,
-                "verdict": verdict.verdict,
-                "value": verdict.value,
-                "low": verdict.low,
-                "high": verdict.high,
-                "minimum": verdict.minimum,
-                "n": verdict.n_units,
-                "reason": verdict.reason,
+                "question_id": each.question_id,
+                "verdict": each.verdict,
+                **{
+                    name: None
+                    if math.isnan(value)
+                    else float(figure_text(value, limits=[each.minimum]))
+                    for name, value in (
+                        ("value", each.value),
+                        ("low", each.low),
+                        ("high", each.high),
+                    )
+                },
+                "minimum": each.minimum,
+                "n": each.n_units,
             }
-            for verdict in (outcome.overall, *outcome.questions)
-        ]
-    )
-    explaining = [column for column in _EXPLAINING if column in measured]
-    figures = measured.loc[measured["scope"] != "response", ["question_id", *explaining]]
-    return verdicts.merge(figures, on="question_id", how="left")
+        )
+        for each in outcome.questions
+    ]
+    return dg.MetadataValue.table(rows, schema=dg.TableSchema(columns))
+
+
+def _plot(outcome: GateOutcome) -> dg.MarkdownMetadataValue:
+    """Return value and interval of each question beside the minimum."""
+    verdicts = [outcome.overall, *outcome.questions]
+    bars = [
+        Bar(each.question_id or "all questions", each.value, each.low, each.high)
+        for each in verdicts
+        if not math.isnan(each.value + each.low + each.high)
+    ]
+    return intervals(bars, marks={"minimum": outcome.overall.minimum})

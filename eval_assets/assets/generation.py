@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import dagster as dg
 import pandas as pd
 
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.resources import (
     VENDORS,
     EvaluationFolder,
     clear_failures,
     data_version_in,
-    rows_as_metadata,
     table_metadata,
     version_of,
 )

@@ -3,16 +3,17 @@
 import dagster as dg
 import pandas as pd
 
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.live_judging import judge_fingerprints, judge_live
+from eval_assets.assets.plots import amounts
 from eval_assets.assets.recorded_judging import recorded_scores
 from eval_assets.assets.resources import (
     VENDORS,
     EvaluationFolder,
     clear_failures,
     data_version_in,
-    rows_as_metadata,
     table_metadata,
     version_of,
 )
@@ -23,6 +24,7 @@ from eval_assets.store import (
     JudgeRow,
     import_fingerprint,
     is_imported,
+    judge_costs,
     record_import,
     response_keys,
     transaction,
@@ -73,6 +75,7 @@ def judge_scores(
                 n_rows=len(scores),
             )
             table = table_metadata(connection, "judge_scores")
+            costs = judge_costs(connection).groupby("judge_id")["cost_usd"].sum(min_count=1)
     if live.stopped:
         raise dg.Failure(description="\n".join(live.stopped), allow_retries=False)
     statuses = scores.groupby(["judge_id", "status"]).size().reset_index(name="n")
@@ -84,6 +87,9 @@ def judge_scores(
             "n_judges": len(evaluation.judges),
             "n_ok": int((scores["status"] == "ok").sum()),
             "statuses": rows_as_metadata(statuses),
+            "cost_by_judge": amounts(
+                {str(judge): float(usd) for judge, usd in costs.dropna().items()}, unit="USD"
+            ),
         },
     )
 

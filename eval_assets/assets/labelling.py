@@ -5,13 +5,13 @@ import json
 import dagster as dg
 import pandas as pd
 
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.labels import human_labels
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
-    rows_as_metadata,
     table_metadata,
 )
 from eval_assets.evaluation import Evaluation

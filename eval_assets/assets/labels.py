@@ -4,13 +4,13 @@ import logging
 
 import dagster as dg
 
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
-    rows_as_metadata,
     table_metadata,
     version_of,
 )

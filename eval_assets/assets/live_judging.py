@@ -11,7 +11,8 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.agreement import StageChange
-from eval_assets.assets.resources import EvaluationFolder, rows_as_metadata
+from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (
     JudgeSummary,
@@ -35,7 +36,7 @@ from eval_assets.store import (
     write_staged_mode,
 )
 
-Metadata = dict[str, dg.TableMetadataValue | list[str] | float | int | str | None]
+Metadata = dict[str, dg.MetadataValue | list[str] | float | int | str | None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Plots of tuning for the UI: small SVG images inside Markdown."""
+"""Plots for the UI: small SVG images inside Markdown."""
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,6 +7,7 @@ from itertools import pairwise
 from xml.sax.saxutils import escape
 
 import dagster as dg
+import pandas as pd
 
 _WIDTH, _HEIGHT, _LEFT, _ROW, _MARGIN = 520, 220, 200, 26, 20
 _INK, _DOT, _LINE = "#444", "#1f6feb", "#999"
@@ -29,15 +30,18 @@ class Bar:
     high: float
 
 
-def intervals(bars: Sequence[Bar], *, marks: Mapping[str, float]) -> dg.MarkdownMetadataValue:
+def intervals(
+    bars: Sequence[Bar], *, marks: Mapping[str, float], sign: str = ""
+) -> dg.MarkdownMetadataValue:
     """Return figures with their intervals on one axis, and what they are compared with.
 
     Args:
         bars: The figures; without any the plot says so.
         marks: Value of each vertical line, by its name.
+        sign: "+" if figures are differences, whose sign is shown.
     """
     if not bars:
-        return dg.MetadataValue.md("Nothing was released.")
+        return dg.MetadataValue.md("There is nothing to plot.")
     ends = [end for bar in bars for end in (bar.low, bar.high)] + list(marks.values())
     low, high = min(ends), max(ends)
     room = 0.05 * (high - low or 1.0)
@@ -59,7 +63,7 @@ def intervals(bars: Sequence[Bar], *, marks: Mapping[str, float]) -> dg.Markdown
             _text(0, y + 4, bar.name),
             _line(x(bar.low), y, x(bar.high), y, colour=_DOT),
             f'<circle cx="{x(bar.value):.1f}" cy="{y:.1f}" r="5" fill="{_DOT}"/>',
-            _text(x(bar.value), y - 8, f"{bar.value:+.3f}", anchor="middle"),
+            _text(x(bar.value), y - 8, f"{bar.value:{sign}.3f}", anchor="middle"),
         ]
     return _image(parts, height=height)
 
@@ -75,6 +79,59 @@ def steps(maps: Mapping[str, Sequence[tuple[float, float]]]) -> dg.MarkdownMetad
         return dg.MetadataValue.md("There is nothing to map.")
     plots = [_step_plot(name, points) for name, points in drawn.items()]
     return dg.MetadataValue.md("\n\n".join(plot.md_str or "" for plot in plots))
+
+
+def heatmaps(tables: Mapping[str, pd.DataFrame]) -> dg.MarkdownMetadataValue:
+    """Return a table of counts for each name, shaded by the share of its row.
+
+    Args:
+        tables: Counts, with a row per group and a column per value, both in order.
+    """
+    drawn = {name: table for name, table in tables.items() if table.size}
+    if not drawn:
+        return dg.MetadataValue.md("There is nothing to plot.")
+    plots = [_heatmap(name, table) for name, table in drawn.items()]
+    return dg.MetadataValue.md("\n\n".join(plot.md_str or "" for plot in plots))
+
+
+def amounts(values: Mapping[str, float], *, unit: str) -> dg.MarkdownMetadataValue:
+    """Return a bar for each amount, from 0 on."""
+    if not values:
+        return dg.MetadataValue.md("There is nothing to plot.")
+    most = max(values.values()) or 1.0
+    width = _WIDTH - _LEFT - 5 * _MARGIN
+    parts = []
+    for place, (name, value) in enumerate(values.items()):
+        y = _ROW * (place + 0.5)
+        length = value / most * width
+        parts += [
+            _text(0, y + 14, name),
+            f'<rect x="{_LEFT}" y="{y:.1f}" width="{length:.1f}" height="18" fill="{_DOT}"/>',
+            _text(_LEFT + length + 6, y + 14, f"{value:.4g} {unit}"),
+        ]
+    return _image(parts, height=_ROW * (len(values) + 1))
+
+
+def _heatmap(name: str, table: pd.DataFrame) -> dg.MarkdownMetadataValue:
+    width = min(60.0, (_WIDTH - _LEFT) / len(table.columns))
+    head = 2 * _ROW
+    parts = [_text(0, 16, name)]
+    parts += [
+        _text(_LEFT + width * (place + 0.5), head - 8, f"{value:g}", anchor="middle")
+        for place, value in enumerate(table.columns)
+    ]
+    for place, (group, counts) in enumerate(table.iterrows()):
+        y = head + _ROW * place
+        total = float(counts.sum()) or 1.0
+        parts.append(_text(0, y + 17, f"{group:g}" if isinstance(group, float) else str(group)))
+        for column, count in enumerate(counts):
+            x = _LEFT + width * column
+            share = 0.75 * count / total
+            parts += [
+                _shade(x, y, width, share),
+                _text(x + width / 2, y + 17, f"{count:,.0f}", anchor="middle"),
+            ]
+    return _image(parts, height=head + _ROW * len(table) + _MARGIN)
 
 
 def _step_plot(name: str, points: Sequence[tuple[float, float]]) -> dg.MarkdownMetadataValue:
@@ -108,6 +165,13 @@ def _text(x: float, y: float, words: str, *, anchor: str = "start") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" font-family="sans-serif" fill="{_INK}" '
         f'text-anchor="{anchor}">{escape(words)}</text>'
+    )
+
+
+def _shade(x: float, y: float, width: float, share: float) -> str:
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_ROW}" '
+        f'fill="{_DOT}" fill-opacity="{share:.2f}" stroke="white"/>'
     )
 
 

@@ -6,14 +6,12 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import MappingProxyType
 
 import dagster as dg
 import duckdb
-import pandas as pd
 from dagster._core.execution.context.compute import current_execution_context
 
-from eval_assets.assets.files import observe_files
+from eval_assets.assets.file_versions import observe_files
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptError
 from eval_assets.problems import InputError
@@ -42,8 +40,6 @@ CONTENT = "content"
 
 CLOSED_GATES = "closed_gates"
 """Metadata of the Failure that a closed gate leads to: its name."""
-
-_COLUMN_TYPES = {"f": "float", "i": "int", "b": "bool"}
 
 
 class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -214,25 +210,6 @@ def data_version_in(table: Mapping[str, dg.TableSchema | int | str]) -> dg.DataV
     return dg.DataVersion(str(table[CONTENT]))
 
 
-def rows_as_metadata(
-    rows: pd.DataFrame, *, descriptions: Mapping[str, str] = MappingProxyType({})
-) -> dg.TableMetadataValue:
-    """Return rows as a table that the UI shows; undefined is None."""
-    records = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    columns = [
-        dg.TableColumn(
-            str(name),
-            _COLUMN_TYPES.get(dtype.kind, "string"),
-            description=descriptions.get(str(name)),
-        )
-        for name, dtype in rows.dtypes.items()
-    ]
-    return dg.MetadataValue.table(
-        [dg.TableRecord({str(k): _plain(v) for k, v in record.items()}) for record in records],
-        schema=dg.TableSchema(columns=columns),
-    )
-
-
 def or_none(value: float) -> float | None:
     """Return a figure as metadata; undefined is None, which JSON has."""
     return None if math.isnan(value) else float(value)
@@ -245,8 +222,3 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]
             yield from _leaves(error)
         else:
             yield error
-
-
-def _plain(value: object) -> str | int | float | bool | None:
-    """Return the value if JSON has its type, else its text."""
-    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from eval_assets.agreement import measures_version
 from eval_assets.assets.agreement import human_agreement, judge_agreement
+from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.plots import steps
@@ -17,7 +18,6 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
-    rows_as_metadata,
     table_metadata,
 )
 from eval_assets.evaluation import Evaluation

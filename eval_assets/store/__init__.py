@@ -60,7 +60,7 @@ from eval_assets.store.ratings import (
     scores_of_responses,
     slices_in_order,
 )
-from eval_assets.store.report_tables import read_report_tables
+from eval_assets.store.report_tables import judge_costs, read_report_tables
 from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
@@ -68,6 +68,7 @@ from eval_assets.store.scores import (
     score_coverage,
     status_counts,
     units_to_judge,
+    value_counts,
     write_judge_scores,
 )
 from eval_assets.store.sealed import (
@@ -135,6 +136,7 @@ __all__ = [
     "in_flight",
     "is_current",
     "is_imported",
+    "judge_costs",
     "judge_gates",
     "judge_ratings",
     "judged_models",
@@ -175,6 +177,7 @@ __all__ = [
     "transaction",
     "tuning_units",
     "units_to_judge",
+    "value_counts",
     "versions_of",
     "words_on",
     "worst_disagreements",

@@ -42,14 +42,6 @@ _LISTS = {
     "dual_judge_validation": """
         SELECT * FROM dual_judge_validation ORDER BY timestamp DESC LIMIT 10
     """,
-    "judge_costs": """
-        SELECT judge_id, model_requested AS model, count(*) AS n_requests,
-               count(*) FILTER (status <> 'ok') AS n_failed,
-               sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
-               CASE WHEN count(*) = count(cost_usd) THEN sum(cost_usd) END AS cost_usd,
-               median(latency_seconds) AS latency_seconds
-        FROM judge_calls GROUP BY ALL ORDER BY ALL
-    """,
 }
 _WORST = {
     "adjudicated_labels": """
@@ -98,6 +90,21 @@ def read_report_tables(
         for name, query in _WORST.items()
     }
     tables["label_disagreements"] = worst_disagreements(connection, most=MOST_LISTED)
+    tables["judge_costs"] = judge_costs(connection)
     tables["judge_statuses"] = status_counts(connection)
     tables["rejected_labels"] = rejected_labels(connection)
     return tables, {name: count_rows(connection, name) for name in _COUNTED}
+
+
+def judge_costs(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return what the requests to each judge's model came to; cost is NULL unless all are known."""
+    return connection.execute(
+        """
+        SELECT judge_id, model_requested AS model, count(*) AS n_requests,
+               count(*) FILTER (status <> 'ok') AS n_failed,
+               sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+               CASE WHEN count(*) = count(cost_usd) THEN sum(cost_usd) END AS cost_usd,
+               median(latency_seconds) AS latency_seconds
+        FROM judge_calls GROUP BY ALL ORDER BY ALL
+        """
+    ).df()

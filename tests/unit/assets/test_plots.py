@@ -19,7 +19,7 @@ def images(value: dg.MarkdownMetadataValue) -> list[ET.Element]:
 
 
 def test_a_figure_lies_between_the_ends_of_its_interval_and_right_of_zero() -> None:
-    [image] = images(intervals([Bar("gpt <1>", 0.2, 0.1, 0.3)], marks={"no gain": 0.0}))
+    [image] = images(intervals([Bar("gpt <1>", 0.2, 0.1, 0.3)], marks={"no gain": 0.0}, sign="+"))
     [dot] = image.iter(f"{SVG}circle")
     mark, bar = image.iter(f"{SVG}line")
 
@@ -39,5 +39,5 @@ def test_a_map_is_drawn_as_steps_for_each_judge() -> None:
 
 
 def test_without_figures_there_are_words() -> None:
-    assert intervals([], marks={"no gain": 0.0}).value == "Nothing was released."
+    assert intervals([], marks={"no gain": 0.0}).value == "There is nothing to plot."
     assert steps({"a, q": []}).value == "There is nothing to map."
