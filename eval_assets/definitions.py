@@ -104,10 +104,7 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     everything = dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
     sensors, rerun = automation_of(folder, before=before, schedule=schedule)
     return dg.Definitions(
-        assets=[
-            asset if isinstance(asset, dg.AssetsDefinition) else dg.AssetsDefinition(specs=[asset])  # type: ignore[list-item]
-            for asset in located
-        ],
+        assets=located,
         asset_checks=dg.load_asset_checks_from_modules(
             [gates, checks, alerting], asset_key_prefix=prefix
         ),

@@ -5,8 +5,9 @@ import re
 from xml.etree import ElementTree as ET
 
 import dagster as dg
+import pandas as pd
 
-from eval_assets.assets.plots import Bar, intervals, steps
+from eval_assets.assets.plots import Bar, amounts, heatmaps, intervals, steps
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,4 +41,25 @@ def test_a_map_is_drawn_as_steps_for_each_judge() -> None:
 
 def test_without_figures_there_are_words() -> None:
     assert intervals([], marks={"no gain": 0.0}).value == "There is nothing to plot."
+    assert heatmaps({}).value == amounts({}, unit="USD").value == "There is nothing to plot."
     assert steps({"a, q": []}).value == "There is nothing to map."
+
+
+def test_a_heatmap_shades_each_count_by_its_share_of_the_row() -> None:
+    table = pd.DataFrame([[3, 1], [0, 0]], index=["r1", "judge"], columns=[0.0, 1.0])
+    [image] = images(heatmaps({"clear": table}))
+    words = [text.text for text in image.iter(f"{SVG}text")]
+    shades = [
+        cell.attrib["fill-opacity"] for cell in image.iter(f"{SVG}rect") if "x" in cell.attrib
+    ]
+
+    assert words == ["clear", "0", "1", "r1", "3", "1", "judge", "0", "0"]
+    assert shades == ["0.56", "0.19", "0.00", "0.00"]
+
+
+def test_amounts_are_bars_in_proportion() -> None:
+    [image] = images(amounts({"gpt": 2.0, "haiku": 0.5}, unit="USD"))
+    widths = [float(bar.attrib["width"]) for bar in image.iter(f"{SVG}rect") if "x" in bar.attrib]
+
+    assert widths[0] == 4 * widths[1]
+    assert "0.5 USD" in [text.text for text in image.iter(f"{SVG}text")]
