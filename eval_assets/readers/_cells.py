@@ -17,8 +17,18 @@ BoolArray = npt.NDArray[np.bool_]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
-_TRUE_OR_FALSE = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+\s*%?")
+_TRUE_OR_FALSE = {
+    **dict.fromkeys(("true", "yes", "y", "ja", "wahr", "oui", "vrai", "s\u00ed", "si", "sim"), 1.0),
+    **dict.fromkeys(("false", "no", "n", "nein", "falsch", "non", "faux", "n\u00e3o"), 0.0),
+}
+"""As people write them, and as spreadsheets of other languages do."""
+
+_ABSENT = {
+    *("na", "n/a", "#n/a", "n.a.", "k.a.", "nan", "null", "-", "--", "\u2013", "\u2014", "?"),
+    *("missing", "unrated", "skip", "skipped"),
+}
+"""What people write for a rating that they did not give."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,8 @@ class Ratings:
 
     Args:
         texts: The cells.
-        values: Number in each cell, NaN if it has none; "nan" and "inf" are not numbers.
+        values: Number in each cell, NaN if it has none; "nan" and "inf" are not numbers. That of
+            80 % is 80.
         blank: Whether the cell is blank.
         true_or_false: Whether it says true, false, yes or no: 1 or 0 on a binary scale alone.
     """
@@ -81,6 +92,16 @@ def in_utc(text: str) -> str | None:
         return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC).isoformat()[:-6] + "Z"
     except (ValueError, OverflowError):
         return None
+
+
+def is_absent(cell: str) -> bool:
+    """Return whether a cell says that there is no rating, as N/A or a dash does.
+
+    Examples:
+        >>> [is_absent(cell) for cell in ("N/A", "-", "0", "no")]
+        [True, True, False, False]
+    """
+    return cell.strip().casefold() in _ABSENT
 
 
 def read_ratings(cells: Sequence[str | None], *, has_decimal_commas: bool = False) -> Ratings:
@@ -137,7 +158,9 @@ def _read_cell(cell: str | None) -> tuple[float, bool, bool]:
     if text is None:
         return math.nan, True, False
     word = _TRUE_OR_FALSE.get(text.lower())
-    return (word, False, True) if word is not None else (number_in(text), False, False)
+    if word is not None:
+        return word, False, True
+    return number_in(text.removesuffix("%")), False, False
 
 
 def _with_decimal_point(cell: str | None) -> str | None:

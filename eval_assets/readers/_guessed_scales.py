@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,54 @@ from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 
-_WORD_PAIRS = ("no yes", "false true", "fail pass", "bad good", "incorrect correct", "wrong right")
+_ORDERS = [
+    tuple(order.split(", "))
+    for order in (
+        "no, yes",
+        "false, true",
+        "fail, pass",
+        "bad, good",
+        "incorrect, correct",
+        "wrong, right",
+        "reject, accept",
+        "irrelevant, relevant",
+        "not relevant, relevant",
+        "no, partially, yes",
+        "no, partly, yes",
+        "no, maybe, yes",
+        "incorrect, partially correct, correct",
+        "irrelevant, partially relevant, relevant",
+        "not relevant, partially relevant, relevant",
+        "low, medium, high",
+        "bad, ok, good",
+        "bad, okay, good",
+        "bad, fair, good",
+        "bad, neutral, good",
+        "negative, neutral, positive",
+        "poor, fair, good, excellent",
+        "poor, fair, good, very good, excellent",
+        "very poor, poor, fair, good, excellent",
+        "very poor, poor, fair, good, very good",
+        "very bad, bad, neutral, good, very good",
+        "very low, low, medium, high, very high",
+        "never, rarely, sometimes, often, always",
+        "strongly disagree, disagree, agree, strongly agree",
+        "strongly disagree, disagree, neutral, agree, strongly agree",
+        "strongly disagree, disagree, neither agree nor disagree, agree, strongly agree",
+        "strongly disagree, somewhat disagree, neutral, somewhat agree, strongly agree",
+        "very dissatisfied, dissatisfied, neutral, satisfied, very satisfied",
+        "not at all, slightly, moderately, very, extremely",
+        "not helpful, somewhat helpful, helpful, very helpful",
+        "trifft gar nicht zu, trifft eher nicht zu, teils teils, trifft eher zu, trifft voll zu",
+        "schlecht, mittel, gut",
+    )
+]
+"""Words in which surveys ask, worst first; the shortest order that has all words of a file counts.
+
+A scale in other words must be declared: a wrong order would look like disagreement.
+"""
+
+_BY_LENGTH = sorted(_ORDERS, key=len)
 _FEW = 2
 """If fewer than one in so many ratings are words, the scale is one of numbers."""
 
@@ -72,18 +120,27 @@ def likely_scale(ratings: Ratings, here: BoolArray, *, file: str, level: Level |
         InputError: If they are words whose order is not known.
     """
     values = set(ratings.values[here & ~np.isnan(ratings.values)].tolist())
-    words = {
-        (text or "").strip()
-        for text, is_here, blank, value in zip(
-            ratings.texts, here, ratings.blank, ratings.values, strict=True
-        )
-        if is_here and not blank and np.isnan(value)
-    }
-    n_words = int((here & ~ratings.blank & np.isnan(ratings.values)).sum())
+    is_word = here & ~ratings.blank & np.isnan(ratings.values)
+    if is_word.any():
+        in_words = {
+            (text or "").strip()
+            for text in compress(ratings.texts, is_word | (here & ratings.true_or_false))
+        }
+        scale = _scale_in_order(in_words)
+        if scale is not None:
+            return scale
     # Some words among numbers are typing errors, which are reported one by one.
-    if n_words * _FEW > int((here & ~ratings.blank).sum()):
+    if int(is_word.sum()) * _FEW > int((here & ~ratings.blank).sum()):
+        words = {(text or "").strip() for text in compress(ratings.texts, is_word)}
         return _scale_of_words(words, file=file, level=level)
+    if values and all((text or "").rstrip().endswith("%") for text in _given(ratings, here)):
+        return Scale(low=0, high=100)
     return _scale_of_numbers(values)
+
+
+def _given(ratings: Ratings, here: BoolArray) -> Iterable[str | None]:
+    """Return the texts that are not blank."""
+    return compress(ratings.texts, here & ~ratings.blank)
 
 
 def _scale_of_numbers(values: set[float]) -> Scale:
@@ -100,19 +157,26 @@ def _scale_of_numbers(values: set[float]) -> Scale:
     return Scale(low=float(np.floor(low)), high=float(np.ceil(high)))
 
 
-def _scale_of_words(words: set[str], *, file: str, level: Level | None) -> Scale:
+def _scale_in_order(words: set[str]) -> Scale | None:
+    """Return the scale of words whose order is known, or that begin with a number."""
     folded = {word.casefold() for word in words}
-    for pair in _WORD_PAIRS:
-        if folded <= set(pair.split()):
-            return Scale.from_words(*pair.split())
+    order = next((order for order in _BY_LENGTH if folded <= set(order)), None)
+    if order is not None:
+        return Scale.from_words(*order)
     numbered = {word: _NUMBERED_WORD.fullmatch(word) for word in words}
     if all(numbered.values()):
         in_order = sorted((float(match[1]), word) for word, match in numbered.items() if match)
         values, names = zip(*in_order, strict=True)
         if len(set(values)) == len(values) > 1:
             return Scale(low=values[0], high=values[-1], values=values, words=names)
+    return None
+
+
+def _scale_of_words(words: set[str], *, file: str, level: Level | None) -> Scale:
+    """Return the scale of words in no known order, if none is needed."""
+    folded = {word.casefold() for word in words}
     if level == "nominal" and len(folded) > 1:
-        return Scale.from_words(*sorted({word.casefold() for word in words}))
+        return Scale.from_words(*sorted(folded))
     named = ", ".join(shown(word) for word in sorted(words)[:_SHOWN_WORDS])
     what = f"the ratings are words ({named}), whose order is not known"
     remedy = "Pass --scale with the words, worst first, as in --scale bad,fair,good"

@@ -25,7 +25,7 @@ from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.readers.labels.given import FIELDS
 from eval_assets.readers.labels.wide import rating_columns
-from eval_assets.readers.ratings_file import labels_without_rubric
+from eval_assets.readers.labels.without_rubric import labels_without_rubric
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 
 Kind = Literal["responses", "labels", "scores"]

@@ -9,7 +9,8 @@ from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers.formats.table import Table, checked_headers
+from eval_assets.readers.formats.header import SAMPLE_ROWS, Header, header_of, named_columns
+from eval_assets.readers.formats.table import Table
 
 if TYPE_CHECKING:
     import _csv
@@ -27,7 +28,7 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
 
     Cells are separated by commas, semicolons, tabs or bars, whichever splits the rows as the
     header. Rows with another number of cells than the header are set aside in `Table.bad_rows`;
-    blank lines are not rows.
+    blank rows are not rows.
 
     Args:
         text: The text.
@@ -45,18 +46,21 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
     delimiter = _delimiter_of(text, default=delimiter)
     reader = _reader(text, delimiter)
     try:
-        names = checked_headers(_first_row(reader), line=reader.line_num, file=file)
-        cells: list[list[object]] = [[] for _ in names]
-        known: list[dict[str, str]] = [{} for _ in names]
+        header = header_of(_first_rows(_reader(text, delimiter)), file=file)
+        _skip_to_data(reader, header)
+        width = len(header.names)
+        cells: list[list[object]] = [[] for _ in header.names]
+        known: list[dict[str, str]] = [{} for _ in header.names]
         lines: list[int] = []
         bad_rows: list[InputProblem] = []
         n_lines_read = reader.line_num
         while rows := list(islice(reader, _ROWS_AT_ONCE)):
             starts = _starts(rows, after=n_lines_read, until=reader.line_num)
             n_lines_read = reader.line_num
-            if set(map(len, rows)) != {len(names)}:
-                bad_rows += _ragged(rows, starts, n_names=len(names), file=file)
-                fitting = [len(row) == len(names) for row in rows]
+            if set(map(len, rows)) != {width} or not all(map(any, rows)):
+                rows = [_without_blanks_behind(row, width) for row in rows]
+                bad_rows += _ragged(rows, starts, n_names=width, file=file)
+                fitting = [len(row) == width and _is_filled(row) for row in rows]
                 rows, starts = list(compress(rows, fitting)), list(compress(starts, fitting))
             lines += starts
             for column, seen, new in zip(cells, known, zip(*rows, strict=True), strict=False):
@@ -66,9 +70,10 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
         raise InputError(_broken_quoting(text, delimiter, error, file=file)) from error
     return Table(
         file,
-        dict(zip(names, cells, strict=True)),
+        named_columns(header, cells, file=file),
         lines,
         tuple(bad_rows),
+        header.notes,
         has_decimal_commas=delimiter != ",",
     )
 
@@ -97,9 +102,30 @@ def _reader(text: str, delimiter: str) -> "_csv.Reader":
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 
-def _first_row(reader: "_csv.Reader") -> list[str]:
-    """Return the first row that is not blank."""
-    return next((row for row in reader if row and not _is_excels_own(row)), [])
+def _first_rows(reader: "_csv.Reader") -> list[tuple[int, list[str]]]:
+    """Return the first rows that are not blank, each with the line on which it ends."""
+    filled = (
+        (reader.line_num, row) for row in reader if _is_filled(row) and not _is_excels_own(row)
+    )
+    return list(islice(filled, SAMPLE_ROWS))
+
+
+def _skip_to_data(reader: "_csv.Reader", header: Header) -> None:
+    """Read on until the header is behind the reader."""
+    n_left = header.n_rows
+    while n_left:
+        row = next(reader)
+        n_left -= _is_filled(row) and not _is_excels_own(row)
+
+
+def _is_filled(row: list[str]) -> bool:
+    """Return whether any cell of a row holds anything."""
+    return any(map(str.strip, row))
+
+
+def _without_blanks_behind(row: list[str], width: int) -> list[str]:
+    """Return a row without the blank cells behind the last column, which spreadsheets write."""
+    return row if any(row[width:]) else row[:width]
 
 
 def _is_excels_own(row: list[str]) -> bool:
@@ -121,7 +147,7 @@ def _ragged(
     """Yield a problem for each row that has another number of cells than the header."""
     remedy = "Give the row a cell for each column, and put quotes around text with commas"
     for row, line in zip(rows, starts, strict=True):
-        if row and len(row) != n_names:
+        if len(row) != n_names and _is_filled(row):
             cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
             what = f"the row has {cells}, the header has {n_names}"
             yield InputProblem(file, line, None, what, remedy)

@@ -1,4 +1,4 @@
-"""Spreadsheets (.xlsx, .xls, .ods): the rows of their first sheet that holds any."""
+"""Spreadsheets (.xlsx, .xls, .ods): the rows of their first sheet that holds a table."""
 
 from pathlib import Path
 
@@ -6,13 +6,16 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.formats.files import check_readable
-from eval_assets.readers.formats.table import Table, as_text, checked_headers
+from eval_assets.readers.formats.header import SAMPLE_ROWS, header_of, named_columns
+from eval_assets.readers.formats.table import Table, as_text
 
 _SAVE_AGAIN = "Save it again, or export the sheet as CSV"
 
 
 def read_spreadsheet(path: Path, *, file: str) -> Table:
-    """Return the rows of the first sheet that has any, as text; lines are those of the sheet.
+    """Return the rows of the first sheet with a table, as text; lines are those of the sheet.
+
+    A sheet of a single column, such as instructions, is passed over if a later one has more.
 
     Raises:
         InputError: If the file is not a spreadsheet, is locked, or has no header.
@@ -31,17 +34,26 @@ def read_spreadsheet(path: Path, *, file: str) -> Table:
     if not filled:
         what = "no sheet has any rows"
         raise InputError(InputProblem(file, None, None, what, "Fill in at least the header"))
-    sheet, given = filled[0]
-    (header_line, header), *body = given
+    sheet, given = next((each for each in filled if _width(each[1]) > 1), filled[0])
     # Formatting alone makes a sheet wider than its cells.
-    width = max(place for _, row in given for place, cell in enumerate(row) if _is_filled(cell)) + 1
-    headers = checked_headers(map(as_text, header[:width]), line=header_line, file=file)
-    columns: dict[str, list[object]] = {
-        name: [as_text(row[place]) for _, row in body] for place, name in enumerate(headers)
-    }
-    others = ", ".join(name for name, _ in filled[1:])
-    notes = (f'only its first sheet, "{sheet}", is read, not {others}',) if others else ()
-    return Table(file, columns, [line for line, _ in body], notes=notes)
+    width = _width(given)
+    rows = [(line, [as_text(cell) or "" for cell in row[:width]]) for line, row in given]
+    header = header_of(rows[:SAMPLE_ROWS], file=file)
+    body = rows[header.n_rows :]
+    columns: list[list[object]] = [[row[place] for _, row in body] for place in range(width)]
+    others = ", ".join(name for name, _ in filled if name != sheet)
+    notes = (f'only its sheet "{sheet}" is read, not {others}',) if others else ()
+    return Table(
+        file,
+        named_columns(header, columns, file=file),
+        [line for line, _ in body],
+        notes=(*notes, *header.notes),
+    )
+
+
+def _width(rows: list[tuple[int, list[object]]]) -> int:
+    """Return how many columns hold anything, counted from the first."""
+    return max(place for _, row in rows for place, cell in enumerate(row) if _is_filled(cell)) + 1
 
 
 def _filled_rows(sheet: CalamineSheet) -> list[tuple[int, list[object]]]:

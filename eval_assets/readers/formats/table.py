@@ -1,12 +1,12 @@
 """A file of rows, as columns: what every format becomes before its rows mean anything."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.problems import InputProblem
 
 T = TypeVar("T")
 
@@ -79,26 +79,6 @@ class Table:
                 headers[header] = header
             headers.setdefault(plain(header), header)
         return headers
-
-
-def checked_headers(headers: Iterable[str | None], *, line: int, file: str) -> list[str]:
-    """Return the headers of a table without blanks around them.
-
-    Raises:
-        InputError: If there are none, one is blank, or two are equal.
-    """
-    names = [(header or "").strip() for header in headers]
-    if not any(names):
-        problem = InputProblem(file, line, None, "there is no header", "Name the columns in line 1")
-        raise InputError(problem)
-    if "" in names:
-        what = f"column {names.index('') + 1} has no name"
-        raise InputError(InputProblem(file, line, None, what, "Name the column or remove it"))
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        what, remedy = "two columns have this name", "Rename or remove one of them"
-        raise InputError(InputProblem(file, line, repeated, what, remedy))
-    return names
 
 
 def plain(header: str) -> str:

@@ -39,7 +39,8 @@ def read_table(path: Path, *, folder: Path) -> Table:
         case ".csv" | ".tsv" | ".txt" as suffix:
             text, notes = _text(path, file)
             delimiter = "," if suffix == ".csv" else "\t"
-            return replace(parse_delimited(text, file=file, delimiter=delimiter), notes=notes)
+            table = parse_delimited(text, file=file, delimiter=delimiter)
+            return replace(table, notes=(*notes, *table.notes))
         case ".jsonl" | ".ndjson":
             text, notes = _text(path, file)
             return replace(parse_json_lines(text, file=file), notes=notes)

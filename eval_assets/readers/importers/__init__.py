@@ -79,13 +79,19 @@ def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Imp
     if not problems:
         found = [source] if source else recognised(records)
         if found:
-            into = Imported()
-            SOURCES[found[0]].read(records, into)
-            into.complete()
-            if into.responses:
-                return found[0], into
+            imported = import_records(records, source=found[0])
+            if imported.responses:
+                return found[0], imported
         problems.append(InputError(_not_recognised(paths, records)))
     raise ExceptionGroup("the export cannot be imported", problems)
+
+
+def import_records(records: Iterable[Record], *, source: str) -> Imported:
+    """Return what the records of a tool hold."""
+    into = Imported()
+    SOURCES[source].read(records, into)
+    into.complete()
+    return into
 
 
 def recognised(records: Iterable[Record]) -> list[str]:

@@ -61,6 +61,7 @@ def labels_one_by_one(
     bad_rows: Sequence[InputProblem],
     *,
     headers: Mapping[str, str],
+    notes: Sequence[str] = (),
 ) -> GivenLabels:
     """Return labels that were nested in something else.
 
@@ -69,13 +70,14 @@ def labels_one_by_one(
         labels: Place of each label in the file, key of its rating, and what it says.
         bad_rows: What is wrong with rows that are not labels.
         headers: Keys of the file for the fields, and for `response_id` and `question_id`.
+        notes: How the file was read, if that had to be guessed.
     """
     lines = [line for line, _, _ in labels]
     columns: dict[str, list[object]] = {
         field: [label.get(field) for _, _, label in labels]
         for field in ("response_id", "question_id", *FIELDS)
     }
-    table = Table(file, columns, lines, tuple(bad_rows))
+    table = Table(file, columns, lines, tuple(bad_rows), tuple(notes))
     units = References(
         responses=table.stripped("response_id"),
         questions=table.stripped("question_id"),

@@ -1,12 +1,13 @@
 """Wide tables of labels: a column for each rater, for each question, or for each of both."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers._cells import read_ratings, values_on
+from eval_assets.readers._cells import is_absent, read_ratings, values_on
 from eval_assets.readers.formats.table import Table, plain
 from eval_assets.readers.labels.given import FIELDS, GivenLabels
 from eval_assets.readers.references import (
@@ -28,6 +29,21 @@ _OTHER_COLUMNS = {
     *("group_id", "group", "prompt_id", "id", "index", "row", "n"),
 }
 """Columns that never hold the ratings of one rater."""
+
+SUMMARIES = {
+    *("average", "avg", "mean", "median", "mode", "total", "totals", "sum", "count", "std", "sd"),
+    *("stdev", "stddev", "variance", "average_rating", "average_score", "avg_rating", "avg_score"),
+    *("mean_rating", "mean_score", "total_score", "consensus", "majority", "majority_vote"),
+    *("majority_label", "final_rating", "final_score", "final_label", "gold", "gold_label"),
+    *("ground_truth", "truth", "adjudicated", "agreement", "moyenne"),
+    *("durchschnitt", "mittelwert", "mittel", "summe", "gesamt"),
+}
+"""Names of columns and rows that are computed from ratings, or stand beside them."""
+
+_MEASURES = re.compile(
+    r"(.*_)?(id|at|time|timestamp|date|duration|seconds|minutes|latency|tokens|cost|year|age|seed)"
+)
+"""Columns of numbers that are counts or measures."""
 
 _FEWEST_RATERS = 2
 _MOST_DISTINCT = 12
@@ -66,19 +82,26 @@ def rating_columns(table: Table, scales: Sequence[Scale | None]) -> list[str]:
 
     Without a known scale these are columns of few different numbers, or of yes and no.
     """
-    candidates = [header for header in table.columns if plain(header) not in _OTHER_COLUMNS]
-    return [header for header in candidates if _holds_ratings(table, header, scales)]
+    return [
+        header
+        for header in table.columns
+        if (name := plain(header)) not in _OTHER_COLUMNS | SUMMARIES
+        and not _MEASURES.fullmatch(name)
+        and _holds_ratings(table, header, scales)
+    ]
 
 
 def _holds_ratings(table: Table, header: str, scales: Sequence[Scale | None]) -> bool:
     """Return whether most of what a column holds are ratings: a few may be typing errors."""
-    cells = [cell for cell in table.stripped(header) if cell is not None]
+    cells = [cell for cell in table.stripped(header) if cell is not None and not is_absent(cell)]
     if not cells:
         return False
     ratings = read_ratings(cells, has_decimal_commas=table.has_decimal_commas)
     known = [scale for scale in scales if scale is not None]
     if len(known) < len(scales):
-        return not np.isnan(ratings.values).any() and len(set(ratings.values)) <= _MOST_DISTINCT
+        numbers = ratings.values[~np.isnan(ratings.values)]
+        mostly = len(numbers) > _MOST_ARE_RATINGS * len(cells)
+        return mostly and len(set(numbers)) <= _MOST_DISTINCT
     on_any = np.any([scale.contains(values_on(ratings, scale)) for scale in known], axis=0)
     return bool(on_any.mean() >= _MOST_ARE_RATINGS)
 
@@ -143,7 +166,7 @@ def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> 
         melted,
         [line for line in table.lines for _ in columns],
         table.bad_rows,
-        (*table.notes, _note(columns, units)),
+        (*table.notes, _note(columns, units), *_note_summaries(table, columns)),
         table.has_decimal_commas,
     )
     repeated = References(
@@ -175,3 +198,12 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
     asked = {question for question in units.questions if question is not None}
     of = f" of {', '.join(sorted(asked))}" if asked else ""
     return f"columns {headers} read as raters{of}"
+
+
+def _note_summaries(table: Table, columns: Sequence[RatingColumn]) -> list[str]:
+    """Return a note on columns that are named as if they were computed; none if there are none."""
+    read = {column.header for column in columns}
+    names = [each for each in table.columns if plain(each) in SUMMARIES and each not in read]
+    if not names:
+        return []
+    return [f"not read as ratings, by their names: {', '.join(names)}"]

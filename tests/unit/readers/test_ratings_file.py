@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.readers import Labels, read_ratings_file
+from eval_assets.readers import Labels, import_files, read_ratings_file
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from tests.unit.readers.conftest import Reported
+from tests.unit.readers.importers.exports import EXPORTS, written
 
 Rating = tuple[str, str, str, float]
 
@@ -76,14 +77,14 @@ def test_columns_of_raters_and_questions_are_told_apart(tmp_path: Path) -> None:
 def test_words_need_an_order_but_numbers_beside_them_are_items(
     tmp_path: Path, reported: Reported
 ) -> None:
-    content = "item,anna,ben\n1,Good,Good\n2,Bad,OK\n"
+    content = "item,anna,ben\n1,Great,Great\n2,Meh,Fine\n"
 
     [problem] = reported(lambda: read(tmp_path, content))
     assert problem == (
-        'ratings.csv: the ratings are words ("Bad", "Good", "OK"), whose order is not known. Pass '
-        "--scale with the words, worst first, as in --scale bad,fair,good; or --level nominal."
+        'ratings.csv: the ratings are words ("Fine", "Great", "Meh"), whose order is not known. '
+        "Pass --scale with the words, worst first, as in --scale bad,fair,good; or --level nominal."
     )
-    _, labels = read(tmp_path, content, scale=Scale.from_words("bad", "ok", "good"))
+    _, labels = read(tmp_path, content, scale=Scale.from_words("meh", "fine", "great"))
     assert ratings(labels) == {
         ("1", "rating", "anna", 2),
         ("1", "rating", "ben", 2),
@@ -91,7 +92,128 @@ def test_words_need_an_order_but_numbers_beside_them_are_items(
         ("2", "rating", "ben", 1),
     }
     evaluation, _ = read(tmp_path, content, level="nominal")
-    assert evaluation.rubric[0].scale.words == ("bad", "good", "ok")
+    assert evaluation.rubric[0].scale.words == ("fine", "great", "meh")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "n_values"),
+    [
+        ("Disagree", "Strongly agree", 4),
+        ("neutral", "strongly agree", 5),
+        ("Poor", "Excellent", 4),
+        ("no", "partially", 3),
+        ("rarely", "always", 5),
+        ("1 - poor", "2 - good", 2),
+    ],
+)
+def test_words_in_which_surveys_ask_have_a_known_order(
+    tmp_path: Path, low: str, high: str, n_values: int
+) -> None:
+    evaluation, labels = read(tmp_path, f"item,anna,ben\na,{low},{high}\nb,{low},{low}\n")
+
+    values = {(item, rater): value for item, _, rater, value in ratings(labels)}
+    assert values["a", "anna"] < values["a", "ben"]
+    assert len(evaluation.rubric[0].scale.values or ()) == n_values
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("ja", "nein"), ("WAHR", "FALSCH"), ("Oui", "Non"), ("y", "n")]
+)
+def test_yes_and_no_are_read_in_the_languages_of_spreadsheets(
+    tmp_path: Path, yes: str, no: str
+) -> None:
+    evaluation, labels = read(tmp_path, f"id;anna;ben\na;{yes};{no}\nb;{no};{no}\n")
+
+    assert evaluation.rubric[0].scale == BINARY
+    assert ("a", "rating", "anna", 1) in ratings(labels)
+    assert ("a", "rating", "ben", 0) in ratings(labels)
+
+
+def test_percent_values_lie_between_0_and_100(tmp_path: Path) -> None:
+    evaluation, labels = read(tmp_path, "id;anna;ben\na;80%;62,5 %\nb;0%;20%\n")
+
+    assert evaluation.rubric[0].scale == Scale(low=0, high=100)
+    assert ("a", "rating", "ben", 62.5) in ratings(labels)
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        (
+            "id,anna,ben,average\na,1,2,1.5\nb,4,5,4.5\n",
+            "not read as ratings, by their names: average",
+        ),
+        ("id,anna,ben,Gold\na,1,2,2\nb,4,5,4\n", "not read as ratings, by their names: Gold"),
+        ("id,anna,ben\na,1,2\nb,4,5\nTotal,5,7\n", "line 4 not read: it sums up the others"),
+        (
+            "id,anna,ben\na,1,2\nb,4,5\nMean,2.5,3.5\nSD,2,2\n",
+            "line 4, 5 not read: it sums up the others",
+        ),
+        (
+            "id,anna,ben\na,1,2\nc,-,n/a\nb,4,5\n",
+            '2 cells with "-", "n/a" read as not rated',
+        ),
+        ("id,anna,ben,lead_time\na,1,2,7\nb,4,5,9\n", "columns anna, ben read as raters of rating"),
+        (
+            "Your name,a,b\nanna,1,4\nben,2,5\n",
+            "each row read as a rater, the columns a, b as what they rated",
+        ),
+    ],
+)
+def test_what_is_not_a_rating_is_left_out_and_named(
+    tmp_path: Path, content: str, note: str
+) -> None:
+    _, labels = read(tmp_path, content)
+
+    assert {(item, rater, value) for item, _, rater, value in ratings(labels)} == TWO_BY_TWO
+    assert note in labels.notes
+
+
+def test_answers_to_a_form_name_their_rater_by_address(tmp_path: Path) -> None:
+    header = "Timestamp,Email Address,Response ID,How kind is it?,How safe is it?,Comments"
+    rows = [
+        f"2026/01/02 10:00:00 AM,{rater}@example.org,{item},{kind},{safe},fine"
+        for item in "ab"
+        for rater, kind, safe in (("anna", 4, 1), ("ben", 5, 2))
+    ]
+
+    evaluation, labels = read(tmp_path, "\n".join([header, *rows]))
+
+    assert [question.id for question in evaluation.rubric] == ["How kind is it?", "How safe is it?"]
+    assert ("a", "How safe is it?", "ben@example.org", 2) in ratings(labels)
+
+
+def test_a_typing_error_does_not_cost_a_rater_the_column(
+    tmp_path: Path, reported: Reported
+) -> None:
+    content = "id,anna,ben\na,1,2\nb,4,fuor\nc,3,3\n"
+
+    [problem] = reported(lambda: read(tmp_path, content))
+    assert problem.startswith('ratings.csv:3:ben: "fuor" is not on the scale of "rating".')
+
+
+def test_one_column_of_ratings_is_too_few(tmp_path: Path, reported: Reported) -> None:
+    [problem] = reported(lambda: read(tmp_path, "id,anna\na,1\nb,4\n"))
+
+    assert problem.startswith("ratings.csv:1: only the column anna holds ratings, and agreement")
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_of_another_tool_is_read_as_its_labels(
+    tmp_path: Path, reported: Reported, name: str
+) -> None:
+    path = tmp_path / f"export.{EXPORTS[name][0]}"
+    path.write_text(written(name))
+    tool, found = import_files([path], source=None)
+    rated = {(item, question, rater) for item, question, rater in found.ratings}
+
+    if rated:
+        _, labels = read_ratings_file(path, scale=None, level="nominal")
+        assert {(item, question, rater) for item, question, rater, _ in ratings(labels)} == rated
+        assert f"read as an export of {tool}" in labels.notes
+    else:
+        [problem] = reported(lambda: read_ratings_file(path, scale=None, level=None))
+        assert "but no ratings by people. Run eval-assets import export." in problem
 
 
 def test_the_latest_round_counts(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_column_without_a_name_is_refused() -> None:
 
 
 def test_text_without_a_header_is_refused() -> None:
-    assert refused("\n\n") == "x.csv:2: there is no header. Name the columns in line 1."
+    assert refused("\n\n") == "x.csv:1: there is no header. Name the columns in line 1."
 
 
 def test_a_quote_that_is_never_closed_is_reported_where_it_opens() -> None:
@@ -142,3 +142,45 @@ def test_excels_line_that_names_the_delimiter_is_not_a_row() -> None:
     table = parsed("sep=;\nid;rating\na1;4\n")
 
     assert (table.columns, table.lines) == ({"id": ["a1"], "rating": ["4"]}, [3])
+
+
+def test_rows_and_columns_without_content_are_not_part_of_the_table() -> None:
+    """Spreadsheets write commas for every row and column that was ever touched."""
+    table = parsed("id,rating,,\na1,4,,\n,,,\na2,5,,,,\n , ,,\n")
+
+    assert table.columns == {"id": ["a1", "a2"], "rating": ["4", "5"]}
+    assert (table.lines, table.bad_rows) == ([2, 4], ())
+
+
+def test_the_index_that_pandas_writes_is_not_a_column() -> None:
+    assert parsed(",id\n0,a1\n1,a2\n").columns == {"id": ["a1", "a2"]}
+
+
+def test_other_content_without_a_name_is_refused() -> None:
+    message = "x.csv:1: column 1 has no name. Name the column or remove it."
+
+    assert refused(",id\n7,a1\n8,a2\n") == message
+
+
+def test_a_title_above_the_header_is_not_read() -> None:
+    table = parsed("Ratings of 2026,,\n\n,,\nid,anna,ben\na1,4,5\n")
+
+    assert table.columns == {"id": ["a1"], "anna": ["4"], "ben": ["5"]}
+    assert table.lines == [5]
+    assert table.notes == ("the header is in line 4; what stands above it is not read",)
+
+
+def test_a_header_in_merged_cells_is_joined_with_the_row_below_it() -> None:
+    table = parsed("item,anna,,ben,\n,tone,form,tone,form\na1,1,2,3,4\n")
+
+    assert list(table.columns) == [
+        "item",
+        *("anna: tone", "anna: form", "ben: tone", "ben: form"),
+    ]
+    assert (table.lines, table.notes) == ([3], ("lines 1 and 2 read as one header",))
+
+
+def test_a_first_row_of_texts_is_not_taken_for_a_second_header() -> None:
+    message = "x.csv:1: column 3 has no name. Name the column or remove it."
+
+    assert refused("id,prompt,,answer\na1,tone,form,tone\n") == message

@@ -51,7 +51,30 @@ def test_the_first_sheet_with_rows_is_read_and_the_others_are_named(tmp_path: Pa
     table = read(tmp_path, workbook(sheets))
 
     assert table.columns == {"id": ["a1"]}
-    assert table.notes == ('only its first sheet, "Ratings", is read, not Old',)
+    assert table.notes == ('only its sheet "Ratings" is read, not Old',)
+
+
+def test_a_sheet_of_instructions_is_passed_over(tmp_path: Path) -> None:
+    sheets: dict[str, list[list[Cell]]] = {
+        "Read me": [["Rate from 1 to 5."], ["Thank you."]],
+        "Ratings": [["id", "rating"], ["a1", 4]],
+    }
+
+    table = read(tmp_path, workbook(sheets))
+
+    assert table.columns == {"id": ["a1"], "rating": ["4"]}
+
+
+def test_merged_cells_of_a_header_name_the_columns_below_them(tmp_path: Path) -> None:
+    rows: list[list[Cell]] = [
+        [None, "anna", None, "ben"],
+        ["id", "tone", "form", "tone", "form"],
+        ["a1", 1, 2, 3, 4],
+    ]
+
+    table = read(tmp_path, workbook({"Sheet1": rows}))
+
+    assert list(table.columns)[1:] == ["anna: tone", "anna: form", "ben: tone", "ben: form"]
 
 
 @pytest.mark.parametrize(

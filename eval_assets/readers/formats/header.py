@@ -1,0 +1,138 @@
+"""The header of a table: below a title, in two rows, or beside columns without a name."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from eval_assets.problems import InputError, InputProblem
+
+Row = tuple[int, Sequence[str]]
+"""Line of a row, and its cells."""
+
+SAMPLE_ROWS = 12
+"""Rows at the start of a table among which its header is looked for."""
+
+_FEWEST = 2
+"""Groups of columns, and names in each, from which on two rows are one header."""
+
+
+class Header(NamedTuple):
+    """The names of a table's columns, "" if one has none.
+
+    Args:
+        names: The names, without blanks around them.
+        line: Line of the row that they stand in.
+        n_rows: Rows up to the first one of data.
+        notes: How the header was read, if that had to be guessed.
+    """
+
+    names: list[str]
+    line: int
+    n_rows: int
+    notes: tuple[str, ...]
+
+
+def header_of(start: Sequence[Row], *, file: str) -> Header:
+    """Return the header of a table.
+
+    Rows with a single cell above it are a title. If its cells span several columns of the next row,
+    as merged cells do, both rows name the columns.
+
+    Args:
+        start: The first rows of the table, blank ones left out.
+        file: File, as messages name it.
+
+    Raises:
+        InputError: If no row names anything.
+
+    Examples:
+        >>> start = [(1, ["", "anna", "", "ben", ""]), (2, ["id", "tone", "form", "tone", "form"])]
+        >>> header_of(start, file="x.csv").names
+        ['id', 'anna: tone', 'anna: form', 'ben: tone', 'ben: form']
+    """
+    n_titles = _n_titles([cells for _, cells in start])
+    rest = start[n_titles:]
+    if not rest or not any(cell.strip() for cell in rest[0][1]):
+        line = start[0][0] if start else 1
+        problem = InputProblem(file, line, None, "there is no header", "Name the columns in line 1")
+        raise InputError(problem)
+    line, cells = rest[0]
+    notes = []
+    if n_titles:
+        notes.append(f"the header is in line {line}; what stands above it is not read")
+    names = [cell.strip() for cell in cells]
+    below = [cell.strip() for cell in rest[1][1]] if len(rest) > 1 else []
+    if _spans(names, below):
+        notes.append(f"lines {line} and {rest[1][0]} read as one header")
+        return Header(list(_joined(names, below)), rest[1][0], n_titles + 2, tuple(notes))
+    return Header(names, line, n_titles + 1, tuple(notes))
+
+
+def named_columns(
+    header: Header, columns: Sequence[list[object]], *, file: str
+) -> dict[str, list[object]]:
+    """Return columns by name, without those that have neither name nor content.
+
+    A first column without a name that only counts the rows, as pandas writes it, goes as well.
+
+    Raises:
+        InputError: If another column has no name, or two have the same one.
+    """
+    named: dict[str, list[object]] = {}
+    for place, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
+        if not name:
+            if _is_empty(cells, is_last=not any(header.names[place:])):
+                continue
+            if place == 0 and cells == [str(row) for row in range(len(cells))] and cells:
+                continue
+            what = f"column {place + 1} has no name"
+            problem = InputProblem(file, header.line, None, what, "Name the column or remove it")
+            raise InputError(problem)
+        if name in named:
+            what, remedy = "two columns have this name", "Rename or remove one of them"
+            raise InputError(InputProblem(file, header.line, name, what, remedy))
+        named[name] = cells
+    return named
+
+
+def _n_titles(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows with only a first cell come before one with more; 0 if none has."""
+    for place, row in enumerate(rows):
+        if any(cell.strip() for cell in row[1:]):
+            padded = all(len(title) == len(row) for title in rows[:place])
+            return place if padded else 0
+    return 0
+
+
+def _spans(names: Sequence[str], below: Sequence[str]) -> bool:
+    """Return whether a row groups the names in the next one: each occurs in every group."""
+    if len(below) != len(names) or any(map(_is_number, below)):
+        return False
+    if not all(name or sub for name, sub in zip(names, below, strict=True)):
+        return False
+    groups = _filled_in(names)
+    grouped = [(group, name) for group, name in zip(groups, below, strict=True) if group and name]
+    n_groups = len({group for group, _ in grouped})
+    n_names = len({name for _, name in grouped})
+    return min(n_groups, n_names) >= _FEWEST and n_groups * n_names == len(set(grouped))
+
+
+def _joined(names: Sequence[str], below: Sequence[str]) -> Iterator[str]:
+    for group, name in zip(_filled_in(names), below, strict=True):
+        yield f"{group}: {name}" if group and name else group or name
+
+
+def _filled_in(names: Sequence[str]) -> Iterator[str]:
+    """Yield each name, and again for each blank after it, as a merged cell is written."""
+    last = ""
+    for name in names:
+        last = name or last
+        yield last
+
+
+def _is_empty(cells: Sequence[object], *, is_last: bool) -> bool:
+    """Return whether a column holds nothing; without rows, whether no name comes after it."""
+    return not any(cells) if cells else is_last
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(".", "", 1).replace(",", "", 1).isdigit()

@@ -1,0 +1,202 @@
+"""Labels of a file without a rubric: its columns say what is rated, and by whom."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers.formats.table import Table
+from eval_assets.readers.labels.forms import given_labels
+from eval_assets.readers.labels.given import FIELDS, GivenLabels, labels_in_rows
+from eval_assets.readers.labels.wide import RatingColumn, melted, rating_columns
+from eval_assets.readers.references import (
+    RESPONSE_ID,
+    References,
+    has_references,
+    id_of,
+    keys,
+)
+from eval_assets.scale import Scale
+
+_ITEM = (
+    *RESPONSE_ID,
+    *("unit_id", "unit", "item", "sample_id", "example_id", "document_id", "doc_id", "text_id"),
+    *("task_id", "example", "sample", "document", "id", "prompt_id", "conversation_id", "index"),
+)
+"""Columns that say what is rated, the likeliest first."""
+
+_ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt")
+"""Columns that say it if there is no id, nor a key of several columns."""
+
+_RATER = (
+    *FIELDS["rater_id"],
+    *("reviewer", "coder", "evaluator", "user", "worker", "labeler", "labeller", "participant"),
+    *("reviewer_id", "coder_id", "evaluator_id", "worker_id", "labeller_id", "participant_id"),
+    *("rater_name", "annotator_name", "user_name", "username", "your_name", "rated_by"),
+    *("email_address", "email", "e_mail", "respondent"),
+)
+_RATING = (*FIELDS["rating"], "label", "value", "grade", "answer", "stars")
+_QUESTION = (
+    "question_id",
+    "criterion",
+    "dimension",
+    "metric",
+    "aspect",
+    "indicator_id",
+    "question",
+)
+_ONE_QUESTION = "rating"
+_MOST_QUESTIONS = 40
+_FEWEST_COLUMNS = 2
+_MOST_WORDS = 7
+
+_RATER_NAME = re.compile(
+    r"(r|rater|annotator|reviewer|coder|user|judge|expert|a|p)[ _-]?[0-9]+", re.IGNORECASE
+)
+
+
+def labels_without_rubric(table: Table, scale: Scale | None) -> GivenLabels:
+    """Return the labels of a table, its questions named even if there is only one.
+
+    Args:
+        table: The file.
+        scale: Scale of its ratings, by which columns of them are told from others, if known.
+
+    Raises:
+        InputError: If the columns leave open who rated what.
+    """
+    if table.has("labels", "dimension"):
+        dimensions = [name for name in table.stripped("dimension") if name]
+        return given_labels(table, questions=dict.fromkeys(dimensions))
+    if table.has("ratings", "user_id"):
+        ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
+        questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
+        return given_labels(table, questions=questions or {_ONE_QUESTION: None})
+    rater, rating = table.header_of(*_RATER), table.header_of(*_RATING)
+    if rater is not None and rating is not None:
+        return _long(table, rater=rater, rating=rating)
+    return _wide(table, scale, rater=rater)
+
+
+def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> GivenLabels:
+    """Return the labels of a table with several ratings a row."""
+    item = item_header(table)
+    headers = [each for each in rating_columns(table, [scale]) if each not in (item, rater)]
+    if scale is None and len(headers) < _FEWEST_COLUMNS:
+        headers = [each for each in _columns_of_words(table) if each != rater] or headers
+    if rater is not None and len(headers) >= _FEWEST_COLUMNS and _is_turned(table, rater):
+        return _wide(_turned(table, rater, headers), scale, rater=None)
+    columns = _columns_by_question(headers) or [RatingColumn(h, h, None) for h in headers]
+    if rater is not None:
+        columns = [RatingColumn(header, None, header) for header in headers]
+        table = _renamed(table, {rater: FIELDS["rater_id"][0]})
+    if len(columns) < (_FEWEST_COLUMNS if rater is None else 1):
+        raise InputError(InputProblem(table.file, 1, None, *_too_few(table, columns)))
+    return melted(table, columns, items_of(table, one_a_row=rater is None))
+
+
+def _too_few(table: Table, columns: Sequence[RatingColumn]) -> tuple[str, str]:
+    """Return what is wrong with a table that lacks columns of ratings, and what to do."""
+    for_each = "Give the columns response_id, rater_id and rating, or a column for each rater"
+    if columns:
+        what = f"only the column {columns[0].header} holds ratings, and agreement takes two raters"
+        return what, for_each
+    what = f"the columns {', '.join(table.columns)} do not say who gave which rating"
+    return what, f"{for_each}; if the ratings are words, or any numbers, pass --scale"
+
+
+def _is_turned(table: Table, rater: str) -> bool:
+    """Return whether each row is a rater and nothing says what is rated: the columns must."""
+    raters = table.stripped(rater)
+    if item_header(table) is not None or has_references(table) or None in raters:
+        return False
+    return len(raters) > 1 and len(set(raters)) == len(raters)
+
+
+def _turned(table: Table, rater: str, headers: Sequence[str]) -> Table:
+    """Return a table with a row for each of the columns, and a column for each rater."""
+    rows = zip(*(table.columns[header] for header in headers), strict=True)
+    columns: dict[str, list[object]] = {RESPONSE_ID[0]: list(headers)}
+    columns |= {
+        name or "": list(cells) for name, cells in zip(table.stripped(rater), rows, strict=True)
+    }
+    note = f"each row read as a rater, the columns {', '.join(headers)} as what they rated"
+    return replace(table, columns=columns, lines=[1] * len(headers), notes=(*table.notes, note))
+
+
+def _long(table: Table, *, rater: str, rating: str) -> GivenLabels:
+    """Return the labels of a table with one row a rating."""
+    items = items_of(table, one_a_row=False)
+    named = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
+    given = labels_in_rows(_renamed(table, named), [])
+    return replace(
+        given, units=items, headers={**given.headers, "rater_id": rater, "rating": rating}
+    )
+
+
+def items_of(table: Table, *, one_a_row: bool) -> References:
+    """Return what each row rates; without a column that says so, each row is one by itself."""
+    header = item_header(table)
+    items: list[str | None]
+    if header is not None:
+        items = table.stripped(header)
+    elif has_references(table):
+        items = [id_of(key) for key in keys(table)]
+    elif one_a_row:
+        items = [f"row {line}" for line in table.lines]
+    else:
+        what = "no column says what is rated"
+        remedy = "Name the column of the items response_id"
+        raise InputError(InputProblem(table.file, 1, None, what, remedy))
+    question = table.header_of(*_QUESTION)
+    questions = table.stripped(question) if question and question != header else []
+    if not any(questions) or len(set(questions)) > _MOST_QUESTIONS:
+        questions = [_ONE_QUESTION] * len(table)
+    return References(items, questions, header, question or "question_id")
+
+
+def item_header(table: Table) -> str | None:
+    """Return the column that says what is rated; None if several do, as a key, or none does."""
+    header = table.header_of(*_ITEM)
+    if header is not None or has_references(table):
+        return header
+    return table.header_of(*_ITEM_TEXT)
+
+
+def _columns_of_words(table: Table) -> list[str]:
+    """Return the headers of two or more columns that share a few words."""
+    words = {
+        header: {cell.casefold() for cell in table.stripped(header) if cell is not None}
+        for header in table.columns
+        if header != item_header(table)
+    }
+    few = {header: each for header, each in words.items() if 0 < len(each) <= _MOST_WORDS}
+    return [
+        header
+        for header, each in few.items()
+        if any(each & other for name, other in few.items() if name != header)
+    ]
+
+
+def _columns_by_question(headers: Sequence[str]) -> list[RatingColumn]:
+    """Return columns of raters and questions if headers combine each of one with each other."""
+    for separator in (":", " - ", "__", "_", ".", "/", "-", " "):
+        for split in (str.split, str.rsplit):
+            pairs = [tuple(map(str.strip, split(header, separator, 1))) for header in headers]
+            if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - of rater and question
+                continue
+            first, second = ({pair[place] for pair in pairs} for place in (0, 1))
+            if min(len(first), len(second)) > 1 and len(set(pairs)) == len(first) * len(second):
+                is_second = all(map(_RATER_NAME.fullmatch, second))
+                rater = 1 if is_second and not all(map(_RATER_NAME.fullmatch, first)) else 0
+                return [
+                    RatingColumn(header, pair[rater], pair[1 - rater])
+                    for header, pair in zip(headers, pairs, strict=True)
+                ]
+    return []
+
+
+def _renamed(table: Table, names: Mapping[str, str]) -> Table:
+    return replace(
+        table, columns={names.get(header, header): cells for header, cells in table.columns.items()}
+    )
