@@ -19,6 +19,11 @@ CELLS = st.lists(st.tuples(TEXT, TEXT, TEXT), max_size=8)
 VALUES = st.none() | st.booleans() | st.integers() | TEXT
 
 
+def is_filled(row: tuple[str, ...]) -> bool:
+    """Whether any cell holds more than blanks; other rows are what spreadsheets leave behind."""
+    return any(cell.strip() for cell in row)
+
+
 @given(rows=CELLS, newline=st.sampled_from(["\n", "\r\n"]), delimiter=st.sampled_from(",\t"))
 def test_text_written_as_csv_is_read_back(
     rows: list[tuple[str, str, str]], newline: str, delimiter: str
@@ -29,7 +34,7 @@ def test_text_written_as_csv_is_read_back(
 
     table = parse_delimited(file.getvalue(), file="x.csv", delimiter=delimiter)
 
-    assert list(zip(*table.columns.values(), strict=True)) == rows
+    assert list(zip(*table.columns.values(), strict=True)) == list(filter(is_filled, rows))
     assert table.bad_rows == ()
 
 
@@ -42,7 +47,8 @@ def test_each_row_starts_on_the_line_that_is_reported(rows: list[tuple[str, str,
     starts = []
     for row in rows:
         written = io.StringIO(file.getvalue(), newline="")
-        starts.append(sum(1 for _ in written) + 1)
+        if is_filled(row):
+            starts.append(sum(1 for _ in written) + 1)
         writer.writerow(row)
 
     assert parse_delimited(file.getvalue(), file="x.csv", delimiter=",").lines == starts

@@ -57,7 +57,7 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
         while rows := list(islice(reader, _ROWS_AT_ONCE)):
             starts = _starts(rows, after=n_lines_read, until=reader.line_num)
             n_lines_read = reader.line_num
-            if set(map(len, rows)) != {width} or not all(map(any, rows)):
+            if set(map(len, rows)) != {width} or not all(map(_is_filled, rows)):
                 rows = [_without_blanks_behind(row, width) for row in rows]
                 bad_rows += _ragged(rows, starts, n_names=width, file=file)
                 fitting = [len(row) == width and _is_filled(row) for row in rows]
