@@ -26,6 +26,7 @@ from eval_assets.store import (
     copy_ledger,
     current_judges,
     evidence_today,
+    prompt_sources,
     read_if_due,
     readings_of,
     replace_rows,
@@ -103,14 +104,15 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             open_questions = questions_past_the_gates(connection, evaluation)
             readings = {q.id: readings_of(ledger, q.id) for q in evaluation.rubric}
             units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
-            judges = current_judges(connection, versions_of(ledger), units)
+            sources = prompt_sources(connection)
             rows = [
                 row
                 for question in evaluation.rubric
                 for row in certificate_rows(
                     readings[question.id],
-                    evidence_today(connection, units[question.id], judges),
+                    evidence_today(connection, ledger, units, question.id),
                     today=datetime.now(tz=UTC),
+                    sources=sources,
                     left_out=""
                     if question.id in open_questions
                     else "the question no longer passes the gates",

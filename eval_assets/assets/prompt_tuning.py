@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import logging
+import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -25,9 +26,10 @@ from eval_assets.judges import (
     judge_units,
     live_generators,
     live_judges,
+    stored_scores,
 )
 from eval_assets.raters import Generator, Judge
-from eval_assets.store import SqlLedger, Worker
+from eval_assets.store import SqlLedger, Worker, costs_of
 from eval_assets.tuning import (
     JudgeVersion,
     RatedUnits,
@@ -50,12 +52,10 @@ class PromptedVersion:
     Args:
         version: The version, without a number or maps.
         outcomes: What became of every candidate, by question.
-        scores: Its scores of all rated units, as rows of `tuned_judge_scores`.
     """
 
     version: JudgeVersion
     outcomes: Mapping[str, Sequence[str]]
-    scores: pd.DataFrame
 
 
 def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kept
@@ -81,7 +81,7 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
     """
     if not evaluation.tuning.prompt_steps:
         return []
-    models = live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+    models = [_asked_at_once(model) for model in _live(evaluation)]
     template = PromptTemplate.load(evaluation.judge_prompt)
     versions = {version.judge_id: version for version in declared}
     found = []
@@ -100,8 +100,7 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
             version = _version(versions[model.id], template, tuned)
             if version is None:
                 continue
-            rows = models_asked.all_scores(model, version, units)
-            if rows is None:
+            if not models_asked.score_all(model, version, units):
                 logger.warning(
                     "%s: the budget did not reach all scores with its tuned prompt, which is left "
                     "out until they are there. Raise it, or run again",
@@ -109,8 +108,68 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
                 )
                 continue
             outcomes = {question: each.outcomes for question, each in tuned.items()}
-            found.append(PromptedVersion(version, outcomes, rows))
+            found.append(PromptedVersion(version, outcomes))
     return found
+
+
+def scores_in_ledger(
+    evaluation: Evaluation,
+    ledger: SqlLedger,
+    units: Mapping[str, RatedUnits],
+    versions: Iterable[JudgeVersion],
+) -> pd.DataFrame:
+    """Return what live judges said of all rated units with each prompt that they ever had.
+
+    Nobody is asked: what the ledger does not hold is left out.
+
+    Args:
+        evaluation: Declares the judges.
+        ledger: The ledger.
+        units: Rated units by question.
+        versions: All versions of the judges.
+
+    Returns:
+        Rows of `tuned_judge_scores`.
+    """
+    models = {model.id: model for model in _live(evaluation)}
+    prompts = {(v.judge_id, v.prompt_hash): v.prompt_text for v in versions if v.prompt_text}
+    asked = [unit for rated in units.values() for unit in _units(rated)]
+    worker = Worker(ledger, asset="tuned_judges")  # without a lease, which only asking needs
+    rows = []
+    for (judge_id, prompt_hash), source in prompts.items():
+        if judge_id not in models:
+            continue
+        template = PromptTemplate(source, name=f"a prompt of {judge_id}")
+        found = asyncio.run(stored_scores(asked, models[judge_id], worker, template=template))
+        costs = costs_of(ledger, {key for _, keys in found for key in keys})
+        for score, keys in found:
+            if score.status == "missing":
+                continue
+            # Units with the same text share a request, which is paid once.
+            paid = [costs.pop(key) for key in keys if key in costs]
+            rows.append(
+                {
+                    "judge_id": judge_id,
+                    "prompt_hash": prompt_hash,
+                    "response_id": score.response_id,
+                    "question_id": score.question_id,
+                    "score": score.score,
+                    "status": score.status,
+                    "raw_output": score.raw_output,
+                    "cost_usd": None if None in paid else math.fsum(filter(None, paid)),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _live(evaluation: Evaluation) -> list[LiveModel[Judge]]:
+    """Return the judges that are asked live."""
+    return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
+
+
+def _asked_at_once(model: LiveModel[Judge]) -> LiveModel[Judge]:
+    """Return a judge that does not wait for batches: each step of tuning needs the one before."""
+    return replace(model, declared=replace(model.declared, batch=False))
 
 
 class _Models:
@@ -157,18 +216,13 @@ class _Models:
         self._spent_usd += summary.counted_usd
         return summary
 
-    def all_scores(
+    def score_all(
         self, model: LiveModel[Judge], version: JudgeVersion, units: Mapping[str, RatedUnits]
-    ) -> pd.DataFrame | None:
-        """Return a version's scores of all rated units; None if the budget did not reach them."""
+    ) -> bool:
+        """Ask a version about all rated units; return whether the budget reached them."""
         template = PromptTemplate(version.prompt_text, name=f"the tuned prompt of {model.id}")
         asked = [unit for rated in units.values() for unit in _units(rated)]
-        summary = self.score(model, template, asked)
-        if summary.n_budget_stopped:
-            return None
-        columns = ["judge_id", "response_id", "question_id", "score", "status", "raw_output"]
-        rows = pd.DataFrame([asdict(score) for score in summary.scores])[columns]
-        return rows.assign(prompt_hash=version.prompt_hash)
+        return not self.score(model, template, asked).n_budget_stopped
 
     def _options(self) -> RequestOptions:
         most = self.tuning.max_usd

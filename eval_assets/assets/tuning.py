@@ -13,7 +13,7 @@ from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.plots import steps
-from eval_assets.assets.prompt_tuning import PromptedVersion, tune_prompts
+from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -35,8 +35,8 @@ from eval_assets.store import (
     single_judge,
     transaction,
     tuning_units,
+    versions_of,
     words_on,
-    write_prompted_scores,
 )
 from eval_assets.tuning import (
     JudgeVersion,
@@ -150,11 +150,13 @@ def tuned_judges(
             )
         # Models are asked while the database is free for others.
         prompted = tune_prompts(evaluation, folder, units, words, stand, run_id=context.run.run_id)
+        with folder.ledger(evaluation) as ledger:
+            every = [*versions_of(ledger), *(each.version for each in prompted)]
+            scores = scores_in_ledger(evaluation, ledger, units, every)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             questions_past_the_gates(connection, evaluation)
             with transaction(connection):
-                for each in prompted:
-                    write_prompted_scores(connection, each.scores)
+                replace_rows(connection, "tuned_judge_scores", scores)
             known = prompted_scores(connection, units)
             versions = _versions(evaluation, ledger, stand, prompted, units, known, at=now)
             rows = pd.DataFrame(

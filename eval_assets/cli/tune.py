@@ -17,9 +17,9 @@ from eval_assets.store import (
     background_of,
     connect,
     copy_ledger,
+    cost_of_requests,
     current_judges,
     judge_gates,
-    judging_costs,
     open_seal,
     readings_of,
     transaction,
@@ -34,6 +34,7 @@ from eval_assets.tuning import (
     most_requests,
     plan_reading,
     sealed_units,
+    untested_judge,
 )
 
 ASSETS = (
@@ -88,7 +89,11 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
         units = tuning_units(connection, questions, shares=evaluation.tuning.split)
         with ledger_of(data, evaluation, database=database) as ledger:
             judges = current_judges(connection, versions_of(ledger), units)
-            costs = _costs(evaluation, units, judging_costs(connection))
+            judges = judges or [
+                untested_judge(judge.id, units, steps=evaluation.tuning.steps)
+                for judge in evaluation.judges
+            ]
+            costs = _costs(evaluation, units, cost_of_requests(connection))
             seals = {q: Seal.of(readings_of(ledger, q)) for q in question_ids}
     plans: list[Plan] = []
     for question_id, seal in seals.items():
@@ -97,7 +102,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
         if candidates:
             plans += plan_reading(live, candidates, seal, margin=evaluation.tuning.margin)
     if not plans:
-        click.echo("No judge is tuned yet: eval-assets run makes the versions to test.")
+        click.echo("No judge scored the test, so that there is nothing to plan.")
         return DONE
     numbers = ("test groups", "reading", "level", "gain on train and dev", "detectable gain")
     print_table(
@@ -118,7 +123,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
 def _costs(
     evaluation: Evaluation,
     units: Mapping[str, RatedUnits],
-    cost_per_1000: Mapping[str, float | None],
+    per_1000_requests: Mapping[str, float | None],
 ) -> list[str]:
     """Return what the declared steps would ask and cost, a line for each live judge."""
     live = [judge.id for judge in evaluation.judges if judge.provider != "recorded"]
@@ -127,10 +132,12 @@ def _costs(
         return ["The declared steps ask no model anything: they cost nothing."]
     lines = []
     for judge_id in live:
-        rate = cost_per_1000.get(judge_id)
+        rate = per_1000_requests.get(judge_id)
         cost = "at a cost that is not known"
         if rate is not None:
-            cost = f"about {n_requests * rate / 1000:,.2f} USD at what its scores have cost so far"
+            cost = (
+                f"about {n_requests * rate / 1000:,.2f} USD at what its requests have cost so far"
+            )
         lines.append(f"The steps of prompts ask {judge_id} at most {n_requests:,} times, {cost}.")
     limit = evaluation.tuning.max_usd
     lines.append(

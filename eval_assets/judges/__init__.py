@@ -19,6 +19,7 @@ from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptError, PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
 from eval_assets.judges.replies import parse_reply
+from eval_assets.judges.stored import stored_scores
 
 __all__ = [
     "GeneratedResponse",
@@ -46,5 +47,6 @@ __all__ = [
     "price_sources",
     "require_prices",
     "shared_family",
+    "stored_scores",
     "warn_of_budget",
 ]

@@ -111,6 +111,11 @@ class JudgingPlan:
             aggregate=judge.aggregate,
         )
 
+    def call_keys(self, unit: Unit) -> tuple[str, ...]:
+        """Return the keys of all requests about a unit, of those that may follow included."""
+        firsts = [self.request(unit, k) for k in range(self.client.model.declared.replicates)]
+        return tuple(each.key for one in firsts for each in (one, _stricter(one, unit)))
+
     def request(self, unit: Unit, replicate: int) -> ModelRequest:
         """Return the first request about a unit."""
         messages = self._template.render(

@@ -31,6 +31,7 @@ from eval_assets.store.ledger import (
     Worker,
     append_history,
     copy_ledger,
+    costs_of,
     export_ledger,
     history_of,
     in_flight,
@@ -46,9 +47,9 @@ from eval_assets.store.ledger import (
 from eval_assets.store.pairs import judged_units, write_pair_measures
 from eval_assets.store.prompted import (
     PromptedScores,
+    prompt_sources,
     prompted_scores,
     words_on,
-    write_prompted_scores,
 )
 from eval_assets.store.ratings import (
     data_version,
@@ -82,7 +83,8 @@ from eval_assets.store.sealed import (
 )
 from eval_assets.store.splits import (
     compared_answers,
-    judging_costs,
+    cost_of_requests,
+    costs_of_prompts,
     models_returned,
     questions_where_people_agree,
     tuning_units,
@@ -123,6 +125,9 @@ __all__ = [
     "connect",
     "content_fingerprint",
     "copy_ledger",
+    "cost_of_requests",
+    "costs_of",
+    "costs_of_prompts",
     "count_rows",
     "current_judges",
     "data_version",
@@ -141,10 +146,10 @@ __all__ = [
     "judge_ratings",
     "judged_models",
     "judged_units",
-    "judging_costs",
     "models_returned",
     "open_ledger",
     "open_seal",
+    "prompt_sources",
     "prompted_scores",
     "questions_where_people_agree",
     "read_if_due",
@@ -190,7 +195,6 @@ __all__ = [
     "write_label_history",
     "write_labels",
     "write_pair_measures",
-    "write_prompted_scores",
     "write_rubric",
     "write_score_summary",
     "write_staged_mode",

@@ -5,22 +5,11 @@ from collections.abc import Mapping
 
 import duckdb
 import numpy as np
-import pandas as pd
 
-from eval_assets.store.tables import replace_rows
 from eval_assets.tuning import RatedUnits, Scores, Words
 
 PromptedScores = Mapping[tuple[str, str], Scores]
 """Scores by judge and hash of its prompt, and by question: one for each rated unit."""
-
-
-def write_prompted_scores(connection: duckdb.DuckDBPyConnection, scores: pd.DataFrame) -> None:
-    """Store scores of tuned prompts, in place of earlier ones of the same judges and prompts."""
-    given = set(zip(scores["judge_id"], scores["prompt_hash"], strict=True))
-    stored = connection.execute("SELECT * EXCLUDE (stale_because) FROM tuned_judge_scores").df()
-    kept = [key not in given for key in zip(stored["judge_id"], stored["prompt_hash"], strict=True)]
-    frames = [frame for frame in (stored[kept], scores) if len(frame)]
-    replace_rows(connection, "tuned_judge_scores", pd.concat(frames) if frames else scores)
 
 
 def prompted_scores(
@@ -41,21 +30,62 @@ def prompted_scores(
 
 
 def words_on(connection: duckdb.DuckDBPyConnection, question_id: str, judge_id: str) -> Words:
-    """Return a judge's reasons and raters' notes on one question."""
+    """Return what a judge and people wrote about answers to one question, and earlier turns."""
     replies = connection.execute(
         """SELECT response_id, raw_output FROM judge_scores
            WHERE question_id = $question AND judge_id = $judge AND status = 'ok'""",
         {"question": question_id, "judge": judge_id},
     ).fetchall()
     given = connection.execute(
-        """SELECT response_id, rater_id, notes FROM human_labels
-           WHERE question_id = $question AND trim(coalesce(notes, '')) <> ''""",
+        f"SELECT response_id, source, text FROM ({_REMARKS_SQL}) WHERE question_id = $question",  # noqa: S608 - a constant of ours
         {"question": question_id},
     ).fetchall()
     notes: dict[str, dict[str, str]] = {}
-    for response_id, rater_id, note in given:
-        notes.setdefault(response_id, {})[f"{response_id}/{rater_id}"] = note
-    return Words({response: _rationale(reply) for response, reply in replies}, notes)
+    for response_id, source, text in given:
+        notes.setdefault(response_id, {})[source] = text
+    return Words(
+        {response: _rationale(reply) for response, reply in replies},
+        notes,
+        dict(connection.execute(_EARLIER_TURNS_SQL).fetchall()),
+    )
+
+
+def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Return the ids of everything that prompts are made from and that nobody has withdrawn.
+
+    These are rated answers, raters' notes and the reasons of adjudications.
+    """
+    found = connection.execute(
+        f"""SELECT source FROM ({_REMARKS_SQL})
+            UNION SELECT response_id FROM human_labels
+            UNION SELECT response_id FROM adjudicated_labels"""  # noqa: S608 - as above
+    ).fetchall()
+    return frozenset(source for (source,) in found)
+
+
+_REMARKS_SQL = """
+    SELECT response_id, question_id, response_id || '/' || rater_id AS source, notes AS text
+    FROM human_labels WHERE trim(coalesce(notes, '')) <> ''
+    UNION ALL
+    SELECT response_id, question_id, response_id || '/adjudication',
+           'Settled at ' || value || ': ' || reason
+    FROM adjudicated_labels WHERE NOT excluded AND trim(reason) <> ''
+"""
+
+_EARLIER_TURNS_SQL = """
+    SELECT later.response_id,
+           string_agg(
+               'Asked: ' || coalesce(earlier.prompt_text, '') || chr(10)
+               || 'Answered: ' || coalesce(earlier.response_text, ''),
+               chr(10) ORDER BY earlier.turn_index
+           )
+    FROM responses AS later JOIN responses AS earlier
+      ON earlier.convo_id = later.convo_id AND earlier.turn_index < later.turn_index
+     AND earlier.model_name IS NOT DISTINCT FROM later.model_name
+     AND earlier.seed IS NOT DISTINCT FROM later.seed
+     AND earlier.indicator_id IS NOT DISTINCT FROM later.indicator_id
+    GROUP BY ALL
+"""
 
 
 def _rationale(reply: str | None) -> str:

@@ -421,7 +421,7 @@ CREATE TABLE IF NOT EXISTS tuned_judges (
     stale_because VARCHAR
 );
 
--- Scores that judges gave with a tuned prompt, of rated units.
+-- What live judges said of rated units with each prompt that a version of them has or had.
 CREATE TABLE IF NOT EXISTS tuned_judge_scores (
     judge_id VARCHAR NOT NULL,
     prompt_hash VARCHAR NOT NULL,          -- of the prompt, as in judge_versions
@@ -430,6 +430,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_scores (
     score DOUBLE,                          -- NULL unless status is 'ok'; before any map
     status VARCHAR NOT NULL,
     raw_output VARCHAR,
+    cost_usd DOUBLE,                       -- of all attempts; NULL if not known
     stale_because VARCHAR
 );
 

@@ -16,7 +16,12 @@ from eval_assets.store.ledger import (
     versions_of,
 )
 from eval_assets.store.prompted import PromptedScores, prompted_scores
-from eval_assets.store.splits import judging_costs, models_returned, questions_where_people_agree
+from eval_assets.store.scores import judge_fingerprints
+from eval_assets.store.splits import (
+    costs_of_prompts,
+    models_returned,
+    questions_where_people_agree,
+)
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import (
     JURY,
@@ -81,7 +86,7 @@ def background_of(
         human_agreement={
             name: None if np.isnan(row[name]) else float(row[name]) for name in figures
         },
-        cost_per_1000_usd=judging_costs(connection),
+        cost_per_1000_usd=costs_of_prompts(connection),
         models_returned=models_returned(connection),
     )
 
@@ -152,21 +157,31 @@ def open_seal(
 
 
 def evidence_today(
-    connection: duckdb.DuckDBPyConnection, units: RatedUnits, judges: Sequence[TunedJudge]
+    connection: duckdb.DuckDBPyConnection,
+    ledger: SqlLedger,
+    units: Mapping[str, RatedUnits],
+    question_id: str,
 ) -> EvidenceNow:
-    """Return what certificates of a question would rest on now, by reading and judge."""
-    current = {judge.version.judge_id: judge for judge in judges}
-    returned = models_returned(connection)
+    """Return what certificates of a question would rest on now, by reading and judge.
+
+    A certificate stays with its version: that another version is tested by now does not touch it.
+    """
+    declared = judge_fingerprints(connection)
+    returned, prompted = models_returned(connection), prompted_scores(connection, units)
+    versions, rated = versions_of(ledger), units[question_id]
 
     def now(reading: Reading, judge_id: str) -> Evidence | None:
-        judge = current.get(judge_id)
-        if judge is None:
+        [version] = [each for each in reading.candidates if each.judge_id == judge_id]
+        singles = _members_of(version, versions) if judge_id == JURY else [version]
+        if not all(each.judge_id in declared for each in singles):
             return None
-        was_read = (units.splits == "test") & np.isin(units.groups, reading.groups)
+        changed = [v for v in singles if v.fingerprint != declared[v.judge_id]]
+        [judge] = _judges_of([version], versions, units, prompted)
+        was_read = (rated.splits == "test") & np.isin(rated.groups, reading.groups)
         return evidence_of(
-            judge.version,
-            units.only(was_read),
-            judge.raw[units.question.id][was_read],
+            replace(version, fingerprint="another") if changed else version,
+            rated.only(was_read),
+            judge.raw[question_id][was_read],
             models_returned=returned.get(judge_id, ()),
         )
 
@@ -205,8 +220,7 @@ def _judges_of(
     units: Mapping[str, RatedUnits],
     prompted: PromptedScores,
 ) -> list[TunedJudge]:
-    """Return the judges of a reading; members of a jury are found by what its fingerprint names."""
-    by_name = {f"{v.judge_id} {v.definition_hash}": v for v in versions}
+    """Return the judges of a reading."""
     judges = []
     for version in candidates:
         if version.judge_id != JURY:
@@ -214,11 +228,15 @@ def _judges_of(
             continue
         members = {
             member.judge_id: single_judge(member, units, prompted)
-            for name, member in by_name.items()
-            if name in version.fingerprint
+            for member in _members_of(version, versions)
         }
         judges.append(jury_judge(version, members, units))
     return judges
+
+
+def _members_of(jury: JudgeVersion, versions: Sequence[JudgeVersion]) -> list[JudgeVersion]:
+    """Return the members of a jury, which its fingerprint names."""
+    return [v for v in versions if f"{v.judge_id} {v.definition_hash}" in jury.fingerprint]
 
 
 def single_judge(
@@ -229,9 +247,10 @@ def single_judge(
     With a tuned prompt, it is compared with the judge as it stands after a map of its own.
     """
     declared = {question: rated.scores[version.judge_id] for question, rated in units.items()}
-    raw = prompted.get((version.judge_id, version.prompt_hash))
-    if raw is None:
+    if version.step in ("declared", "calibration"):
         return mapped_judge(version, declared, stands={})
+    unknown = {question: np.full(len(given), np.nan) for question, given in declared.items()}
+    raw = prompted.get((version.judge_id, version.prompt_hash), unknown)
     maps = fitted_maps(units, declared)
     stands = {q: maps[q](given) if q in maps else given for q, given in declared.items()}
     return mapped_judge(version, raw, stands=stands)

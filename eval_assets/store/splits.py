@@ -148,18 +148,27 @@ def compared_answers(
     )
 
 
-def judging_costs(connection: duckdb.DuckDBPyConnection) -> dict[str, float | None]:
-    """Return what 1,000 scores of each live judge cost in USD; None if some cost is not known."""
+def costs_of_prompts(
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[tuple[str, str], float | None]:
+    """Return what 1,000 scores cost in USD, by live judge and hash of its prompt.
+
+    It is None if some cost is not known.
+    """
     found = connection.execute(
-        """
-        WITH spent AS (
-            SELECT judge_id, if(count(*) = count(cost_usd), sum(cost_usd), NULL) AS usd
-            FROM judge_calls WHERE operation = 'judging' GROUP BY judge_id
-        ), scored AS (
-            SELECT judge_id, count(*) AS n FROM judge_scores WHERE status = 'ok' GROUP BY judge_id
-        )
-        SELECT judge_id, 1000 * usd / n FROM spent JOIN scored USING (judge_id)
-        """
+        """SELECT judge_id, prompt_hash,
+                  if(count(*) = count(cost_usd), 1000 * sum(cost_usd), NULL)
+                  / nullif(count(*) FILTER (status = 'ok'), 0)
+           FROM tuned_judge_scores GROUP BY ALL"""
+    ).fetchall()
+    return {(judge_id, prompt_hash): usd for judge_id, prompt_hash, usd in found}
+
+
+def cost_of_requests(connection: duckdb.DuckDBPyConnection) -> dict[str, float | None]:
+    """Return what 1,000 requests to each live judge have cost in USD; None if not known."""
+    found = connection.execute(
+        """SELECT judge_id, if(count(*) = count(cost_usd), 1000 * avg(cost_usd), NULL)
+           FROM judge_calls WHERE operation = 'judging' AND status = 'ok' GROUP BY judge_id"""
     ).fetchall()
     return dict(found)
 

@@ -60,6 +60,7 @@ from eval_assets.tuning.steps import (
     jury_judge,
     jury_version,
     mapped_judge,
+    untested_judge,
 )
 from eval_assets.tuning.systems import ComparedAnswers, compare_systems
 from eval_assets.tuning.targets import Target, compared_with, decisions
@@ -170,6 +171,7 @@ __all__ = [
     "statement",
     "tune_section",
     "unread_rows",
+    "untested_judge",
     "version_as_json",
     "version_from_json",
     "why_not_read",

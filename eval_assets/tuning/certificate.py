@@ -16,6 +16,7 @@ from eval_assets.tuning.beside import figures_beside
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Verdicts, evaluation_rows
 from eval_assets.tuning.seal import TOTAL_SIGNIFICANCE
+from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
 
 Json = dict[str, Any]
@@ -190,6 +191,7 @@ def question_certificate(  # noqa: PLR0913 - all that a reader has to know
         "n_units": int(is_test.sum()),
         "detectable_gain": None if math.isnan(detectable) else detectable,
         "human_agreement": dict(human_agreement),
+        "prompt_copied_share": _copied_share(verdicts.version, units),
         "beside": figures_beside(units.part("train"), test, scores[is_test]),
         "cost_per_1000_usd": cost_per_1000_usd,
         "cautions": _cautions(verdicts, test),
@@ -265,6 +267,14 @@ def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
         f"{says} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
         f"such tests certify a judge wrongly; reading {reading})."
     )
+
+
+def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
+    """Return the share of a tuned prompt's own words that train says too; None without any."""
+    train = units.part("train")
+    material = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
+    share = copied_share_on(version.prompt_text, units.question, material)
+    return None if math.isnan(share) else share
 
 
 def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:

@@ -1,12 +1,15 @@
 """Certificates that readings gave, and whether they still hold."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from eval_assets.tuning.certificate import Evidence, stale_because, statement
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.reading import Row
+from eval_assets.tuning.versions import JudgeVersion
+
+_MOST_SHOWN = 3
 
 EvidenceNow = Callable[[Reading, str], Evidence | None]
 """Gives what a judge's certificate from a reading would rest on today; None if there is no such
@@ -14,7 +17,12 @@ judge any more."""
 
 
 def certificate_rows(
-    readings: Sequence[Reading], evidence_now: EvidenceNow, *, today: datetime, left_out: str = ""
+    readings: Sequence[Reading],
+    evidence_now: EvidenceNow,
+    *,
+    today: datetime,
+    sources: Collection[str],
+    left_out: str = "",
 ) -> list[Row]:
     """Return rows of `judge_certificates` of one question.
 
@@ -25,6 +33,7 @@ def certificate_rows(
         readings: All readings of the question, under whichever seal.
         evidence_now: What certificates would rest on today.
         today: The present.
+        sources: Ids of everything that prompts are made from and that nobody has withdrawn.
         left_out: Why the question may not be tuned on now; empty if it may.
     """
     in_order = sorted((each for each in readings if each.rows), key=lambda r: (r.seal, r.number))
@@ -37,10 +46,26 @@ def certificate_rows(
             key = version.judge_id, version.version
             if version.judge_id in reading.certificates or (reading is last and key not in shown):
                 shown[key] = reading
-    return [
-        _row(judge, version, reading, in_order, evidence_now, today=today, left_out=left_out)
-        for (judge, version), reading in shown.items()
-    ]
+    rows = []
+    for (judge, number), reading in shown.items():
+        [version] = [v for v in reading.candidates if v.judge_id == judge]
+        row = _row(judge, number, reading, in_order)
+        certificate = reading.certificates.get(judge)
+        if certificate is not None:
+            reasons = [
+                _superseded(judge, number, reading, in_order),
+                left_out,
+                _withdrawn(version, sources),
+                stale_because(
+                    _evidence(certificate),
+                    evidence_now(reading, judge),
+                    until=certificate["valid_until"],
+                    today=today,
+                ),
+            ]
+            row["stale_because"] = "; ".join(filter(None, reasons)) or None
+        rows.append(row)
+    return rows
 
 
 def certificate_files(readings: Sequence[Reading]) -> dict[str, dict[str, Any]]:
@@ -72,36 +97,9 @@ def certificate_files(readings: Sequence[Reading]) -> dict[str, dict[str, Any]]:
     return files
 
 
-def _row(  # noqa: PLR0913 - a row, what it is from and what it is compared with
-    judge: str,
-    version: str,
-    reading: Reading,
-    readings: Sequence[Reading],
-    evidence_now: EvidenceNow,
-    *,
-    today: datetime,
-    left_out: str,
-) -> Row:
+def _row(judge: str, version: str, reading: Reading, readings: Sequence[Reading]) -> Row:
+    """Return what one reading says of one version."""
     verdicts = _verdicts(reading, judge, version)
-    certificate = reading.certificates.get(judge)
-    stale = None
-    if certificate is not None:
-        reasons = [
-            _superseded(judge, version, reading, readings),
-            left_out,
-            stale_because(
-                Evidence(
-                    **{
-                        **certificate["evidence"],
-                        "models_returned": tuple(certificate["evidence"]["models_returned"]),
-                    }
-                ),
-                evidence_now(reading, judge),
-                until=certificate["valid_until"],
-                today=today,
-            ),
-        ]
-        stale = "; ".join(filter(None, reasons)) or None
     return {
         "judge_id": judge,
         "version": version,
@@ -111,10 +109,23 @@ def _row(  # noqa: PLR0913 - a row, what it is from and what it is compared with
         "reason": "; ".join(str(row["reason"]) for row in verdicts.values()),
         "n_groups": verdicts["fitness"].get("n_groups"),
         "n_readings": sum(each.seal == reading.seal for each in readings),
-        "certificate": certificate,
+        "certificate": reading.certificates.get(judge),
         "created_at": reading.read_at,
-        "stale_because": stale,
+        "stale_because": None,
     }
+
+
+def _evidence(certificate: Mapping[str, Any]) -> Evidence:
+    """Return what a certificate rests on."""
+    given = certificate["evidence"]
+    return Evidence(**{**given, "models_returned": tuple(given["models_returned"])})
+
+
+def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
+    """Return which sources of a version's prompt are gone; empty if none is."""
+    gone = [source for source in version.sources if source not in sources]
+    shown = ", ".join(gone[:_MOST_SHOWN]) + (" and others" if len(gone) > _MOST_SHOWN else "")
+    return f"its prompt was made from what was withdrawn since: {shown}" if gone else ""
 
 
 def _verdicts(reading: Reading, judge: str, version: str) -> Mapping[str, Row]:

@@ -30,14 +30,15 @@ class Background:
         margin: How far below people's figure a judge's may lie and still be fit.
         people_agree: Whether the question passes both human gates.
         human_agreement: A^HH and alpha with intervals, as the gates see them.
-        cost_per_1000_usd: What 1,000 scores cost, by judge; None if not known.
+        cost_per_1000_usd: What 1,000 scores cost, by judge and hash of its prompt; None if not
+            known.
         models_returned: Models that answered, by judge, by their own account.
     """
 
     margin: float
     people_agree: bool
     human_agreement: Mapping[str, float | None]
-    cost_per_1000_usd: Mapping[str, float | None]
+    cost_per_1000_usd: Mapping[tuple[str, str], float | None]
     models_returned: Mapping[str, tuple[str, ...]]
 
 
@@ -198,7 +199,9 @@ def make_reading(
                 seal=reading.seal,
                 evidence=evidence_now(units, candidate, background),
                 human_agreement=background.human_agreement,
-                cost_per_1000_usd=background.cost_per_1000_usd.get(judge),
+                cost_per_1000_usd=background.cost_per_1000_usd.get(
+                    (judge, found.version.prompt_hash)
+                ),
                 issued_at=reading.read_at,
             )
     return replace(reading, rows=tuple(rows), certificates=certificates)

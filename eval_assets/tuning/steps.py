@@ -1,6 +1,6 @@
 """Versions of judges that no model has to be asked for: mapped judges, and juries of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from eval_assets.tuning.calibration import calibrate
 from eval_assets.tuning.jury import jury_scores, jury_weights
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.tuning_options import Step
 
 JURY = "jury"
 """Judge id of the jury, which no declared judge may have if there is one."""
@@ -83,6 +84,15 @@ def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> Tuned
         raw=raw,
         baseline={**raw, **stands},
     )
+
+
+def untested_judge(judge_id: str, units: Units, *, steps: Sequence[Step]) -> TunedJudge:
+    """Return a declared judge, with the maps that it would get, before it has any version."""
+    raw = {question: rated.scores[judge_id] for question, rated in units.items()}
+    judge = declared_version(judge_id, fingerprint="", prompt_text="")
+    if "calibration" in steps:
+        judge = calibrated_version(judge, units, raw)
+    return mapped_judge(judge, raw, stands={})
 
 
 def jury_version(members: Mapping[str, TunedJudge], units: Units) -> JudgeVersion:

@@ -2,12 +2,22 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from eval_assets.rubric import RubricQuestion
+
 _MARK_LENGTH = 16
 
+_ADDED = re.compile(
+    r'\{% if question\.id == (?P<question>"(?:[^"\\]|\\.)*") %\}'
+    r'\{\{ (?P<text>"(?:[^"\\]|\\.)*") \}\}\{% endif %\}'
+)
+"""What `with_sections` adds to a template."""
+
+_MARKED = re.compile(r"<([a-z-]+-[0-9a-f]{16})>\n.*?\n</\1>", re.DOTALL)
 _BLOCK = re.compile(r"\{%-?\s*(block\s+(?P<name>\w+)|endblock\b[^%]*)\s*-?%\}")
 
 
@@ -125,6 +135,32 @@ def with_sections(template: str, sections: Mapping[str, Section]) -> str:
             raise ValueError("the template has neither a block `system` nor a block `user`")
         place, added = start, f"{added}\n"
     return template[:place] + added + template[place:]
+
+
+def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[str]) -> float:
+    """Return the share of six-word sequences that a tuned prompt copies from training material.
+
+    What is marked as an example does not count, and neither does what the question or the rest of
+    the prompt says.
+
+    Args:
+        prompt_text: The tuned prompt.
+        question: Question on which it adds something.
+        texts: Training material: prompts and answers.
+
+    Returns:
+        NaN if the prompt adds nothing of its own on the question.
+    """
+    sections = [
+        json.loads(found["text"])
+        for found in _ADDED.finditer(prompt_text)
+        if json.loads(found["question"]) == question.id
+    ]
+    words = _MARKED.sub("", "\n".join(sections))
+    if not words.strip():
+        return math.nan
+    rest = _ADDED.sub("", prompt_text)
+    return copied_share(words, texts, known=[rest, question.question, question.guidelines or ""])
 
 
 def marked(text: str, name: str) -> str:

@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,11 +84,21 @@ def run(
     return [after - before for before, after in itertools.pairwise(received)]
 
 
+def certificate_of(folder: Evaluated) -> dict[str, Any]:
+    """Return the certificate of the tuned judge."""
+    path = folder.path / "out" / "certificates" / "gpt-1.1.0.json"
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
 def test_instructions_that_undo_the_error_are_found_tested_and_certified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = made(tmp_path / "data", steps="prompt_candidates, calibration")
-    first, second = run(folder, monkeypatch, cures=(CURE,), times=2)
+    [first] = run(folder, monkeypatch, cures=(CURE,))
+    before = certificate_of(folder)
+    shutil.rmtree(folder.path / "out")  # scores of every prompt come back from the ledger
+    [second] = run(folder, monkeypatch, cures=(CURE,))
 
     [(prompt, step)] = folder.rows(
         "SELECT prompt_text, step FROM judge_versions WHERE version = '1.1.0'"
@@ -102,6 +114,18 @@ def test_instructions_that_undo_the_error_are_found_tested_and_certified(
     assert N_GROUPS * PER_GROUP < first <= 2 * N_GROUPS * PER_GROUP + 6 + 6 * int(str(n_dev))
     assert second == 0
     assert folder.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
+    assert certificate_of(folder) == before
+    assert folder.rows("SELECT DISTINCT stale_because FROM judge_certificates") == [(None,)]
+    [shown] = before["predicate"]["questions"]
+    assert shown["prompt_copied_share"] == 0
+    costs = folder.rows(
+        "SELECT prompt_hash, 1000 * avg(cost_usd) FROM tuned_judge_scores GROUP BY prompt_hash"
+    )
+    by_prompt = {str(prompt): float(str(usd)) for prompt, usd in costs}
+    assert len(by_prompt) == 2
+    tuned = before["predicate"]["judge"]["prompt_sha256"]
+    assert shown["cost_per_1000_usd"] == pytest.approx(by_prompt[tuned])
+    assert shown["cost_per_1000_usd"] > min(by_prompt.values())  # its prompt is longer
 
 
 def test_examples_that_undo_the_error_are_found_without_a_writer(

@@ -22,6 +22,7 @@ from eval_assets.store.ledger.seals import (
 )
 from eval_assets.store.ledger.spending import (
     SpendingBy,
+    costs_of,
     in_flight,
     reserved,
     spending,
@@ -37,6 +38,7 @@ __all__ = [
     "Worker",
     "append_history",
     "copy_ledger",
+    "costs_of",
     "export_ledger",
     "history_of",
     "in_flight",

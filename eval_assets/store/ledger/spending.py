@@ -1,5 +1,6 @@
 """What was spent, by whom and when, and what is in flight."""
 
+from collections.abc import Collection
 from datetime import UTC, date, datetime
 from typing import Literal, assert_never
 
@@ -11,6 +12,9 @@ from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import attempts, batches, claims, workers
 
 SpendingBy = Literal["judge", "model", "day", "run"]
+
+_KEYS_AT_ONCE = 500
+"""Keys in one query: databases limit the number of parameters."""
 
 
 _PORTIONS = 20
@@ -28,6 +32,32 @@ def spent_in_run(ledger: SqlLedger, run_id: str) -> float:
     """
     with ledger.reading() as connection:
         return _spent_by(connection, workers.c.run_id == run_id)
+
+
+def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float | None]:
+    """Return what requests cost in USD, all attempts together; None if some of it is not known.
+
+    Args:
+        ledger: The ledger.
+        call_keys: Keys of the requests; those that were never sent are left out.
+    """
+    keys = list(call_keys)
+    found: dict[str, float | None] = {}
+    is_known = sa.func.count(attempts.c.cost_usd) == sa.func.count()
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        query = (
+            sa.select(attempts.c.call_key, sa.func.sum(attempts.c.cost_usd), is_known)
+            .where(
+                (attempts.c.evaluation == ledger.evaluation)
+                & attempts.c.call_key.in_(keys[start : start + _KEYS_AT_ONCE])
+            )
+            .group_by(attempts.c.call_key)
+        )
+        with ledger.reading() as connection:
+            found |= {
+                key: cost if known else None for key, cost, known in connection.execute(query)
+            }
+    return found
 
 
 def spent_in_month(ledger: SqlLedger, day: date) -> float:

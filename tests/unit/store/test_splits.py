@@ -10,7 +10,8 @@ from eval_assets.store.inputs import write_labels
 from eval_assets.store.scores import write_judge_scores
 from eval_assets.store.splits import (
     compared_answers,
-    judging_costs,
+    cost_of_requests,
+    costs_of_prompts,
     models_returned,
     questions_where_people_agree,
     tuning_units,
@@ -166,5 +167,23 @@ def test_costs_and_models_are_those_that_vendors_reported(rated: Connection) -> 
     ]
     insert_rows(rated, "judge_calls", pd.DataFrame(rows))
 
-    assert judging_costs(rated) == {"gpt": pytest.approx(10.0), "haiku": None}  # of 3 and 1 scores
+    assert cost_of_requests(rated) == {"gpt": pytest.approx(15.0), "haiku": None}
     assert models_returned(rated) == {"gpt": ("m-1", "m-2")}
+
+
+def test_each_prompt_of_a_judge_has_a_cost_of_its_own(rated: Connection) -> None:
+    rows = [
+        ("gpt", "old", "a1", "ok", 0.01),
+        ("gpt", "old", "a2", "unparsable", 0.01),  # it was paid for all the same
+        ("gpt", "new", "a1", "ok", 0.05),
+        ("haiku", "old", "a1", "ok", None),
+    ]
+    names = ["judge_id", "prompt_hash", "response_id", "status", "cost_usd"]
+    given = pd.DataFrame(rows, columns=names).assign(question_id="clarity")
+    insert_rows(rated, "tuned_judge_scores", given)
+
+    assert costs_of_prompts(rated) == {
+        ("gpt", "old"): pytest.approx(20.0),
+        ("gpt", "new"): pytest.approx(50.0),
+        ("haiku", "old"): None,
+    }

@@ -100,3 +100,13 @@ def test_the_order_of_units_does_not_matter(seed: int) -> None:
         response_texts=shuffled(units.response_texts),
     )
     assert few_shot_examples(moved, shuffled(scores)) == few_shot_examples(units, scores)
+
+
+def test_an_example_shows_the_turns_before_it() -> None:
+    [first, *others] = few_shot_examples(
+        train(agreeing()), np.clip(LEVELS + 1, 1, 5), earlier_turns={"r0": "Asked: Why?"}
+    )
+
+    assert first.history == "Asked: Why?"
+    assert "\nAsked: Why?\n" in str(first)
+    assert {example.history for example in others} == {""}

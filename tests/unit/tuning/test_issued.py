@@ -59,6 +59,7 @@ def reading(
 
 
 def rows(*readings: Reading, now: Evidence | None = EVIDENCE, **named: Any) -> list[dict[str, Any]]:
+    named = {"sources": (), **named}
     found = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)
     return [dict(row) for row in found]
 
@@ -135,3 +136,12 @@ def test_one_file_holds_all_questions_of_a_version() -> None:
     assert [each["question_id"] for each in first["predicate"]["questions"]] == ["p", "q"]
     assert first["predicate"]["supersedes"] is None
     assert second["predicate"]["supersedes"] == "1.0.0"
+
+
+def test_a_certificate_is_stale_once_a_source_of_its_prompt_is_withdrawn() -> None:
+    made_from = replace(FIRST, sources=("r1", "r2/anna"))
+    [holds] = rows(reading(1, made_from), sources=("r1", "r2/anna", "r3"))
+    [stale] = rows(reading(1, made_from), sources=("r1", "r3"))
+
+    assert holds["stale_because"] is None
+    assert stale["stale_because"] == ("its prompt was made from what was withdrawn since: r2/anna")

@@ -26,7 +26,7 @@ BACKGROUND = Background(
     margin=0.1,
     people_agree=True,
     human_agreement={"a_hh": 0.8},
-    cost_per_1000_usd={"gpt": 0.2},
+    cost_per_1000_usd={("gpt", ""): 0.2},
     models_returned={"gpt": ("gpt-1",)},
 )
 

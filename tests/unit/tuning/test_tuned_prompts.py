@@ -1,9 +1,20 @@
+import math
+
 import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.tuning.tuned_prompts import Example, Rule, Section, copied_share, with_sections
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import LIKERT5
+from eval_assets.tuning.tuned_prompts import (
+    Example,
+    Rule,
+    Section,
+    copied_share,
+    copied_share_on,
+    with_sections,
+)
 
 TEMPLATE = """{#- a comment -#}
 {% block system -%}
@@ -98,3 +109,19 @@ def test_examples_are_marked_as_such_and_are_no_copies() -> None:
     section = Section(examples=(EXAMPLE,))
 
     assert copied_share(section.words, [EXAMPLE.response_text, EXAMPLE.prompt_text], known=[]) == 0
+
+
+def test_what_a_prompt_copies_is_counted_without_its_marked_examples() -> None:
+    question = RubricQuestion("q", "How clear is it?", LIKERT5, "ordinal")
+    said = 'the quick "brown" fox jumps over the lazy dog'
+    shown = Example("r1", said, said, 3)
+
+    def share(section: Section, *, name: str = "q") -> float:
+        prompt = with_sections(TEMPLATE, {name: section})
+        return copied_share_on(prompt, question, [said])
+
+    assert share(Section(rules=(Rule(said, ("r1",)),))) > 0.3
+    assert share(Section(rules=(Rule("Weigh each of the steps alike.", ("r1",)),))) == 0
+    assert share(Section(examples=(shown,))) == 0
+    assert math.isnan(share(Section(instructions=said), name="other"))
+    assert math.isnan(share(Section()))
