@@ -68,6 +68,7 @@ from eval_assets.stats.prediction_powered import (
 from eval_assets.stats.prevalence import rogan_gladen
 from eval_assets.stats.question_profile import AgreementProfile, agreement_profile
 from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
+from eval_assets.stats.sign_flips import MeanShift, least_p_value, mean_shift
 
 __all__ = [
     "AgreementGain",
@@ -90,6 +91,7 @@ __all__ = [
     "JudgeHumanProfile",
     "KappaWeights",
     "Level",
+    "MeanShift",
     "MonotoneMap",
     "NonInferiority",
     "OverallProfile",
@@ -123,7 +125,9 @@ __all__ = [
     "judge_pairwise_agreement",
     "kendall_tau_b",
     "krippendorff_alpha",
+    "least_p_value",
     "mean_absolute_error",
+    "mean_shift",
     "non_inferiority",
     "overall_profile",
     "pairwise_agreement",

@@ -1,0 +1,108 @@
+"""The exact test of paired differences whose signs chance alone decides."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_assets.stats._numbers import Floats
+
+GRID = 240
+"""Steps that a scale is divided into: all steps of scales of 3, 4, 5, 6, 7, 9 and 11 values fall
+on it; other differences are rounded, which keeps the test exact."""
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MeanShift:
+    """How far values moved on average between two measurements of the same things.
+
+    Attributes:
+        value: Mean difference; NaN without any.
+        low: Lower end of its interval, to the nearest of `GRID` steps of the scale.
+        high: Upper end, likewise.
+        p_value: Chance of a mean at least this far from 0 if nothing moved; NaN without any.
+        n: Pairs that were compared.
+    """
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+    n: int
+
+
+def mean_shift(differences: npt.ArrayLike, *, significance: float, span: float) -> MeanShift:
+    """Return how far paired measurements moved, by the sign-flip test of their differences.
+
+    If the two measurements of each pair are exchangeable, as they are when one judge rates one
+    answer twice, each difference is as likely to have the other sign. The test counts all choices
+    of signs, so it is exact for any distribution and any number of pairs. The interval holds the
+    shifts that it does not reject.
+
+    Args:
+        differences: Second minus first measurement of each pair; NaN if one is missing.
+        significance: Two-sided level; the interval excludes 0 if p is at most this.
+        span: Highest minus lowest value of the scale.
+
+    Raises:
+        ValueError: If the significance is not in (0, 1) or the span is not above 0.
+
+    References:
+        Fisher (1935), The Design of Experiments, section 21; inverted by Hartigan (1969),
+        doi:10.1080/01621459.1969.10501057.
+
+    Examples:
+        >>> found = mean_shift([-1, -1, -1, -1, 0, -2], significance=0.1, span=4)
+        >>> round(found.value, 2), found.p_value
+        (-1.0, 0.0625)
+    """
+    if not 0 < significance < 1:
+        raise ValueError(f"significance must lie in (0, 1), got {significance}")
+    if not span > 0:
+        raise ValueError(f"span must be above 0, got {span}")
+    given = np.asarray(differences, dtype=np.float64)
+    given = given[~np.isnan(given)]
+    if not len(given):
+        return MeanShift(np.nan, np.nan, np.nan, np.nan, 0)
+    steps = np.rint(given / span * GRID).astype(np.int64)
+    tail = significance / 2
+    low = _first(-GRID, GRID, lambda shift: _upper_tail(steps - shift) > tail)
+    high = _first(-GRID, GRID, lambda shift: _upper_tail(-steps - shift) > tail)
+    p_value = min(1.0, 2 * min(_upper_tail(steps), _upper_tail(-steps)))
+    return MeanShift(
+        float(given.mean()), low * span / GRID, -high * span / GRID, p_value, len(given)
+    )
+
+
+def least_p_value(n_pairs: int) -> float:
+    """Return the smallest p-value that so many pairs can have: all differences have one sign."""
+    return 2.0 ** (1 - n_pairs)
+
+
+def _first(start: int, end: int, holds: Callable[[int], bool]) -> int:
+    """Return the first number at which a condition holds that then goes on to hold."""
+    while start < end:
+        middle = (start + end) // 2
+        start, end = (start, middle) if holds(middle) else (middle + 1, end)
+    return start
+
+
+def _upper_tail(steps: Integers) -> float:
+    """Return the share of all choices of signs with a sum at least that of the steps given."""
+    sizes = np.abs(steps)
+    sizes = sizes[sizes > 0]
+    divisor = int(np.gcd.reduce(sizes)) if len(sizes) else 1
+    sizes = sizes // divisor
+    # chance[k] is that of the sum 2 k - total, of which every second number can occur.
+    chance: Floats = np.ones(1)
+    for size in sizes:
+        wider = np.zeros(len(chance) + size)
+        wider[: len(chance)] += chance / 2
+        wider[size:] += chance / 2
+        chance = wider
+    total = int(sizes.sum())
+    at_least = (int(steps.sum()) // divisor + total) // 2
+    return float(chance[at_least:].sum())
