@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.stats._numbers import Floats
-
 GRID = 240
 """Steps that a scale is divided into: all steps of scales of 3, 4, 5, 6, 7, 9 and 11 values fall
 on it; other differences are rounded, which keeps the test exact."""
 
+Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 

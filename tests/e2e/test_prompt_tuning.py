@@ -3,6 +3,7 @@
 import itertools
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,12 @@ def made(path: Path, *, steps: str, writer: str = ", writer: gpt") -> Evaluated:
 
 
 def run(
-    folder: Evaluated, monkeypatch: pytest.MonkeyPatch, *, cures: tuple[str, ...], times: int = 1
+    folder: Evaluated,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    cures: tuple[str, ...],
+    times: int = 1,
+    between: Callable[[], None] = lambda: None,
 ) -> list[int]:
     """Evaluate with the planted judge; return how many requests each run sent."""
     read = Planted.read(folder.path / "planted.json")
@@ -78,7 +84,9 @@ def run(
     with running(Behaviour(planted=planted)) as provider:
         for name, value in provider.environment.items():
             monkeypatch.setenv(name, value)
-        for _ in range(times):
+        for k in range(times):
+            if k:
+                between()
             assert folder.materialize().success
             received.append(provider.log.n_received)
     return [after - before for before, after in itertools.pairwise(received)]
@@ -95,10 +103,14 @@ def test_instructions_that_undo_the_error_are_found_tested_and_certified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = made(tmp_path / "data", steps="prompt_candidates, calibration")
-    [first] = run(folder, monkeypatch, cures=(CURE,))
-    before = certificate_of(folder)
-    shutil.rmtree(folder.path / "out")  # scores of every prompt come back from the ledger
-    [second] = run(folder, monkeypatch, cures=(CURE,))
+    certificates: list[dict[str, Any]] = []
+
+    def start_over() -> None:
+        certificates.append(certificate_of(folder))
+        shutil.rmtree(folder.path / "out")  # scores with every prompt come back from the ledger
+
+    first, second = run(folder, monkeypatch, cures=(CURE,), times=2, between=start_over)
+    [before] = certificates
 
     [(prompt, step)] = folder.rows(
         "SELECT prompt_text, step FROM judge_versions WHERE version = '1.1.0'"
