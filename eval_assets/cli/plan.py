@@ -4,12 +4,14 @@ import math
 from pathlib import Path
 
 import click
+import pandas as pd
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.study_files import read_study
 from eval_assets.labelling import GatePlan, plan_gates
 from eval_assets.readers import read_labels
+from eval_assets.store import connect, read_table, replace_rows
 
 _ENOUGH = 0.8
 """Probability of a certain verdict from which on a number of responses is recommended."""
@@ -33,17 +35,30 @@ def plan(
 ) -> int:
     """Simulate what more labels would do to the gates on human agreement.
 
-    Further responses are drawn from those that two or more people rated already: take them at
-    random or stratified, as `eval-assets assign` does. For each number it prints how wide the
-    interval then is and how likely it leaves no doubt about the gate.
+    Further responses are drawn from those that two or more people rated already, prompt by prompt:
+    take them at random or stratified, as `eval-assets assign` does. For each number it prints how
+    wide the interval then is and how likely it leaves no doubt about the gate.
     """
     files = read_study(data, database=database_of(data, database))
     labels = read_labels(files.evaluation, files.responses).ratings
     for found in plan_gates(
-        files.evaluation, labels, n_more=more, n_simulations=simulations, seed=seed
+        files.evaluation,
+        labels,
+        groups=_groups(files.responses),
+        n_more=more,
+        n_simulations=simulations,
+        seed=seed,
     ):
         _print(found)
     return DONE
+
+
+def _groups(responses: pd.DataFrame) -> pd.Series:
+    """Return the response group of each response, by its id."""
+    with connect(Path(":memory:")) as connection:
+        replace_rows(connection, "responses", responses)
+        found = read_table(connection, "response_groups")
+    return found.set_index("response_id")["group_id"]
 
 
 def _print(found: GatePlan) -> None:
@@ -59,7 +74,7 @@ def _print(found: GatePlan) -> None:
         )
         verdict = f"a certain {found.verdict}" if found.is_certain else "in doubt"
         click.echo(
-            f"  now {found.now.value:.3f}, {interval}, on {found.n_responses} responses: "
+            f"  now {found.now.value:.3f}, {interval}, on {_evidence(found)}: "
             f"the verdict is {verdict}"
         )
     if found.is_certain:
@@ -70,7 +85,10 @@ def _print(found: GatePlan) -> None:
         )
         return
     if not found.outlooks:
-        click.echo("  Too few to tell what more would bring: have ten responses rated by two.")
+        click.echo(
+            "  Too few to tell what more would bring: have ten responses, to different prompts, "
+            "rated by two."
+        )
         return
     width = found.now.high - found.now.low
     for outlook in found.outlooks:
@@ -87,3 +105,10 @@ def _print(found: GatePlan) -> None:
             "  Even the most of these leave doubt: the figure is close to the minimum. Revise the "
             "guidelines rather than label more."
         )
+
+
+def _evidence(found: GatePlan) -> str:
+    """Return how many responses a figure is of and, if they are fewer, their groups."""
+    n_groups = found.now.n_groups
+    of_groups = f" in {n_groups} groups" if n_groups < found.n_responses else ""
+    return f"{found.n_responses} responses{of_groups}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from eval_assets.agreement import JudgeVerdict
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
 from eval_assets.interpretation import FEW_GROUPS
@@ -158,12 +159,12 @@ def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
         where = "" if len(few) == len(asked) else f" on {', '.join(few)}"
         yield (
             f"Fewer than {FEW_GROUPS} response groups{where}: go by the intervals, not by the "
-            "values. Responses to one\nprompt, or of one conversation, form a group."
+            "values.\nResponses to one prompt, or of one conversation, form a group."
         )
     overall = agreement.iloc[0]
     if len(asked) > 1 and not math.isnan(overall["alpha_within"]):
         yield (
-            "Alpha of all questions counts differences between questions as agreement; within "
+            "Alpha of all questions counts differences between questions as agreement;\nwithin "
             f"questions it is {_figure(overall['alpha_within'])} "
             f"{_interval(overall['alpha_within_low'], overall['alpha_within_high'])}."
         )
@@ -176,7 +177,7 @@ def print_judges(agreement: pd.DataFrame) -> None:
     numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
     print_table(
         "Judges against humans",
-        ("judge", "question", *numbers),
+        ("judge", "question", *numbers, "verdict"),
         [
             (
                 row["judge_id"],
@@ -188,11 +189,21 @@ def print_judges(agreement: pd.DataFrame) -> None:
                 _figure(row["bias"], "+.2f"),
                 f"{row['n_units']:,}{' conversations' if row['unit'] == 'conversation' else ''}",
                 f"{row['n_groups']:,}",
+                _JUDGE_VERDICTS.get(row["verdict"], row["verdict"]),
             )
             for row in agreement.to_dict("records")
         ],
         numbers=numbers,
     )
+
+
+_JUDGE_VERDICTS: Mapping[JudgeVerdict, str] = {
+    "as people do": "agrees as people do",
+    "less than people do": "agrees less than people do",
+    "cannot tell": "the data cannot tell",
+    "like a constant": "like one score for all",
+    "like shuffled scores": "like its scores, shuffled",
+}
 
 
 def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:

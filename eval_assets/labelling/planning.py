@@ -10,13 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from eval_assets.evaluation import Evaluation, GateName
-from eval_assets.stats import Alpha, HumanAgreement, Interval, RatingPatterns, coefficient_interval
+from eval_assets.stats import Alpha, HumanAgreement, Interval, coefficient_interval
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 CONFIDENCE = 0.95
 _FEWEST = 5
-"""Responses with two ratings below which nothing can be said about others like them."""
+"""Groups of responses with two ratings below which nothing can be said about others like them."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class GatePlan:
         gate: The gate.
         minimum: Its minimum.
         now: The figure now; its ends are NaN if it has no interval.
-        n_responses: Responses with at least two ratings.
+        n_responses: Responses with at least two ratings; `now` has their groups.
         outlooks: What more labels would do; empty if there are too few to tell.
     """
 
@@ -67,10 +68,11 @@ class GatePlan:
         return self.now.low >= self.minimum or self.now.high < self.minimum
 
 
-def plan_gates(
+def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     evaluation: Evaluation,
     labels: pd.DataFrame,
     *,
+    groups: pd.Series,
     n_more: Sequence[int],
     n_simulations: int,
     seed: int,
@@ -80,6 +82,7 @@ def plan_gates(
     Args:
         evaluation: The questions and gates.
         labels: The human ratings, in `LABEL_COLUMNS`.
+        groups: Response group of each response, by its id.
         n_more: Numbers of further responses to try.
         n_simulations: Simulations for each number.
         seed: Source of chance.
@@ -97,6 +100,7 @@ def plan_gates(
             yield plan_gate(
                 matrix.to_numpy(dtype=np.float64),
                 coefficient,
+                groups=groups.loc[matrix.index].to_numpy(dtype=object),
                 question_id=question.id,
                 gate=gate,
                 minimum=evaluation.gates[gate].minimum,
@@ -110,6 +114,7 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     ratings: Floats,
     coefficient: Alpha | HumanAgreement,
     *,
+    groups: NDArray[np.generic],
     question_id: str,
     gate: GateName,
     minimum: float,
@@ -119,14 +124,15 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
 ) -> GatePlan:
     """Simulate what further responses, each rated by two raters, do to a gate.
 
-    Further responses are drawn from those at hand, whose weights are drawn again in each simulation
-    (the Bayesian bootstrap), so that few labels leave much in doubt. It is assumed that raters go
-    on as they are and that further responses are like those labelled: drawn at random, or
-    stratified.
+    Further response groups are drawn from those at hand, whose weights are drawn again in each
+    simulation (the Bayesian bootstrap), so that few labels leave much in doubt. It is assumed that
+    raters go on as they are and that further responses are like those labelled, and come in groups
+    of the same sizes: drawn at random, or stratified.
 
     Args:
         ratings: Ratings of the question, shape (n_responses, n_raters), NaN if missing.
         coefficient: What the gate judges.
+        groups: Response group of each response.
         question_id: The question.
         gate: The gate.
         minimum: The gate's minimum.
@@ -134,20 +140,17 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
         n_simulations: Simulations for each number.
         rng: Source of chance.
     """
-    rated = ratings[np.count_nonzero(~np.isnan(ratings), axis=1) > 1]
-    now = coefficient_interval(
-        RatingPatterns.from_matrix(rated), coefficient, confidence=CONFIDENCE
-    )
+    is_rated = np.count_nonzero(~np.isnan(ratings), axis=1) > 1
+    rated, group = ratings[is_rated], np.unique(groups[is_rated], return_inverse=True)[1]
+    now = coefficient_interval(rated, coefficient, confidence=CONFIDENCE, groups=group)
     outlooks = []
-    for n in n_more if len(rated) >= _FEWEST else ():
-        found = [
-            coefficient_interval(
-                RatingPatterns.from_matrix(_with_more(rated, n, rng)),
-                coefficient,
-                confidence=CONFIDENCE,
+    for n in n_more if now.n_groups >= _FEWEST else ():
+        found = []
+        for _ in range(n_simulations):
+            with_more, of = _with_more(rated, group, n, rng)
+            found.append(
+                coefficient_interval(with_more, coefficient, confidence=CONFIDENCE, groups=of)
             )
-            for _ in range(n_simulations)
-        ]
         low = np.array([interval.low for interval in found])
         high = np.array([interval.high for interval in found])
         passes, fails = low >= minimum, high < minimum
@@ -162,13 +165,23 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     return GatePlan(question_id, gate, minimum, now, len(rated), tuple(outlooks))
 
 
-def _with_more(rated: Floats, n: int, rng: np.random.Generator) -> Floats:
-    """Return the ratings with `n` further responses, each with two ratings of one at hand."""
-    weights = rng.dirichlet(np.ones(len(rated)))
-    drawn = rated[rng.choice(len(rated), size=n, p=weights)]
+def _with_more(
+    rated: Floats, group: Integers, n: int, rng: np.random.Generator
+) -> tuple[Floats, Integers]:
+    """Return the ratings with `n` further responses, each with two ratings of one at hand.
+
+    They come in groups of their own, of which the last may be cut short.
+    """
+    sizes = np.bincount(group)
+    weights = rng.dirichlet(np.ones(len(sizes)))
+    chosen = rng.choice(len(sizes), size=n, p=weights)
+    chosen = chosen[: np.searchsorted(np.cumsum(sizes[chosen]), n) + 1]
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
+    drawn = rated[np.concatenate([members[place] for place in chosen])[:n]]
+    of = len(sizes) + np.repeat(np.arange(len(chosen)), sizes[chosen])[:n]
     # In random order, ratings before gaps: the first two are any two of the response's ratings.
     order = np.argsort(np.where(np.isnan(drawn), 2.0, rng.random(drawn.shape)), axis=1)
     pairs = np.take_along_axis(drawn, order, axis=1)[:, :2]
     more = np.full((n, rated.shape[1]), math.nan)
     more[:, :2] = pairs
-    return np.vstack([rated, more])
+    return np.vstack([rated, more]), np.concatenate([group, of])

@@ -47,8 +47,9 @@ def render_markdown(data: ReportData) -> str:
         parts.append(f"## {escape_markdown(section.title)}")
         parts += _blocks(section.blocks)
     parts.append(
-        f"Made {report.generated_at} by Eval Assets. Intervals are 95 % intervals over responses. "
-        f"Every figure is in the evaluation's database, unrounded; gates go by the unrounded ones."
+        f"Made {report.generated_at} by Eval Assets. Intervals are 95 % intervals over response "
+        f"groups. Every figure is in the evaluation's database, unrounded; gates go by the "
+        f"unrounded ones."
     )
     return "\n\n".join(parts) + "\n"
 

@@ -9,11 +9,16 @@ from eval_assets.stats import Alpha, HumanAgreement
 
 
 def plan(
-    ratings: object, *, minimum: float = 0.667, n_more: tuple[int, ...] = (20, 80)
+    ratings: object,
+    *,
+    minimum: float = 0.667,
+    n_more: tuple[int, ...] = (20, 80),
+    groups: np.ndarray | None = None,
 ) -> GatePlan:
     return plan_gate(
         np.asarray(ratings, dtype=float),
         Alpha("ordinal"),
+        groups=np.arange(len(np.asarray(ratings))) if groups is None else groups,
         question_id="clarity",
         gate="human_alpha",
         minimum=minimum,
@@ -65,6 +70,19 @@ def test_few_labels_promise_less_than_many() -> None:
 
 def test_too_few_labels_say_nothing() -> None:
     assert plan(noisy(4, 0.5)).outlooks == ()
+    assert plan(noisy(24, 0.5), groups=np.arange(24) // 6).outlooks == ()
+
+
+def test_copies_of_a_response_in_one_group_promise_no_more_than_the_response() -> None:
+    """30 responses, each of them six times: six times as many make a group of each."""
+    once, copied = noisy(30, 0.9), np.repeat(noisy(30, 0.9), 6, axis=0)
+    alone = plan(once, n_more=(30,))
+    grouped = plan(copied, n_more=(180,), groups=np.repeat(np.arange(30), 6))
+    apart = plan(copied, n_more=(180,))
+
+    assert grouped.now.n_groups == 30
+    assert grouped.outlooks[0].width == pytest.approx(alone.outlooks[0].width, rel=0.15)
+    assert apart.outlooks[0].width < 0.6 * grouped.outlooks[0].width
 
 
 def test_raters_who_do_not_differ_leave_alpha_undefined() -> None:
@@ -90,6 +108,7 @@ def test_a_hh_is_planned_like_alpha() -> None:
     found = plan_gate(
         noisy(30, 0.9),
         HumanAgreement(Scale(low=1, high=5)),
+        groups=np.arange(30),
         question_id="clarity",
         gate="human_a_hh",
         minimum=0.75,
