@@ -8,10 +8,10 @@ from pathlib import Path
 
 from benchmarks.table import written_between
 
-SECTIONS = ("spine", "statistics", "coverage", "tuning", "judging", "labelling")
+SECTIONS = ("spine", "statistics", "controls", "tuning", "judging", "labelling")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
-SIMULATIONS = ("promises",)
+SIMULATIONS = ("coverage", "promises", "scale")
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 
 README = Path(__file__).with_name("README.md")

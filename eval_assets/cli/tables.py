@@ -201,8 +201,8 @@ _JUDGE_VERDICTS: Mapping[JudgeVerdict, str] = {
     "as people do": "agrees as people do",
     "less than people do": "agrees less than people do",
     "cannot tell": "the data cannot tell",
-    "like a constant": "like one score for all",
-    "like shuffled scores": "like its scores, shuffled",
+    "like a constant": "no nearer than one score for all",
+    "like shuffled scores": "no nearer than its scores, shuffled",
 }
 
 

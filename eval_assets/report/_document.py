@@ -144,10 +144,11 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Definition:
-    """A term and what there is to say about it."""
+    """A term and what there is to say about it; `method` is its anchor in docs/methods.md."""
 
     term: str
     meaning: str
+    method: str = ""
 
 
 @dataclass(frozen=True)

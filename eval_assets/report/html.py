@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from eval_assets.report._content import report_content
 from eval_assets.report._document import Block
+from eval_assets.report._methods import methods_html
 from eval_assets.report._plots import shape_key, svg, ticks
 from eval_assets.report.data import ReportData
 
@@ -29,7 +30,10 @@ def render_html(data: ReportData) -> str:
     environment.globals |= {"ticks": ticks}
     script = environment.get_template("page.js").render()
     return environment.get_template("report.html.jinja").render(
-        report=report_content(data), script=script, script_hash=_sha256(script)
+        report=report_content(data),
+        methods=methods_html(),
+        script=script,
+        script_hash=_sha256(script),
     )
 
 

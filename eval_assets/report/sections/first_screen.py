@@ -15,6 +15,7 @@ from eval_assets.report.sections.judge_words import (
     judge_sentence,
     named_questions,
     standing,
+    tells_apart,
     tested_fitness,
     verdicts_of,
 )
@@ -163,7 +164,7 @@ def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
     if not verdicts - {"not compared"}:
         return "That cannot be said: no response has both a score and a rating", "poor"
     if not verdicts - {"like a constant", "like shuffled scores", "not compared"}:
-        return "No: no judge is better than one that never reads the responses", "poor"
+        return "No: no judge is nearer to people than one that never reads the responses", "poor"
     unknown = [question_id for question_id, verdict in found.items() if verdict == "cannot tell"]
     if not unknown:
         return "No: no judge agrees with people as people do", "weak"
@@ -219,8 +220,11 @@ def _useless_prompts(data: ReportData) -> Iterator[Cell]:
         for question_id, record in verdicts_of(data, judge.id).items():
             if text(record, "verdict").startswith("like"):
                 words = (
-                    f"Revise the prompt of {judge.id}: its scores on {question_id} say no more "
-                    f"than those of a judge that never reads the responses."
+                    f"Tune {judge.id}: on {question_id} it tells responses apart, but its scores "
+                    f"are no nearer to people's ratings than one score for all."
+                    if tells_apart(record)
+                    else f"Revise the prompt of {judge.id}: its scores on {question_id} say no "
+                    f"more than those of a judge that never reads the responses."
                 )
                 yield Cell(words, link=anchor("judge", judge.id))
 

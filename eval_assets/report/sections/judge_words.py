@@ -103,6 +103,11 @@ def best_verdicts(data: ReportData) -> dict[str, str]:
     return best
 
 
+def tells_apart(record: Record) -> bool:
+    """Return whether a judge's scores certainly fit the responses better than if shuffled."""
+    return number(record, "a_ha_above_shuffled_low") > 0
+
+
 def named_questions(questions: Sequence[str]) -> str:
     """Return questions by name; many as a number."""
     return listed(questions) if len(questions) <= _MOST_NAMED else f"{len(questions)} questions"
@@ -144,5 +149,6 @@ def _words(record: Record) -> str:
     if verdict in _CONTROLS:
         column, control = _CONTROLS[verdict]
         exceeds = number(record, column) > 0
-        return f"{'cannot be told apart from' if exceeds else 'no better than'} {control}"
+        words = f"{'cannot be told apart from' if exceeds else 'no better than'} {control}"
+        return f"{words}, although it tells responses apart" if tells_apart(record) else words
     return _WORDS.get(verdict, "no response has both its score and a rating")

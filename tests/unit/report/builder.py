@@ -62,6 +62,7 @@ class Case:
     alpha_within: float = math.nan
     a_ha: float = 0.86
     a_ha_constant: float = 0.70
+    a_ha_shuffled: float = 0.57
     bias: float = 0.31
     verdicts: Mapping[tuple[str, str], JudgeVerdict] = field(default_factory=dict)
     prompt_text: str = "Sort a list by two keys."
@@ -195,9 +196,9 @@ class Case:
                 "n_groups": 80,
                 **_figure("a_ha", self.a_ha, 0.03),
                 "a_ha_constant": self.a_ha_constant,
-                "a_ha_shuffled": 0.57,
+                "a_ha_shuffled": self.a_ha_shuffled,
                 **_figure("a_ha_above_constant", self.a_ha - self.a_ha_constant, 0.03),
-                **_figure("a_ha_above_shuffled", self.a_ha - 0.57, 0.03),
+                **_figure("a_ha_above_shuffled", self.a_ha - self.a_ha_shuffled, 0.03),
                 **_figure("a_ha_above_people", self.a_ha - m.a_hh, 0.02),
                 "verdict": self.verdicts.get((judge.id, m.question.id), "as people do"),
                 **_figure("exact_agreement", 55.0, 5),

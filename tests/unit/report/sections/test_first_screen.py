@@ -35,9 +35,11 @@ def test_judges_that_agree_as_people_do_can_be_trusted() -> None:
 
 
 def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
-    screen = screen_of(Case(a_ha=0.69, verdicts=all_of("like a constant")))
+    screen = screen_of(Case(a_ha=0.69, a_ha_shuffled=0.68, verdicts=all_of("like a constant")))
 
-    assert screen.answer == "No: no judge is better than one that never reads the responses"
+    assert (
+        screen.answer == "No: no judge is nearer to people than one that never reads the responses"
+    )
     assert screen.tone == "poor"
     assert screen.judges[0].text == "gpt: no better than a constant score on both questions."
     assert screen.next_step.text == (
@@ -47,8 +49,24 @@ def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
     assert screen.next_step.link == "judge-gpt"
 
 
+def test_a_judge_that_reads_but_is_no_nearer_than_a_constant_is_not_called_useless() -> None:
+    """Nine of ten ratings are equal: whoever finds some of the others may be no nearer on average.
+
+    Its A^HA certainly exceeds that of its scores in random order.
+    """
+    screen = screen_of(Case(a_ha=0.69, verdicts=all_of("like a constant")))
+
+    assert screen.judges[0].text == (
+        "gpt: no better than a constant score, although it tells responses apart on both questions."
+    )
+    assert screen.next_step.text == (
+        "Tune gpt: on clarity it tells responses apart, but its scores are no nearer to people's "
+        "ratings than one score for all."
+    )
+
+
 def test_a_judge_above_a_control_by_chance_cannot_be_told_apart_from_it() -> None:
-    case = Case(a_ha=0.71, verdicts={("gpt", "safe"): "like a constant"})
+    case = Case(a_ha=0.71, a_ha_shuffled=0.7, verdicts={("gpt", "safe"): "like a constant"})
 
     assert screen_of(case).judges[0].text == (
         "gpt: agrees with people as people do on clarity; cannot be told apart from a constant "
@@ -72,7 +90,7 @@ def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
         ("not compared", "That cannot be said: no response has both a score and a rating"),
         (
             "like shuffled scores",
-            "No: no judge is better than one that never reads the responses",
+            "No: no judge is nearer to people than one that never reads the responses",
         ),
     ],
 )

@@ -1,0 +1,50 @@
+"""docs/methods.md as part of the page, so that a figure leads to its formula without a network."""
+
+import re
+from importlib import resources
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+_HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
+_SCROLLING = '<div class="scroll" role="region" tabindex="0" aria-label="Table of the methods">'
+_NO_WORD = re.compile(r"[^\w\- ]")
+
+
+def methods_text() -> str:
+    """Return docs/methods.md, of which templates/methods.md is a copy."""
+    templates = resources.files("eval_assets.report").joinpath("templates")
+    return templates.joinpath("methods.md").read_text("utf-8")
+
+
+def method_anchors() -> tuple[str, ...]:
+    """Return the anchor of each heading, as GitHub makes it.
+
+    Examples:
+        >>> "ahh-by-chance" in method_anchors()
+        True
+    """
+    return tuple(_slug(title) for _, title in _HEADING.findall(methods_text()))
+
+
+def methods_html() -> Markup:
+    """Return the page as HTML, with headings one level down and ids that begin with `method-`."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(methods_text())[3:]  # without the title
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{int(token.tag[1:]) + 1}"
+        if token.type == "heading_open" and following is not None:
+            token.attrSet("id", f"method-{_slug(following.content)}")
+        if token.type == "th_open":
+            token.attrSet("scope", "col")
+        for child in token.children or ():
+            if child.type == "link_open" and str(child.attrGet("href")).startswith("#"):
+                child.attrSet("href", f"#method-{str(child.attrGet('href'))[1:]}")
+    written = markdown.renderer.render(tokens, markdown.options, {})
+    written = written.replace("<table>", f"{_SCROLLING}<table>")
+    return Markup(written.replace("</table>", "</table></div>"))  # noqa: S704 - a text of ours
+
+
+def _slug(title: str) -> str:
+    return _NO_WORD.sub("", title.lower()).replace(" ", "-")

@@ -1,0 +1,50 @@
+"""Every figure leads to its formula, in docs/methods.md and in the page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from eval_assets.report._methods import method_anchors, methods_html, methods_text
+from eval_assets.report.sections.glossary import section
+from eval_assets.statistics import STATISTICS
+from tests.unit.report.builder import Case
+
+PAGE = Path(__file__).parents[3] / "docs" / "methods.md"
+COUNTS = ("n_responses", "n_units", "n_groups", "n_raters", "n_ratings", "n_pairs", "n_comparisons")
+
+
+def test_the_report_has_the_methods_that_the_documentation_has() -> None:
+    assert methods_text() == PAGE.read_text("utf-8"), (
+        "copy docs/methods.md to eval_assets/report/templates/methods.md"
+    )
+
+
+@pytest.mark.parametrize(
+    "column",
+    [*COUNTS, *sorted({s.column for listed in STATISTICS.values() for s in listed})],
+)
+def test_every_column_of_the_agreement_tables_has_its_method(column: str) -> None:
+    assert f"`{column}`" in methods_text()
+
+
+def test_every_entry_of_the_glossary_leads_to_its_method() -> None:
+    [card] = section(Case().data()).blocks
+    methods = {item.term: item.method for item in card.blocks[0].items}  # type: ignore[union-attr]
+
+    assert set(methods.values()) <= set(method_anchors())
+    assert all(methods.values())
+
+
+def test_every_link_within_the_methods_leads_to_a_heading() -> None:
+    written = str(methods_html())
+    ids = set(re.findall(r'id="(method-[^"]+)"', written))
+
+    assert {f"method-{anchor}" for anchor in method_anchors()} == ids
+    assert set(re.findall(r'href="#([^"]+)"', written)) <= ids
+    assert "http" not in written
+
+
+def test_every_way_of_making_an_interval_is_described() -> None:
+    for name in ("Wilson", "Score", "t and exact", "Differences of coefficients", "Bootstrap"):
+        assert f"### {name}\n" in methods_text()
