@@ -53,7 +53,7 @@ LIBRARIES = {
     },
     "store": {"duckdb", "numpy", "pandas", "sqlalchemy"},
     "judges": {"anthropic", "httpx2", "jinja2", "numpy", "openai", "pandas", "yaml"},
-    "report": {"jinja2", "markupsafe", "numpy", "pandas"},
+    "report": {"jinja2", "markdown_it", "markupsafe", "numpy", "pandas"},
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "fake_provider": {"httptools"},
     "starter": set[str](),

@@ -131,14 +131,24 @@ def measure_judges_against_humans(
                 }
             )
             confusion.append(
-                pd.DataFrame(
-                    profile.confusion, columns=["human_value", "judge_value", "n_units"]
-                ).assign(**named)
+                pd.DataFrame(profile.confusion, columns=list(_COUNTED)).assign(**named)
             )
     return JudgeHumanMeasures(
-        agreement=pd.DataFrame(rows).assign(data_version=data_version),
-        confusion=pd.concat(confusion) if confusion else pd.DataFrame(),
+        agreement=pd.DataFrame(rows, columns=_COMPARED).assign(data_version=data_version),
+        confusion=(
+            pd.concat(confusion) if confusion else pd.DataFrame(columns=[*_NAMED, *_COUNTED])
+        ),
     )
+
+
+_NAMED = ("judge_id", "question_id")
+_COMPARED = [
+    *(*_NAMED, "unit", "n_units", "n_groups"),
+    *(column for statistic in JUDGE_HUMAN_AGREEMENT for column in statistic.columns),
+    "verdict",
+]
+_COUNTED = ("human_value", "judge_value", "n_units")
+"""Columns of the rows, which are there if no judge is."""
 
 
 def _by_judge(scored: LongRatings) -> Iterable[tuple[str, Floats]]:

@@ -162,6 +162,12 @@ def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
             "values.\nResponses to one prompt, or of one conversation, form a group."
         )
     overall = agreement.iloc[0]
+    if len(asked) == 1 and asked["alpha_level"].iloc[0] != overall["alpha_level"]:
+        yield (
+            f"Alpha of all questions is at the {overall['alpha_level']} level, which the gates "
+            f"judge; of the question it is at\nthe {asked['alpha_level'].iloc[0]} level. Both are "
+            "of the same ratings."
+        )
     if len(asked) > 1 and not math.isnan(overall["alpha_within"]):
         yield (
             "Alpha of all questions counts differences between questions as agreement;\nwithin "

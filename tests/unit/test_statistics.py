@@ -28,6 +28,24 @@ def test_every_number_of_a_table_is_a_listed_statistic_with_its_meaning(
     ]
 
 
+def test_without_judges_there_are_no_rows_but_all_columns() -> None:
+    nothing = LongRatings(
+        np.zeros(0, int), np.zeros(0, int), np.zeros(0), ("r1", "r2"), np.arange(4)
+    )
+    evaluation = Evaluation(
+        "test", Path(), (RubricQuestion("q", "Is it good?", LIKERT5, "ordinal"),)
+    )
+    without = LongRatings(nothing.unit, nothing.rater, nothing.value, (), nothing.group)
+
+    measured = measure_judges_against_humans(
+        {"q": nothing}, {"q": without}, evaluation, conversations={}, data_version="1"
+    )
+
+    assert len(measured.agreement) == len(measured.confusion) == 0
+    assert {"judge_id", "a_ha_above_people_low", "verdict"} <= set(measured.agreement)
+    assert {"judge_id", "human_value"} <= set(measured.confusion)
+
+
 def test_every_listed_statistic_of_a_judge_is_measured() -> None:
     """Forty units, on which two raters and the judge differ by a step now and then."""
     unit = np.repeat(np.arange(40), 2)
