@@ -31,6 +31,7 @@ from eval_assets.raters import Judge, judge_fingerprint
 from eval_assets.store import (
     Worker,
     copy_ledger,
+    earlier_turns,
     transaction,
     units_to_judge,
     write_staged_mode,
@@ -68,8 +69,15 @@ def judge_live(evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str)
         return LiveScores()
     keys = api_keys(judge for judge in evaluation.judges if judge.provider != "recorded")
     with folder.connect() as connection:
+        history = earlier_turns(connection)
         units = [
-            Unit(response_id, evaluation.question(question_id), prompt_text, response_text)
+            Unit(
+                response_id,
+                evaluation.question(question_id),
+                prompt_text,
+                response_text,
+                history.get(response_id, ()),
+            )
             for response_id, question_id, prompt_text, response_text in units_to_judge(connection)
         ]
     template = PromptTemplate.load(evaluation.judge_prompt)

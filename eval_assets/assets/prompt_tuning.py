@@ -291,9 +291,9 @@ def _version(
 def _units(rated: RatedUnits) -> list[Unit]:
     """Return rated units as judges are asked them."""
     return [
-        Unit(str(response), rated.question, str(prompt), str(text))
-        for response, prompt, text in zip(
-            rated.response_ids, rated.prompt_texts, rated.response_texts, strict=True
+        Unit(name, rated.question, str(prompt), str(text), rated.history.get(name, ()))
+        for name, prompt, text in zip(
+            map(str, rated.response_ids), rated.prompt_texts, rated.response_texts, strict=True
         )
     ]
 

@@ -29,12 +29,14 @@ class Unit:
         question: The question.
         prompt_text: What the system was asked.
         response_text: What it answered; may be empty.
+        history: What was asked and answered in each turn before, oldest first.
     """
 
     response_id: str
     question: RubricQuestion
     prompt_text: str
     response_text: str
+    history: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,10 @@ class JudgingPlan:
     def request(self, unit: Unit, replicate: int) -> ModelRequest:
         """Return the first request about a unit."""
         messages = self._template.render(
-            unit.question, prompt_text=unit.prompt_text, response_text=unit.response_text
+            unit.question,
+            prompt_text=unit.prompt_text,
+            response_text=unit.response_text,
+            history=unit.history,
         )
         schema = verdict_schema(unit.question.scale)
         return self.client.request(messages, schema=schema, replicate=replicate)

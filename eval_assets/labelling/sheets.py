@@ -3,12 +3,13 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.shown import Turn
 from eval_assets.labelling.work import WorkUnit
 from eval_assets.problems import InputError, InputProblem
 
@@ -24,9 +25,10 @@ SHEET_COLUMNS = (
     "rater_id",
     "score",
 )
-"""Header of every sheet; what else is needed to say what a row rates comes after it."""
+"""Header of every sheet; what else a row needs, such as the turns before, comes after it."""
 
 _KEY = ["indicator_id", "convo_id", "turn_index", "model_name", "seed"]
+_CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
@@ -48,6 +50,9 @@ def sheet_text(
 ) -> str:
     """Return the sheet for one rater's units, in their order, with empty scores.
 
+    Turns of a conversation follow one another. If one is not among the units, a last column holds
+    the turns before.
+
     Args:
         responses: The responses, in `RESPONSE_COLUMNS`.
         units: What the rater is to label.
@@ -64,11 +69,12 @@ def sheet_text(
         *([] if is_named else ["response_id"]),
         *(["question_id"] if len({unit.question.id for unit in units}) > 1 else []),
         *(["round"] if any(unit.key.round > 1 for unit in units) else []),
+        *([] if _holds_all_turns(units) else ["history"]),
     ]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
-    for unit in units:
+    for unit in sorted(units, key=_place_by_conversation(units, by_id)):
         if unit.is_repeat:
             continue
         cells = by_id.loc[unit.response.response_id].to_dict()
@@ -78,11 +84,49 @@ def sheet_text(
             "response_id": unit.response.response_id,
             "question_id": unit.question.id,
             "round": unit.key.round,
+            "history": _history(unit.response.earlier),
             "score": None,
         }
         cells |= dict.fromkeys(hide)
         writer.writerow([_cell(cells[column]) for column in columns])
     return text.getvalue()
+
+
+def _place_by_conversation(
+    units: Sequence[WorkUnit], by_id: pd.DataFrame
+) -> Callable[[WorkUnit], tuple[int, int, int]]:
+    """Return the key that sorts units by question, by conversation as it comes first, and turn."""
+    named = by_id["convo_id"].notna()
+    keys = dict(zip(by_id.index, by_id[_CONVERSATION].itertuples(index=False), strict=True))
+    conversation = {
+        name: keys[name] if is_named else (name,) for name, is_named in named.to_dict().items()
+    }
+    questions: dict[str, int] = {}
+    conversations: dict[object, int] = {}
+    for unit in units:
+        questions.setdefault(unit.question.id, len(questions))
+        name = conversation[unit.response.response_id]
+        conversations.setdefault(name, len(conversations))
+    return lambda unit: (
+        questions[unit.question.id],
+        conversations[conversation[unit.response.response_id]],
+        len(unit.response.earlier),
+    )
+
+
+def _holds_all_turns(units: Sequence[WorkUnit]) -> bool:
+    """Return whether the turns before each response are among the units, on the same question."""
+    shown = {(unit.question.id, unit.response.earlier, unit.response.prompt) for unit in units}
+    return all(
+        (unit.question.id, unit.response.earlier[:n], unit.response.earlier[n].prompt) in shown
+        for unit in units
+        for n in range(len(unit.response.earlier))
+    )
+
+
+def _history(earlier: Sequence[Turn]) -> str:
+    """Return the turns before a response as one text."""
+    return "\n\n".join(f"Prompt: {turn.prompt}\nResponse: {turn.response}" for turn in earlier)
 
 
 def write_sheet(path: Path, text: str) -> None:

@@ -65,6 +65,7 @@ from eval_assets.store.report_tables import judge_costs, read_report_tables
 from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
+    earlier_turns,
     judged_models,
     score_coverage,
     status_counts,
@@ -131,6 +132,7 @@ __all__ = [
     "count_rows",
     "current_judges",
     "data_version",
+    "earlier_turns",
     "evidence_today",
     "export_ledger",
     "export_table",

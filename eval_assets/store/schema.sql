@@ -550,6 +550,16 @@ SELECT response_id,
        )) AS conversation_id
 FROM responses;
 
+-- The turns before each response in its conversation, as pairs of prompt and response, oldest first.
+CREATE OR REPLACE VIEW earlier_turns AS
+SELECT response_id,
+       array_agg([coalesce(prompt_text, ''), coalesce(response_text, '')]) OVER (
+           PARTITION BY indicator_id, convo_id, model_name, seed ORDER BY turn_index, response_id
+           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+       ) AS turns
+FROM responses WHERE convo_id IS NOT NULL AND turn_index IS NOT NULL
+QUALIFY turns IS NOT NULL;
+
 -- Scores that judges gave to conversations as a whole.
 CREATE OR REPLACE VIEW conversation_scores AS
 SELECT judge_id, question_id, conversation_id, any_value(raw_score) AS score, count(*) AS n_turns

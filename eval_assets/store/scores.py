@@ -44,6 +44,17 @@ def units_to_judge(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str
     ).fetchall()
 
 
+def earlier_turns(
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return the turns before each response that has any: what was asked and answered in each."""
+    rows = connection.execute("SELECT response_id, turns FROM earlier_turns").fetchall()
+    return {
+        response_id: tuple((prompt, response) for prompt, response in turns)
+        for response_id, turns in rows
+    }
+
+
 def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> None:
     """Do nothing where the stored scores are those of the judges that are declared.
 

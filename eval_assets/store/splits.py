@@ -1,6 +1,7 @@
 """What tuning starts from: rated responses with their judges' scores, and the split of each."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -11,7 +12,7 @@ from eval_assets.agreement import LongRatings
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.ratings import group_codes, long_ratings
-from eval_assets.store.scores import judge_fingerprints
+from eval_assets.store.scores import earlier_turns, judge_fingerprints
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
 from eval_assets.tuning_options import SplitShares
@@ -44,16 +45,20 @@ def tuning_units(
     ).df()
     splits = splits_of(responses["group_id"], shares)
     group = group_codes(connection)
+    history = earlier_turns(connection)
     return {
-        question.id: _units(
-            question,
-            responses,
-            splits,
-            humans=long_ratings(connection, "reference", question.id, group=group),
-            judges=_by_judge(
-                connection,
-                long_ratings(connection, "judge", question.id, group=group),
+        question.id: replace(
+            _units(
+                question,
+                responses,
+                splits,
+                humans=long_ratings(connection, "reference", question.id, group=group),
+                judges=_by_judge(
+                    connection,
+                    long_ratings(connection, "judge", question.id, group=group),
+                ),
             ),
+            history=history,
         )
         for question in questions
     }

@@ -1,7 +1,7 @@
 """The rated responses of one question, with everything that tuning looks at."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class RatedUnits:
         models: Model that gave each response; empty if unknown.
         prompt_texts: What the systems were asked.
         response_texts: What they answered.
+        history: By response, what was asked and answered in each turn before, oldest first.
     """
 
     question: RubricQuestion
@@ -39,6 +40,7 @@ class RatedUnits:
     models: Texts
     prompt_texts: Texts
     response_texts: Texts
+    history: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     @property
     def level(self) -> Level:

@@ -1,6 +1,7 @@
 """The judges' prompt: the same to the letter for every judge, and proof against its material."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -120,7 +121,12 @@ class PromptTemplate:
             raise PromptError(f"{path}: cannot be read ({error}). Fix judge_prompt.") from error
 
     def render(
-        self, question: RubricQuestion, *, prompt_text: str, response_text: str
+        self,
+        question: RubricQuestion,
+        *,
+        prompt_text: str,
+        response_text: str,
+        history: Sequence[tuple[str, str]] = (),
     ) -> tuple[Message, ...]:
         """Return what every judge is sent for one unit: the system message, if any, and the user's.
 
@@ -128,6 +134,7 @@ class PromptTemplate:
             question: Question about the response.
             prompt_text: What the system was asked.
             response_text: What it answered.
+            history: What was asked and answered in each turn before, oldest first.
 
         Raises:
             PromptError: If the template cannot be rendered.
@@ -139,6 +146,7 @@ class PromptTemplate:
             "high": question.scale.high,
             "prompt": Material(prompt_text, name="prompt"),
             "response": Material(response_text, name="response"),
+            "history": "\n\n".join(map(_turn, history)),
         }
         try:
             system, user = self._block("system", names), self._block("user", names)
@@ -191,6 +199,13 @@ def verdict_schema(scale: Scale) -> dict[str, Any]:
         "required": ["rationale", "score"],
         "additionalProperties": False,
     }
+
+
+def _turn(turn: tuple[str, str]) -> str:
+    """Return an earlier turn, its prompt and its response each between marks."""
+    prompt, response = turn
+    asked, answered = Material(prompt, "earlier-prompt"), Material(response, "earlier-response")
+    return f"{asked}\n\n{answered}"
 
 
 _TRIAL_QUESTION = RubricQuestion(

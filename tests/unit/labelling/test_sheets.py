@@ -43,6 +43,34 @@ def test_the_header_is_exactly_that_of_the_format(tmp_path: Path) -> None:
     assert {row["model"] for row in made} == {"m1"}
 
 
+def test_turns_of_a_conversation_follow_one_another(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"indicator_id": "i", "convo_id": f"c{number}", "turn_index": turn, "seed": "0"}
+        for turn in (2, 1, 3)
+        for number in range(4)
+    ]
+
+    made = rows_of(evaluation_of(tmp_path, rubric=(CLARITY,)), rows)
+
+    assert [row["turn_index"] for row in made] == ["1", "2", "3"] * 4
+    assert all(len({row["convo_id"] for row in made[n : n + 3]}) == 1 for n in range(0, 12, 3))
+    assert "history" not in made[0]
+
+
+def test_turns_that_are_not_in_the_sheet_stand_in_its_last_column(tmp_path: Path) -> None:
+    evaluation = evaluation_of(tmp_path, rubric=(CLARITY,))
+    responses = response_rows(ROWS)
+    units = work_of("anna", evaluation, shown_responses(evaluation, responses), None)
+    second = [unit for unit in units if unit.response.earlier]
+
+    [row] = csv.DictReader(io.StringIO(sheet_text(responses, second)))
+
+    assert list(row)[-1] == "history"
+    assert row["history"] == (
+        f"Prompt: {responses['prompt_text'][0]}\nResponse: {responses['response_text'][0]}"
+    )
+
+
 def test_several_questions_are_told_apart_by_a_column(evaluation: Evaluation) -> None:
     made = rows_of(evaluation, ROWS)
 

@@ -24,10 +24,23 @@ from eval_assets.store.inputs import (
     write_labels,
     write_rubric,
 )
+from eval_assets.store.scores import earlier_turns
 from eval_assets.store.tables import count_rows, read_table, replace_rows
 from tests.unit.store.conftest import CLARITY, labels, responses
 
 Connection = duckdb.DuckDBPyConnection
+
+
+def test_turns_before_a_response_are_those_of_its_own_conversation(connection: Connection) -> None:
+    turns = responses("a1", "a2", "a3", "b1", convo_id="c", model_name="m")
+    turns["turn_index"] = [3, 1, 2, 1]
+    turns.loc[3, "model_name"] = "other"
+    replace_rows(connection, "responses", turns)
+
+    assert earlier_turns(connection) == {
+        "a3": (("Prompt a", "Answer a2"),),
+        "a1": (("Prompt a", "Answer a2"), ("Prompt a", "Answer a3")),
+    }
 
 
 def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: Connection) -> None:
