@@ -213,7 +213,7 @@ class Ledger(Protocol):
         """
 
     def left_usd(self) -> float | None:
-        """Return what the caps have left, what others reserved apart; None without a cap."""
+        """Return what the caps have left, reservations included; None without a cap."""
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""

@@ -9,6 +9,10 @@ from eval_assets.ledger import Ledger
 UnitKey = tuple[str, str]
 """Response and question."""
 
+_WAIT_SECONDS = 0.5
+_MOST_WAITS = 600
+"""For five minutes what other runs reserved is waited for: they may wait for requests of this one."""
+
 
 class Budget:
     """What may still be spent.
@@ -35,6 +39,7 @@ class Budget:
         self._reserved_usd = 0.0
         self._n_open = 0
         self._is_used_up = False
+        self._n_waits = 0
         self._turn = asyncio.Lock()  # first come, first served
         self._settled = asyncio.Event()
 
@@ -44,7 +49,7 @@ class Budget:
         return math.isfinite(self.limit_usd) or self._ledger is not None
 
     async def left_usd(self) -> float | None:
-        """Return what is left when no request is in flight; None without a cap."""
+        """Return what is neither spent nor reserved here; None without a cap."""
         shared = await asyncio.to_thread(self._ledger.left_usd) if self._ledger else None
         left = min(
             self.limit_usd - self.spent_usd - self._reserved_usd,
@@ -65,12 +70,14 @@ class Budget:
         """
         async with self._turn:
             while not self._is_used_up and not await self._obtain(most_usd):
-                self._is_used_up = not self._n_open
-                if not self._is_used_up:
+                if self._n_open:
                     self._settled.clear()
                     await self._settled.wait()
+                else:
+                    self._is_used_up = not await self._await_others(most_usd)
             if self._is_used_up:
                 return False
+            self._n_waits = 0
             self._reserved_usd += most_usd
             self._n_open += n_shares
             return True
@@ -101,6 +108,16 @@ class Budget:
         portion_usd = await asyncio.to_thread(self._ledger.reserve, missing_usd)
         self._granted_usd += portion_usd
         return portion_usd > 0
+
+    async def _await_others(self, most_usd: float) -> bool:
+        """Wait a little for what other runs reserved; return False if there is no hope of it."""
+        left_usd = await self.left_usd()
+        is_reserved_by_others = left_usd is not None and most_usd <= left_usd
+        if not is_reserved_by_others or self._n_waits >= _MOST_WAITS:
+            return False
+        self._n_waits += 1
+        await asyncio.sleep(_WAIT_SECONDS)
+        return True
 
 
 class Allowance:

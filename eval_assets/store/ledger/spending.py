@@ -81,31 +81,28 @@ def left_of_caps(
     *,
     account: str,
     is_of_run: sa.ColumnElement[bool],
-) -> float | None:
-    """Return what the caps have left beside what is spent and what living workers reserved.
+) -> list[tuple[float, float]]:
+    """Return what each declared cap has left, and what living workers have reserved of it.
 
     Args:
         connection: A transaction. To reserve some of what is left, it must write.
         caps: Declares the caps of a run and of a month.
         account: The evaluation's name on the ledger.
         is_of_run: Condition on workers: those of the run.
-
-    Returns:
-        Below 0 if a cap is exceeded; None without a cap.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_RESERVING)))
     # Reservations are read before spending. Recording turns one into the other: what is recorded
     # in between then counts twice, not never.
-    left = []
-    if caps.budget_usd is not None:
+    found = []
+    if (cap := caps.budget_usd) is not None:
         reserved_usd = _reserved_by(connection, is_of_run)
-        left.append(caps.budget_usd - reserved_usd - _spent_by(connection, is_of_run))
-    if caps.budget_usd_per_month is not None:
+        found.append((cap - _spent_by(connection, is_of_run), reserved_usd))
+    if (cap := caps.budget_usd_per_month) is not None:
         reserved_usd = _reserved_by(connection, workers.c.evaluation == account)
         spent_usd = _spent_in_month(connection, account, datetime.now(UTC).date())
-        left.append(caps.budget_usd_per_month - reserved_usd - spent_usd)
-    return min(left) if left else None
+        found.append((cap - spent_usd, reserved_usd))
+    return found
 
 
 def portion_of(left_usd: float, *, needed_usd: float) -> float:

@@ -194,20 +194,17 @@ class Worker:
             The portion, `needed_usd` or more; 0 if so much is not left.
         """
         with self._ledger.writing(is_durable=False) as connection:
-            left_usd = self._left_of_caps(connection)
-            if left_usd is None:
-                return needed_usd
-            portion_usd = portion_of(left_usd, needed_usd=needed_usd)
+            left = [left - reserved for left, reserved in self._left_of_caps(connection)]
+            portion_usd = portion_of(min(left), needed_usd=needed_usd) if left else needed_usd
             more = workers.c.reserved_usd + portion_usd
             connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=more))
             return portion_usd
 
     def left_usd(self) -> float | None:
-        """Return what the caps have left, what others reserved apart; None without a cap."""
+        """Return what the caps have left, reservations included; None without a cap."""
         with self._ledger.reading() as connection:
-            left_usd = self._left_of_caps(connection)
-            own_usd = connection.scalar(sa.select(workers.c.reserved_usd).where(self._is_me))
-        return None if left_usd is None else max(0.0, left_usd + (own_usd or 0.0))
+            left = [left for left, _ in self._left_of_caps(connection)]
+        return max(0.0, min(left)) if left else None
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""
@@ -291,10 +288,10 @@ class Worker:
     def _is_me(self) -> sa.ColumnElement[bool]:
         return workers.c.worker == self._id
 
-    def _left_of_caps(self, connection: sa.Connection) -> float | None:
-        """Return what the caps have left beside all reservations; None without a cap."""
+    def _left_of_caps(self, connection: sa.Connection) -> list[tuple[float, float]]:
+        """Return what each cap has left, and what of it is reserved."""
         if self._caps is None:
-            return None
+            return []
         is_of_run = self._is_me if self._run_id is None else workers.c.run_id == self._run_id
         account = self._ledger.evaluation
         return left_of_caps(connection, self._caps, account=account, is_of_run=is_of_run)

@@ -6,6 +6,7 @@ import pytest
 
 from eval_assets.judges.calling.budget import Budget, JointReservations
 from tests.unit.judges.conftest import MemoryLedger
+from tests.virtual_time import run as run_in_virtual_time
 
 
 def test_what_is_reserved_counts_until_the_cost_is_known() -> None:
@@ -128,12 +129,17 @@ class SharedLedger(MemoryLedger):
         super().__init__()
         self.left = left_usd
         self.portion = portion_usd
+        self.reserved_by_others = 0.0
         self.asked: list[float] = []
 
     @property
     def is_capped(self) -> bool:
         """There is a cap."""
         return True
+
+    def left_usd(self) -> float | None:
+        """Return what is left, and what others reserved."""
+        return self.left + self.reserved_by_others
 
     def reserve(self, needed_usd: float) -> float:
         """Grant a portion."""
@@ -187,3 +193,28 @@ def test_a_runs_own_limit_holds_within_a_shared_cap() -> None:
         assert not await budget.reserve(0.2)
 
     asyncio.run(scenario())
+
+
+def test_what_other_runs_reserved_and_do_not_need_is_waited_for() -> None:
+    ledger = SharedLedger(0.0, portion_usd=0.1)
+    ledger.reserved_by_others = 0.5
+
+    async def scenario() -> None:
+        budget = Budget(None, ledger)
+        waiting = asyncio.create_task(budget.reserve(0.2))
+        await asyncio.sleep(1)
+        assert ledger.asked
+        ledger.left, ledger.reserved_by_others = 0.3, 0.0
+        assert await waiting
+
+    run_in_virtual_time(scenario())
+
+
+def test_other_runs_are_not_waited_for_without_end() -> None:
+    ledger = SharedLedger(0.0, portion_usd=0.1)
+    ledger.reserved_by_others = 0.5
+
+    async def scenario() -> None:
+        assert not await Budget(None, ledger).reserve(0.2)
+
+    run_in_virtual_time(scenario())
