@@ -16,6 +16,7 @@ from typing import Literal
 import click
 import dagster as dg
 import pandas as pd
+import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.assets.automation import names_before
@@ -306,5 +307,11 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
             instance = dg.DagsterInstance.get()
         else:
             instance = dg.DagsterInstance.local_temp(str(home.resolve()), overrides=_OWN_RECORDS)
-    with instance:
-        yield instance
+    try:
+        with instance:
+            yield instance
+    except sa.exc.OperationalError as error:
+        raise StoreError(
+            f"{home}: Dagster's records cannot be written any more ({error.orig}). Run again: "
+            "replies that were paid for are in the ledger."
+        ) from error

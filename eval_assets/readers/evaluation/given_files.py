@@ -29,9 +29,12 @@ def found_files(folder: Path, noun: str) -> tuple[Path, ...]:
 
 
 def _files_in(folder: Path, pattern: str) -> list[Path]:
-    """Return the files that match a pattern, without those that somebody is working on."""
+    """Return the files that match a pattern, without those that somebody is working on.
+
+    Pipes and broken links are among them: whoever reads one says what it is.
+    """
     found = sorted(folder.glob(pattern))
-    return [path for path in found if path.is_file() and not is_working_file(path)]
+    return [path for path in found if not path.is_dir() and not is_working_file(path)]
 
 
 def in_folder(
@@ -67,7 +70,7 @@ def existing(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> Path:
         return Path(name)
     if file.is_dir():
         checks.note(at, f"{name} is a folder", "Name a file")
-    elif not file.is_file():
+    elif not file.exists():
         checks.note(at, f"there is no file {name}", "Check the name, or add the file")
     return file
 
@@ -95,7 +98,7 @@ def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Pa
         return [existing(checks, name, at, folder=folder)]
     matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - takes absolute ones
     found = [folder / match for match in matches]
-    files = [path for path in found if path.is_file() and not is_working_file(path)]
+    files = [path for path in found if not path.is_dir() and not is_working_file(path)]
     if not files:
         checks.note(at, f"no file matches {name}", "Check the pattern, or add the files")
     return files

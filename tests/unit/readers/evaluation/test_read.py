@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -476,6 +477,14 @@ def test_lock_and_half_written_files_are_not_labels(write: Write) -> None:
     names = ["labels/~$a.xlsx", "labels/.~lock.a.csv#", "labels/a.csv.part", "labels/a.csv"]
     folder = write({**dict.fromkeys(names, "x"), "evaluation.yaml": f"{HEAD}labels: labels/*\n"})
     assert read_evaluation(folder).labels.files == (folder / "labels/a.csv",)
+
+
+@pytest.mark.parametrize("yaml", [HEAD, f"{HEAD}labels: label*.csv\n"])
+def test_a_pipe_among_the_files_is_not_overlooked(write: Write, yaml: str) -> None:
+    folder = write({"evaluation.yaml": yaml})
+    os.mkfifo(folder / "labels.csv")
+
+    assert read_evaluation(folder).labels.files == (folder / "labels.csv",)
 
 
 def test_an_evaluation_may_have_no_labels_yet(write: Write) -> None:
