@@ -217,7 +217,6 @@ def _bare(environ: dict[str, str], units: list[Unit]) -> Cost:
         async with openai.AsyncOpenAI(
             api_key="sk-benchmark",
             base_url=environ["OPENAI_BASE_URL"],
-            max_retries=0,
             timeout=None,  # connecting takes long when all begin at once
         ) as client:
             in_flight = asyncio.Semaphore(N_IN_FLIGHT)

@@ -67,6 +67,7 @@ LIBRARIES = {
         "filelock",
         "pandas",
         "rich",
+        "sqlalchemy",  # of which Dagster's records are, and their errors
         "uvicorn",
     },
     "definitions": {"dagster"},
