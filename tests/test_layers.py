@@ -79,6 +79,7 @@ FLAT = {"assets", "fake_provider", "stats"}
 
 PARALLEL = {
     "alerts": "the layer, and the command that tries the channels",
+    "anthropic": "the vendor's client, and its wire format on loopback",
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "assignments": "made and read",
     "certificates": "materialized, and listed by the command",
@@ -96,6 +97,7 @@ PARALLEL = {
     "labelling": "the layer, its assets, and what it leaves in the database",
     "labels": "read and materialized",
     "models": "the noun, the catalogue, and the models that the fake provider serves",
+    "openai": "the vendor's client, and its wire format on loopback",
     "pairs": "measured and stored",
     "plan": "of more labels, and of tuning",
     "prompts": "read from files, and rendered for judges",

@@ -10,7 +10,6 @@ up. It knows nothing of the rest of the package.
 """
 
 from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.compatible import LIKES, Like
 from eval_assets.fake_provider.faults import FAULT_KINDS, FaultKind, Faults, mixed_rates
 from eval_assets.fake_provider.log import ReceivedRequest, RequestLog
 from eval_assets.fake_provider.models import MODELS, Model
@@ -18,6 +17,7 @@ from eval_assets.fake_provider.planted import Planted
 from eval_assets.fake_provider.provider import FakeProvider
 from eval_assets.fake_provider.rate_limit import RateLimit
 from eval_assets.fake_provider.server import RunningProvider, running
+from eval_assets.fake_provider.vendors.compatible import LIKES, Like
 
 __all__ = [
     "FAULT_KINDS",

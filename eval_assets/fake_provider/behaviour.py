@@ -11,10 +11,10 @@ from eval_assets.fake_provider.models import MODELS
 if TYPE_CHECKING:
     from datetime import date
 
-    from eval_assets.fake_provider.compatible import Like
     from eval_assets.fake_provider.models import Model
     from eval_assets.fake_provider.planted import Planted
     from eval_assets.fake_provider.rate_limit import RateLimit
+    from eval_assets.fake_provider.vendors.compatible import Like
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from eval_assets.fake_provider.anthropic_batches import AnthropicBatches
-from eval_assets.fake_provider.anthropic_wire import ANTHROPIC
-from eval_assets.fake_provider.batches import EntryResult
 from eval_assets.fake_provider.chance import digest, fraction
-from eval_assets.fake_provider.compatible import refusal, rewritten
 from eval_assets.fake_provider.completions import completion_of, n_tokens
 from eval_assets.fake_provider.exchange import (
     Answer,
@@ -26,12 +22,16 @@ from eval_assets.fake_provider.exchange import (
     json_reply,
 )
 from eval_assets.fake_provider.log import ReceivedRequest, RequestLog
-from eval_assets.fake_provider.model_lists import models_reply
 from eval_assets.fake_provider.models import Model
 from eval_assets.fake_provider.odd_shapes import odd_bytes
-from eval_assets.fake_provider.openai_batches import OpenAIBatches
-from eval_assets.fake_provider.openai_wire import OPENAI
 from eval_assets.fake_provider.rate_limit import SlidingWindow
+from eval_assets.fake_provider.vendors.anthropic import ANTHROPIC
+from eval_assets.fake_provider.vendors.anthropic_batches import AnthropicBatches
+from eval_assets.fake_provider.vendors.batches import EntryResult
+from eval_assets.fake_provider.vendors.compatible import refusal, rewritten
+from eval_assets.fake_provider.vendors.model_lists import models_reply
+from eval_assets.fake_provider.vendors.openai import OPENAI
+from eval_assets.fake_provider.vendors.openai_batches import OpenAIBatches
 
 if TYPE_CHECKING:
     from datetime import date
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from eval_assets.fake_provider.exchange import JsonObject
     from eval_assets.fake_provider.faults import FaultKind
     from eval_assets.fake_provider.questions import Question
-    from eval_assets.fake_provider.wire import Wire
+    from eval_assets.fake_provider.vendors.wire import Wire
 
 _COMPLETIONS: Final = {"/v1/chat/completions": OPENAI, "/v1/messages": ANTHROPIC}
 _HTML_PAGE: Final = b"<html><body><h1>This is a gateway, not the API.</h1></body></html>"

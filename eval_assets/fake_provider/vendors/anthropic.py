@@ -15,7 +15,7 @@ from eval_assets.fake_provider.questions import (
     text_of,
     token_limit,
 )
-from eval_assets.fake_provider.wire import Wire
+from eval_assets.fake_provider.vendors.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

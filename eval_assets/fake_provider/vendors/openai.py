@@ -14,7 +14,7 @@ from eval_assets.fake_provider.questions import (
     subject_of,
     token_limit,
 )
-from eval_assets.fake_provider.wire import Wire
+from eval_assets.fake_provider.vendors.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,6 @@ from email.parser import BytesParser
 from email.policy import HTTP
 from typing import TYPE_CHECKING, Final, cast
 
-from eval_assets.fake_provider.batches import WINDOW, Batch, EntryAnswerer, EntryResult
 from eval_assets.fake_provider.chance import digest
 from eval_assets.fake_provider.exchange import (
     JsonObject,
@@ -19,6 +18,7 @@ from eval_assets.fake_provider.exchange import (
     json_object,
     json_reply,
 )
+from eval_assets.fake_provider.vendors.batches import WINDOW, Batch, EntryAnswerer, EntryResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

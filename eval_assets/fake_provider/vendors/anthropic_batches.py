@@ -6,7 +6,6 @@ import re
 import time
 from typing import TYPE_CHECKING, Final
 
-from eval_assets.fake_provider.batches import WINDOW, Batch, EntryAnswerer, EntryResult
 from eval_assets.fake_provider.chance import digest
 from eval_assets.fake_provider.exchange import (
     JsonObject,
@@ -17,6 +16,7 @@ from eval_assets.fake_provider.exchange import (
     json_object,
     json_reply,
 )
+from eval_assets.fake_provider.vendors.batches import WINDOW, Batch, EntryAnswerer, EntryResult
 
 if TYPE_CHECKING:
     from eval_assets.fake_provider.behaviour import Behaviour
