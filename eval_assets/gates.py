@@ -92,8 +92,10 @@ class GateVerdict(Figure):
 
     @property
     def cannot_tell(self) -> bool:
-        """Whether the interval holds the minimum, so that the data cannot tell."""
-        return _holds(self, self.minimum)
+        """Whether the interval holds the minimum or there is none, so that the data cannot tell."""
+        return self.verdict != "not_evaluable" and (
+            _has_no_interval(self) or _holds(self, self.minimum)
+        )
 
 
 @dataclass(frozen=True)
@@ -278,7 +280,18 @@ def _comparison(
     if _holds(figure, minimum):
         reason += f", but the data cannot tell: the 95 % interval is {low} to {high}"
         return reason, _more_ratings(gate, figure)
+    if _has_no_interval(figure):
+        reason += (
+            ", but the data cannot tell: there is no interval, because the figure rests on a "
+            "single response or group"
+        )
+        return reason, _more_ratings(gate, figure)
     return reason, "" if verdict == "pass" else _remedy(gate, figure)
+
+
+def _has_no_interval(figure: Figure) -> bool:
+    """Return whether a defined figure is undefined as soon as some group is left out."""
+    return math.isnan(figure.low + figure.high)
 
 
 def _holds(figure: Figure, minimum: float) -> bool:

@@ -77,6 +77,15 @@ def test_units_of_one_group_are_not_evaluable_however_many_they_are() -> None:
     assert not outcome_of(shown(Figure(None, 1.0, 0.8, 1.0, n_units=12, n_groups=2))).is_closed
 
 
+def test_a_figure_without_an_interval_says_that_the_data_cannot_tell() -> None:
+    """Two responses with different, equal ratings: alpha is 1, and undefined without either."""
+    outcome = outcome_of(shown(Figure(None, 1.0, NAN, NAN, n_units=2, n_groups=2)))
+
+    assert outcome.overall.cannot_tell
+    assert "the data cannot tell: there is no interval" in outcome.reason
+    assert outcome.overall.remedy.startswith("Have more responses rated")
+
+
 def test_an_undefined_value_is_not_evaluable_and_closes_the_gate() -> None:
     outcome = outcome_of(shown(figure(NAN, why="undefined: no variation")))
 

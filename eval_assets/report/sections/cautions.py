@@ -60,8 +60,9 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
             yield Definition(
                 f"{outcome.gate}: the data cannot tell",
                 f"The 95 % interval reaches both sides of the minimum "
-                f"{outcome.overall.minimum:g} for {listed(undecided)}. The gate goes by the value; "
-                f"the truth may lie on the other side. {more} narrow the interval.",
+                f"{outcome.overall.minimum:g}, or there is none, for {listed(undecided)}. The gate "
+                f"goes by the value; the truth may lie on the other side. {more} narrow the "
+                "interval.",
             )
 
 
@@ -71,7 +72,7 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
     return [
         f"{verdict.question_id or 'all questions together'} "
         f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
-        f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
+        f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum]) or 'no interval'})"
         for verdict in (outcome.overall, *outcome.questions)
         if verdict.cannot_tell and not (is_single and verdict.question_id)
     ]

@@ -84,7 +84,8 @@ def _gate_sentence(outcome: GateOutcome) -> Cell:
             words = f"{claim}? That cannot be said: {overall.reason}"
         case _ if overall.cannot_tell:
             interval = interval_text(overall.low, overall.high, limits=[overall.minimum])
-            words = f"{_DOUBTS[outcome.gate]}: {needed}; the 95 % interval is {interval}"
+            interval = f"the 95 % interval is {interval}" if interval else "there is no interval"
+            words = f"{_DOUBTS[outcome.gate]}: {needed}; {interval}"
         case "pass":
             words = f"{claim}: {needed}"
         case "fail":
