@@ -1,0 +1,131 @@
+"""Whole runs at scale: processor time and memory from files to the report."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from benchmarks.table import Row, duration, markdown, memory
+
+MOST_MEMORY = 1e9
+
+_RATINGS = """
+    COPY (
+        SELECT 'r' || lpad(r::VARCHAR, 7, '0') AS response_id, 'p' || p AS {rater},
+               'q' || q AS question_id,
+               1 + (hash(r, q) % 5 + (hash(r, q, p, '{rater}') % 10 = 0)::INTEGER) % 5 AS {value}
+        FROM range({n_responses}) AS a(r), range({n_questions}) AS b(q), range({n_raters}) AS c(p)
+        ORDER BY r, q, p
+    ) TO '{path}'
+"""
+_RESPONSES = """
+    COPY (
+        SELECT 'r' || lpad(r::VARCHAR, 7, '0') AS response_id, 'Prompt ' || r // 5 AS prompt_text,
+               'Answer ' || r AS response_text, 'm' || r % 5 AS model_name
+        FROM range({n_responses}) AS a(r)
+    ) TO '{path}'
+"""
+
+
+@dataclass(frozen=True)
+class Size:
+    """An evaluation, with five responses to a prompt and three raters.
+
+    Attributes:
+        n_responses: Responses.
+        n_questions: Questions, on 1-5.
+        n_judges: Recorded judges.
+        most_seconds: Processor time that the run may take: half of what it took at first.
+    """
+
+    n_responses: int
+    n_questions: int
+    n_judges: int
+    most_seconds: float
+
+
+SIZES = (Size(1_000_000, 1, 0, 43.5), Size(200_000, 5, 2, 82.0))
+
+
+def table() -> str:
+    """Measure a run of each size, in a process of its own."""
+    rows = []
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            write(Path(folder), size)
+            seconds, peak, wall = measured_run(Path(folder))
+        work = f"eval-assets run: {size.n_responses:,} responses x 3 raters"
+        if size.n_judges:
+            work += f" x {size.n_questions} questions, {size.n_judges} judges"
+        rows += [
+            Row(
+                work=f"{work}: processor time",
+                ours=f"{duration(seconds)} ({duration(wall)} by the clock)",
+                peer="",
+                ratio="",
+                target=f"under {size.most_seconds:g} s",
+                met=seconds < size.most_seconds,
+            ),
+            Row(
+                work=f"{work}: peak memory",
+                ours=memory(peak),
+                peer="",
+                ratio="",
+                target="under 1,000 MB",
+                met=peak < MOST_MEMORY,
+            ),
+        ]
+    return markdown(rows)
+
+
+def write(folder: Path, size: Size) -> None:
+    """Write the evaluation into a folder."""
+    lines = ["name: scale", "rubric:"]
+    lines += [
+        f"  - {{id: q{q}, question: Is it good?, scale: likert5}}" for q in range(size.n_questions)
+    ]
+    if size.n_judges:
+        lines.append("judges:")
+    lines += [
+        f"  - {{id: j{j}, provider: recorded, model: p{j}, scores: scores.csv}}"
+        for j in range(size.n_judges)
+    ]
+    (folder / "evaluation.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sizes = {"n_responses": size.n_responses, "n_questions": size.n_questions}
+    connection = duckdb.connect()
+    connection.execute(_RESPONSES.format(**sizes, path=folder / "responses.csv"))
+    for rater, value, n_raters, name in (
+        ("rater_id", "rating", 3, "labels.csv"),
+        ("judge_model", "score", size.n_judges, "scores.csv"),
+    ):
+        if n_raters:
+            query = _RATINGS.format(
+                **sizes, rater=rater, value=value, n_raters=n_raters, path=folder / name
+            )
+            connection.execute(query)
+
+
+def measured_run(folder: Path) -> tuple[float, float, float]:
+    """Return processor seconds, peak bytes and wall seconds of `eval-assets run`."""
+    program = str(Path(sys.executable).with_name("eval-assets"))
+    measure = (
+        "import json, resource, subprocess, sys, time; begun = time.perf_counter(); "
+        "code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL); "
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
+        "print(json.dumps([code, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss, "
+        "time.perf_counter() - begun]))"
+    )
+    found = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", measure, program, "run", "--data", str(folder)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "EVAL_DATABASE": str(folder / "out" / "eval.duckdb")},
+    )
+    code, seconds, peak, wall = map(float, found.stdout.strip("[]\n").split(","))
+    assert code in {0, 3}, found.stderr
+    return seconds, peak, wall
