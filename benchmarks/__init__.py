@@ -1,1 +1,1 @@
-"""What the project costs in time and memory, beside its peers in the same run."""
+"""Cost of the project in time and memory, beside its peers in the same run."""

@@ -46,7 +46,7 @@ TEMPLATE = PromptTemplate.load(None)
 
 @dataclass(frozen=True)
 class Cost:
-    """What some calls took, the server's share left out."""
+    """Time that some calls took, the server's share left out."""
 
     wall_seconds: float
     cpu_seconds: float

@@ -39,7 +39,7 @@ PROGRAM = Path(sys.executable).with_name("eval-assets")
 
 @dataclass(frozen=True)
 class Round:
-    """What came of one kill.
+    """Result of one kill.
 
     Args:
         n_recorded: Replies in the ledger right after the kill.

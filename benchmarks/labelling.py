@@ -1,4 +1,4 @@
-"""What raters wait for: from a key to the next response, in browser and terminal, and on disk."""
+"""Time that raters wait: from a key to the next response, in browser and terminal, and on disk."""
 
 import os
 import re

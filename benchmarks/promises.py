@@ -95,7 +95,7 @@ def replicate(
     copied: Floats,  # noqa: ARG001 - it copies nothing
     rng: np.random.Generator,
 ) -> Floats:
-    """Return scores of a judge with the same error, drawn anew."""
+    """Return scores of a judge with the same error, drawn again."""
     return world.rated(quality, rng, noise=world.noise)
 
 

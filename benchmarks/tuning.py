@@ -1,4 +1,4 @@
-"""What tuning and certificates cost without a single call, beside what one would take instead."""
+"""Cost of tuning and certificates without a single call, beside the alternatives."""
 
 import math
 import time

@@ -24,7 +24,7 @@ class Conversation:
     """Turns that follow each other: each is asked with the answers before it.
 
     Args:
-        indicator_id: What the conversation is to show; None where the file does not say.
+        indicator_id: What the conversation is to show; None if the file does not say.
         convo_id: Name of the conversation.
         turns: Its turns, in order; at least one.
 

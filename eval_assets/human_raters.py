@@ -11,7 +11,7 @@ from eval_assets.problems import Fault, raise_faults
 
 @dataclass(frozen=True)
 class Labelling:
-    """What the section `labelling` of evaluation.yaml declares.
+    """The section `labelling` of evaluation.yaml.
 
     Args:
         raters: Names of the raters; empty if anyone may label.

@@ -10,7 +10,7 @@ from eval_assets.models import Usage
 Operation = Literal["judging", "generation"]
 
 ReplyStatus = Literal["ok", "truncated", "refused", "content_filter", "unparsable"]
-"""What kind of reply arrived: `ok` means that its text is whole, not that it holds a rating;
+"""Kind of reply that arrived: `ok` means that its text is whole, not that it holds a rating;
 `unparsable` that it has a shape without text."""
 
 AttemptStatus = ReplyStatus | Literal["timeout", "api_error"]
@@ -56,7 +56,7 @@ class Attempt:
         attempt: Number of the attempt in its run, from 1.
         judge_id: Judge, or generator, that was asked.
         operation: What for.
-        response_id: Response that was judged, or is to be made; None where there is none.
+        response_id: Response that was judged, or is to be made; None if there is none.
         question_id: Rubric question; None for a generation.
         replicate: Number of the replicate, from 0.
         provider: Whose API was spoken.
@@ -64,8 +64,8 @@ class Attempt:
         model_requested: Model asked.
         model_returned: Model that answered, by its own account.
         status: What came of it.
-        http_status: HTTP status; None where no response arrived.
-        input_tokens: All input tokens; None where they are not known.
+        http_status: HTTP status; None if no response arrived.
+        input_tokens: All input tokens; None if they are not known.
         output_tokens: All output tokens, thinking included.
         cached_input_tokens: Part of the input that the vendor's cache held.
         reasoning_tokens: Part of the output that was spent on thinking.
@@ -113,7 +113,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered; of a reply from the ledger only text and status are known.
+    """A model's reply; of one from the ledger only text and status are known.
 
     Args:
         text: Text of the reply, as received; empty for a refusal without one. The whole body if

@@ -13,7 +13,7 @@ TOKENS_PER_PRICE = 1_000_000
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a model takes: to send it anything else is an error 400.
+    """Capabilities of a model: sending it anything else is an error 400.
 
     Args:
         family: Maker of the model: raters of one family are not independent.
@@ -40,7 +40,7 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Price:
-    """What a model costs, in USD per million tokens.
+    """Price of a model, in USD per million tokens.
 
     Args:
         input_usd: Input tokens.

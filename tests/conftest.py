@@ -1,4 +1,4 @@
-"""What tests of several layers need of the machine."""
+"""Fixtures for tests of several layers."""
 
 import os
 import signal

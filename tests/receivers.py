@@ -15,7 +15,7 @@ from aiosmtpd.smtp import SMTP, Envelope
 
 @dataclass
 class Received:
-    """What arrived at a receiver, and where it listens."""
+    """Messages that arrived at a receiver, and its address."""
 
     address: str = ""
     bodies: list[bytes] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the figures of a judge against humans amount to, question by question."""
+"""Verdicts on a judge from its figures against humans, question by question."""
 
 import math
 from collections.abc import Mapping

@@ -30,11 +30,11 @@ class Channel(Protocol):
 
     @property
     def id(self) -> str:
-        """What the ledger calls it: it holds no credential."""
+        """Name in the ledger, without credentials."""
 
     @property
     def name(self) -> str:
-        """What people call it: credentials are masked."""
+        """Name for people, with credentials masked."""
 
     def send(self, alert: Alert) -> str:
         """Send an alert; return why it was not accepted, empty if it was."""

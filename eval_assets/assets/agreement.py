@@ -59,7 +59,7 @@ _MOST_SHOWN = 50
 _HUMAN_COLUMNS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_raters")
 _JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
 _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
-"""What the UI shows of each table, narrow enough for its page."""
+"""Columns of each table that the UI shows, narrow enough for its page."""
 
 
 @dg.asset(

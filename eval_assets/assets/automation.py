@@ -1,4 +1,4 @@
-"""What happens by itself: runs when files change or batches end, at set times, and alerts."""
+"""Automation: runs when files change or batches end, runs at set times, and alerts."""
 
 import re
 from collections.abc import Iterator

@@ -51,7 +51,7 @@ class ReadingConfig(dg.Config):
 def tuned_judge_evaluation(
     folder: EvaluationFolder, config: ReadingConfig
 ) -> dg.MaterializeResult[None]:
-    """What the sealed test says of each tuned judge; one use of the seal if a reading is due."""
+    """Verdicts of the sealed test on each tuned judge; one use of the seal if a reading is due."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:

@@ -39,7 +39,7 @@ Figures = Mapping[str, dg.MetadataValue | list[str] | float | None]
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found.
+    """Finding of a check.
 
     Args:
         text: What, in one line.

@@ -1,4 +1,4 @@
-"""What the models under test answer to the prompts, where responses are not given."""
+"""Responses of the models under test to the prompts, if they are not given in files."""
 
 import asyncio
 import json
@@ -39,14 +39,14 @@ from eval_assets.store import (
 )
 
 _NOTHING = GenerationSummary((), 0, 0, 0.0, 0.0, None, (), {})
-"""What comes of a run without generators."""
+"""Result of a run without generators."""
 
 
 @dg.asset(group_name="inputs", kinds={"duckdb"}, deps=["evaluation_file"], pool=VENDORS)
 def generated_responses(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
-    """Answers of the declared generators to the prompts; nothing where none is declared."""
+    """Answers of the declared generators to the prompts; none if no generator is declared."""
     with clear_failures():
         evaluation = folder.evaluation()
         summary = (

@@ -1,4 +1,4 @@
-"""What is evaluated: the rubric and the model responses."""
+"""Assets of the inputs: the rubric and the model responses."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ from eval_assets.store import (
 
 @dg.asset(group_name="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])
 def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """What raters and judges are asked of each response, with the scale of each question."""
+    """Questions that raters and judges answer about each response, each with its scale."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection, transaction(connection):
@@ -59,7 +59,7 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     group_name="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"]
 )
 def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """What each model answered: given in files, or generated; a given response goes first."""
+    """Responses of each model: given in files, or generated; a given one takes precedence."""
     with clear_failures():
         evaluation = folder.evaluation()
         files = source_fingerprints(evaluation)["responses"]

@@ -1,4 +1,4 @@
-"""What LLM judges said: their scores."""
+"""The asset of LLM judges' scores."""
 
 import dagster as dg
 import pandas as pd

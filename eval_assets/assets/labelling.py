@@ -1,4 +1,4 @@
-"""What comes of labelling: sheets to fill in, the raters' quality, and settled disagreements."""
+"""Assets of labelling: sheets to fill in, the raters' quality, and settled disagreements."""
 
 import json
 

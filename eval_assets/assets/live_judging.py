@@ -42,7 +42,7 @@ Metadata = dict[str, dg.MetadataValue | list[str] | float | int | str | None]
 
 @dataclass(frozen=True, eq=False)
 class LiveScores:
-    """What came of asking the live judges; nothing where there is none.
+    """Scores of the live judges; empty if there are none.
 
     Args:
         scores: Rows of `judge_scores`.
@@ -142,7 +142,7 @@ def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _metadata(summary: JudgingSummary) -> Metadata:
-    """What a run of live judges came to."""
+    """Return the metadata of a run of live judges."""
     return {
         "spent_usd": _spent_usd(summary),
         "budget_left_usd": summary.budget_left_usd,
@@ -154,7 +154,7 @@ def _metadata(summary: JudgingSummary) -> Metadata:
 
 
 def _stage(changes: Sequence[StageChange]) -> Metadata:
-    """Which judges of the pair were asked in the end, and why; nothing where it is not staged."""
+    """Return which judges of the pair were asked in the end, and why; empty unless staged."""
     if not changes:
         return {}
     latest = changes[-1]
@@ -166,13 +166,13 @@ def _stage(changes: Sequence[StageChange]) -> Metadata:
 
 
 def _spent_usd(summary: JudgingSummary) -> float | None:
-    """What all judges cost; None where some of it is not known."""
+    """Return the cost of all judges; None if some of it is not known."""
     spent = [judge.spent_usd for judge in summary.judges]
     return None if None in spent else sum(cost for cost in spent if cost is not None)
 
 
 def _calls(judge: JudgeSummary) -> Mapping[str, object]:
-    """What one judge came to, beside what was expected of it."""
+    """Return one judge's requests and cost beside the estimate."""
     return {
         "judge_id": judge.judge_id,
         "n_calls": judge.n_attempts,

@@ -57,7 +57,7 @@ def agreement(file: Path, *, scale: Scale | None, level: Level | None, as_json: 
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a file says, and what was measured on it.
+    """A file's ratings, and the figures measured on them.
 
     Args:
         evaluation: The questions, with the scales declared or guessed.

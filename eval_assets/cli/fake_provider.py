@@ -121,7 +121,8 @@ def fake_provider(  # noqa: PLR0913 - one per option
     """Serve a stand-in for OpenAI and Anthropic on this machine until Ctrl-C.
 
     It speaks both vendors' wire formats, batches included, needs no keys, and answers with made-up
-    scores: a hash of the text, not a judgement. Set the variables it prints where the run starts.
+    scores: a hash of the text, not a judgement. Set the variables that it prints in the shell that
+    starts the run.
     """
     rates = mixed_rates(fault_share)
     for kind, rate in fault_rates:

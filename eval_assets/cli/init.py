@@ -18,7 +18,7 @@ _NEXT = {
     "relevance": "eval-assets serve --labels",
     "pairwise": "eval-assets serve --labels",
 }
-"""What to run after each template."""
+"""Commands to run after each template."""
 
 
 @click.command(short_help="Write an evaluation folder to start from.")

@@ -11,7 +11,7 @@ from typing import Self
 import click
 
 END = "end"
-"""What is read once the terminal is gone."""
+"""Key that is read once the terminal is gone."""
 
 _ARROWS = {b"[D": "left", b"OD": "left", b"[C": "right", b"OC": "right"}
 _ESCAPE_SECONDS = 0.05

@@ -43,7 +43,7 @@ _OTHERWISE = {
     "rubric.scale": "guessed from the labels",
     "rubric.level": "`nominal` if binary, `ordinal` if the steps are whole, else `interval`",
 }
-"""What holds without the key if the readers decide it, and not the noun."""
+"""Defaults that the readers decide, not the noun."""
 
 
 def keys_reference() -> str:

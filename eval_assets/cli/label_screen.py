@@ -1,4 +1,4 @@
-"""What a rater sees in the terminal: plain lines, one unit after the other.
+"""The labelling screen in the terminal: plain lines, one unit after the other.
 
 Nothing is cleared or redrawn: lines work over a slow connection, in a screen reader, at any size of
 the window, and can be scrolled back to.

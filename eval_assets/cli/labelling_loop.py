@@ -40,7 +40,7 @@ _REASONS = {
 
 @dataclass
 class _Draft:
-    """What the rater noted of a unit before answering, and when the unit was shown."""
+    """The rater's notes on a unit before answering, and when the unit was shown."""
 
     shown_at: float = field(default_factory=time.monotonic)
     confidence: Confidence = "high"

@@ -41,7 +41,7 @@ class StudyFiles:
 
     @property
     def evaluation(self) -> Evaluation:
-        """What is evaluated."""
+        """The evaluation."""
         return self.study.evaluation
 
 

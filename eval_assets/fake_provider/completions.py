@@ -1,4 +1,4 @@
-"""What a model answers, before either wire format puts it into words of its own."""
+"""Answers of a model, independent of the wire format."""
 
 from __future__ import annotations
 

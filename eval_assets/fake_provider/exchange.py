@@ -1,4 +1,4 @@
-"""What passes between the server and the provider behind it: requests in, answers out."""
+"""Exchange between the server and the provider behind it: requests in, answers out."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ Answer: TypeAlias = Reply | Silence
 
 @dataclass(eq=False)
 class ProviderError(Exception):
-    """What a vendor answers with an error status; its wire module knows in which words.
+    """A vendor's answer with an error status; its wire module knows the wording.
 
     Args:
         kind: Which error.

@@ -1,4 +1,4 @@
-"""What can go wrong on demand, and when it does."""
+"""Faults on demand, and when they happen."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Faults:
         attempt: int,
         completion: bytes | None,
     ) -> FaultKind | None:
-        """What goes wrong with a request, by the four rules.
+        """Return the fault of a request, by the four rules.
 
         Args:
             key: The API key it carries; None for none, and for an entry of a batch.

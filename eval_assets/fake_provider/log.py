@@ -1,4 +1,4 @@
-"""What the fake provider was asked, for tests to look at."""
+"""Log of requests to the fake provider, for tests."""
 
 from __future__ import annotations
 

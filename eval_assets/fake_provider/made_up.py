@@ -117,7 +117,7 @@ def _choices(schema: JsonObject) -> Sequence[object]:
 
 
 def _referred(reference: str, root: JsonObject) -> JsonObject:
-    """What a local reference such as `#/$defs/Score` points to."""
+    """Return the schema that a local reference such as `#/$defs/Score` points to."""
     schema = root
     for name in reference.removeprefix("#/").split("/"):
         schema = schema[name]

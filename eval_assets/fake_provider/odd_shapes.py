@@ -98,7 +98,7 @@ SHAPES: Final[tuple[Callable[[JsonObject], None], ...]] = (
     _reason_as_list,
     _error_with_good_status,
 )
-"""What is done to a reply, a shape each."""
+"""Changes to a reply, one for each odd shape."""
 
 
 def _holder(reply: JsonObject) -> JsonObject:

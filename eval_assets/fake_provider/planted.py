@@ -22,7 +22,7 @@ _MOST_SOURCES: Final = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Planted:
-    """What a judge answers to responses that are known, and what it writes about prompts.
+    """Planted answers of a judge to known responses, and its texts about prompts.
 
     Args:
         scores: Score of each response by its text: with the error, and without it.

@@ -53,7 +53,7 @@ class FakeProvider:
     not from the order of arrival; only `script` in the faults counts arrivals.
 
     Args:
-        behaviour: How it behaves; can be set anew at any time, which starts scripts and rate
+        behaviour: How it behaves; can be set again at any time, which starts scripts and rate
             limits afresh.
     """
 
@@ -208,7 +208,7 @@ class FakeProvider:
         return wire.limit_headers(limit, allowance)
 
     def _entry_result(self, wire: Wire, custom_id: str, body: JsonObject) -> EntryResult:
-        """What becomes of an entry of a batch."""
+        """Return the result of an entry of a batch."""
         text = json_bytes(body)
         ask = self._ask("batch", text)
         fault = self._behaviour.faults.hitting(

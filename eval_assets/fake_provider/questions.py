@@ -1,4 +1,4 @@
-"""What a request asks a model, read from either wire format."""
+"""Questions to a model, read from either wire format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RESPONSE: Final = re.compile(r"<(response[\w-]*)\b[^>]*>(.*)</\1>", re.DOTALL |
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a request asks a model, whichever wire it came on.
+    """Question to a model, independent of the wire format.
 
     Args:
         model: The name asked for.
@@ -47,7 +47,7 @@ class Question:
 
 
 def subject_of(user_texts: Iterable[str]) -> str:
-    """What a score depends on, among the texts of the user's messages, first to last."""
+    """Return the text that a score depends on, among the user's messages, first to last."""
     texts = list(user_texts)
     for text in texts:
         if found := _RESPONSE.search(text):

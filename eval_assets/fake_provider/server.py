@@ -50,12 +50,12 @@ class RunningProvider:
 
     @property
     def openai_base_url(self) -> str:
-        """What `AsyncOpenAI(base_url=…)` needs."""
+        """Base URL for `AsyncOpenAI`."""
         return f"http://{LOOPBACK}:{self.port}/v1"
 
     @property
     def anthropic_base_url(self) -> str:
-        """What `AsyncAnthropic(base_url=…)` needs."""
+        """Base URL for `AsyncAnthropic`."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @property
@@ -70,7 +70,7 @@ class RunningProvider:
 
     @property
     def log(self) -> RequestLog:
-        """What it was asked."""
+        """Log of the requests."""
         return self.provider.log
 
     def behave(self, behaviour: Behaviour) -> None:

@@ -18,7 +18,7 @@ from eval_assets.raters import Generator
 
 @dataclass(frozen=True)
 class GeneratedResponse:
-    """What a generator answered to one turn, or why it did not.
+    """A generator's answer to one turn, or the reason why there is none.
 
     Args:
         conversation: The conversation.
@@ -41,7 +41,7 @@ class GeneratedResponse:
 
 @dataclass(frozen=True)
 class GenerationSummary:
-    """What came of a run.
+    """Result of a run.
 
     Args:
         responses: One per turn, generator and seed.

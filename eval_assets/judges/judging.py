@@ -23,7 +23,7 @@ from eval_assets.raters import Judge, Staged
 
 @dataclass(frozen=True)
 class JudgeSummary:
-    """What came of one judge.
+    """Result of a run for one judge.
 
     Args:
         judge_id: The judge.
@@ -46,7 +46,7 @@ class JudgeSummary:
 
 @dataclass(frozen=True)
 class JudgingSummary:
-    """What came of a run.
+    """Result of a run.
 
     Args:
         scores: One per unit and judge that was asked about it, in the order given.

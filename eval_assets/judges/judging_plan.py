@@ -67,7 +67,7 @@ class PendingRating:
 
 
 class JudgingPlan:
-    """What one judge said of some units, and what it is still to be asked; see `plan_judging`.
+    """One judge's ratings of some units, and the requests still to send; see `plan_judging`.
 
     Args:
         client: The judge's client.

@@ -29,7 +29,7 @@ Status = Literal[
     "missing",
     "budget_stopped",
 ]
-"""What became of a judge's rating; only `ok` comes with a score."""
+"""Status of a judge's rating; only `ok` comes with a score."""
 
 
 @dataclass(frozen=True)

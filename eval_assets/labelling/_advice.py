@@ -1,4 +1,4 @@
-"""What to do about a rater's figures."""
+"""Advice on a rater's figures."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ WIDE_GAP = 0.25
 
 @dataclass(frozen=True)
 class Findings:
-    """What advice about a rater depends on beside the rater's figures.
+    """Context of advice about a rater, beside the rater's figures.
 
     Args:
         alpha: Alpha of all raters on the question.

@@ -17,7 +17,7 @@ from eval_assets.scale import TOLERANCE
 ADJUDICATIONS = "adjudications.jsonl"
 
 Step = Literal["rating", "comment", "consensus", "excluded", "reopened"]
-"""What an adjudicator does: rate before seeing the ratings, note what the discussion brought,
+"""Step of an adjudicator: rate before seeing the ratings, note what the discussion brought,
 settle the value, leave the response out as ambiguous, or take back what was settled."""
 
 Unit = tuple[str, str]
@@ -62,7 +62,7 @@ class Adjudication:
 
     @property
     def unit(self) -> Unit:
-        """What is adjudicated."""
+        """The unit that is adjudicated."""
         return self.response_id, self.question_id
 
 
@@ -88,7 +88,7 @@ class Disagreement:
 
     @property
     def unit(self) -> Unit:
-        """What is disagreed on."""
+        """The unit on which raters disagree."""
         return self.response_id, self.question_id
 
 

@@ -14,7 +14,7 @@ from eval_assets.labelling.work import WorkUnit
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a rater says about one unit.
+    """A rater's answer about one unit.
 
     Args:
         rating: Value on the question's scale; None to skip the unit.

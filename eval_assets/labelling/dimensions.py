@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Dimension:
-    """What the label of a dimension is called in JSON.
+    """Names of a dimension's label in JSON.
 
     Args:
         verdicts: Fields of the verdict; each of them must hold for the rating to be 1.

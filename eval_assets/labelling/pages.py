@@ -1,4 +1,4 @@
-"""What a labelling page is sent, and what it sends back: the same online and offline."""
+"""Data sent to a labelling page and back: the same online and offline."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

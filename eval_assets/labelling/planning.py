@@ -1,4 +1,4 @@
-"""What more labels would buy: simulated from the labels at hand."""
+"""Value of more labels, simulated from the labels at hand."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ _FEWEST = 5
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a number of further responses, each rated by two, would do to one gate.
+    """Effect of a number of further responses, each rated by two, on one gate.
 
     Args:
         n_more: Further responses.
@@ -59,7 +59,7 @@ class GatePlan:
 
     @property
     def verdict(self) -> Literal["pass", "fail"]:
-        """What the figure as it is now amounts to."""
+        """Verdict on the figure as it is now."""
         return "pass" if self.now.value >= self.minimum else "fail"
 
     @property

@@ -132,7 +132,7 @@ class _Question:
         self.a_hh = human_agreement(ratings, low=question.scale.low, high=question.scale.high)
 
     def of(self, rater: str) -> Floats:
-        """Ratings by one rater, NaN where there is none."""
+        """Return the ratings by one rater, NaN if there is none."""
         if rater not in self.matrix.columns:
             return np.full(len(self.matrix), math.nan)
         return self.matrix[rater].to_numpy(dtype=np.float64)
@@ -157,7 +157,7 @@ class _Question:
         return krippendorff_alpha(self.others(rater), level=self._level)
 
     def findings(self, rater: str) -> Findings:
-        """What advice about a rater depends on beside the figures."""
+        """Return the context of advice about a rater, beside the figures."""
         others = self.others(rater)
         shared = ~np.isnan(self.of(rater)) & ~np.isnan(others).all(axis=1)
         return Findings(

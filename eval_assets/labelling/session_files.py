@@ -198,7 +198,7 @@ def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
 
 
 def _version(file: Path) -> tuple[int, int, int]:
-    """What tells a file from the one that it replaces, which has another inode."""
+    """Return what distinguishes a file from the one it replaces, which has another inode."""
     found = file.stat()
     return found.st_ino, found.st_mtime_ns, found.st_size
 

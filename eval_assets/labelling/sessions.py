@@ -15,7 +15,7 @@ UNDO = timedelta(minutes=1)
 Confidence = Literal["high", "medium", "low"]
 
 Unit = tuple[str, bool]
-"""What is answered in a session: a response, the first time (False) or as a repeat (True)."""
+"""A unit of a session: a response, the first time (False) or as a repeat (True)."""
 
 _IN_JSON = ConfigDict(alias_generator=to_camel, extra="forbid")
 
@@ -66,7 +66,7 @@ class Label:
 
     @property
     def unit(self) -> Unit:
-        """What was answered."""
+        """The unit that was answered."""
         return self.response_id, self.is_repeat
 
     @property

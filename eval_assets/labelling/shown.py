@@ -1,4 +1,4 @@
-"""What raters see of a response: declared once, for terminal, browser and offline pages."""
+"""The parts of a response that raters see: declared once for terminal, browser, offline pages."""
 
 import hashlib
 import json

@@ -30,7 +30,7 @@ class WorkUnit:
 
     @property
     def name(self) -> Unit:
-        """What the unit is called in its session."""
+        """Name of the unit in its session."""
         return self.response.response_id, self.is_repeat
 
     @property

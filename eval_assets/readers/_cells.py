@@ -1,4 +1,4 @@
-"""What a cell means: a rating on its question's scale, a number, a time, or nothing."""
+"""Meaning of a cell: a rating on its question's scale, a number, a time, or nothing."""
 
 import math
 import re
@@ -28,7 +28,7 @@ _ABSENT = {
     *("na", "n/a", "#n/a", "n.a.", "k.a.", "nan", "null", "-", "--", "\u2013", "\u2014", "?"),
     *("missing", "unrated", "skip", "skipped"),
 }
-"""What people write for a rating that they did not give."""
+"""Words that people write for a rating that they did not give."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is wrong with the rows of a file, and the words in which it is reported."""
+"""Problems with the rows of a file, and the words in which they are reported."""
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -9,7 +9,7 @@ from eval_assets.problems import InputProblem
 from eval_assets.readers._cells import BoolArray
 
 WhatAndRemedy = tuple[str, str]
-"""What was found, and what to do about it."""
+"""A finding, and its remedy."""
 
 
 class Findings:

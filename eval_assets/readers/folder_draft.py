@@ -1,4 +1,4 @@
-"""What an evaluation folder lacks, drafted from the files that it holds."""
+"""Drafts of the files that an evaluation folder lacks, from those that it holds."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

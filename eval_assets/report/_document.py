@@ -14,7 +14,7 @@ _MOST_ROWS_SHOWN = 20
 """Rows from which on a table scrolls on its own."""
 
 MarkKind = Literal["minimum", "chance", "constant", "shuffled", "people"]
-"""What a figure is compared with."""
+"""Value that a figure is compared with."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ _MOST_ROWS = 25
 """Rows of a table; a comment on a pull request holds 65,536 characters."""
 
 _LEADING = re.compile(r"^(?:([-+=#>])(?=[-+=#>\s]|$)|(\d+)([.)])(?=\s|$))")
-"""What makes a line a list, a heading, a rule or a quotation."""
+"""Start of a line that makes it a list, a heading, a rule or a quotation."""
 
 
 def render_markdown(data: ReportData) -> str:

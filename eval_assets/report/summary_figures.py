@@ -1,4 +1,4 @@
-"""What the writer of an executive summary is given, and whether its numbers are among that."""
+"""Figures for the writer of an executive summary, and the check of the numbers it uses."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a rater's link leads to: their own work and their own labels, and nothing else."""
+"""Pages behind a rater's link: their own work and their own labels, and nothing else."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the raters' lead sees: progress, quality, and disagreements to settle."""
+"""Pages for the raters' lead: progress, quality, and disagreements to settle."""
 
 import hashlib
 from collections.abc import Callable, Sequence

@@ -108,7 +108,7 @@ class _ResultPages:
         )
 
     def certificates(self, _: Request) -> Response:
-        """What was shown of judges, and whether it still holds."""
+        """Return the certificates, and whether each still holds."""
         return _json(self._results.certificates())
 
 

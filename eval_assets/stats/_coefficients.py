@@ -49,7 +49,7 @@ class Measure:
 
 
 class Coefficient(Protocol):
-    """What can be estimated and compared, with an interval."""
+    """A coefficient that can be estimated and compared, with an interval."""
 
     def by_row(self, ratings: Ratings) -> tuple[Measure, Integers]:
         """Return the coefficient of a matrix, and the kind of each row, -1 if it is left out."""

@@ -34,7 +34,7 @@ NORMAL_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the ends of an interval go by.
+    """Rule for the ends of an interval.
 
     Attributes:
         value: The estimate.

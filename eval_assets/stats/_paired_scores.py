@@ -161,7 +161,7 @@ def _centred_ranks(marginal: Floats) -> Floats:
 
 
 def _deviations(values: Floats) -> Positions:
-    """Values from their mean in each resample; 0, not float noise, where there is one value."""
+    """Values from their mean in each resample; 0, not float noise, if there is one value."""
 
     def deviations(marginal: Floats) -> Floats:
         mean = defined_ratio(weighted_sums(marginal, values), marginal.sum(axis=1))
@@ -207,7 +207,7 @@ class _Halving:
 
 
 def _halvings(codes: Integers) -> list[_Halving]:
-    """One for each bit, lowest first: where a pair of codes descends, one bit tells them apart."""
+    """One for each bit, lowest first: if a pair of codes descends, one bit tells them apart."""
     halvings = []
     for bit in range(int(codes.max(initial=0)).bit_length()):
         order = np.argsort(codes >> (bit + 1), kind="stable")

@@ -1,4 +1,4 @@
-"""What the profiles share: they print as a table and turn into a data frame."""
+"""Base of the profiles: they print as a table and convert to a data frame."""
 
 import math
 from typing import TYPE_CHECKING

@@ -21,7 +21,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class AlternativeAnnotatorTest:
-    """What the alternative-annotator test finds.
+    """Result of the alternative-annotator test.
 
     Attributes:
         winning_rate: Share omega of the tested raters whom the judge may replace, in [0, 1]; the

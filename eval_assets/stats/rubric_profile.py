@@ -156,7 +156,7 @@ _RATED, _AGREEMENT, _PAIRS, _EXACT, _NEAR, _RATINGS, _VALUES, _SQUARES, _APART =
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """What one question adds, of units with at least two ratings.
+    """Contribution of one question, from units with at least two ratings.
 
     Attributes:
         sums: What a unit with each pattern adds, shape (n_sums, n_patterns + 1); the last one is

@@ -59,7 +59,7 @@ def connect(
     """Open the database, wait while another process holds it, and close it whatever happens.
 
     Args:
-        path: The DuckDB file; made, with its folder and tables, where it does not exist.
+        path: The DuckDB file; made, with its folder and tables, if it does not exist.
         folder: Evaluation folder that the database must belong to; None to open any.
         wait_seconds: How long to wait for another process, which is said in the log meanwhile.
 

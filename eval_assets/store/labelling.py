@@ -1,4 +1,4 @@
-"""What people's labelling leaves in the database: decisions, history and quality."""
+"""Tables of labelling: decisions, history and quality."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

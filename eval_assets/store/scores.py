@@ -33,7 +33,7 @@ def write_judge_scores(
 
 
 def units_to_judge(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str]]:
-    """What judges are asked about: response_id, question_id, prompt and response."""
+    """Return the units that judges rate: response_id, question_id, prompt and response."""
     return connection.execute(
         """
         SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
@@ -56,7 +56,7 @@ def earlier_turns(
 
 
 def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge]) -> None:
-    """Do nothing where the stored scores are those of the judges that are declared.
+    """Raise StoreError if the stored scores belong to other judges than are declared.
 
     Raises:
         StoreError: If judges were added, taken out or changed since they were asked.
@@ -117,11 +117,11 @@ def value_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 
 
 def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """How much of each question each judge scored, as declared.
+    """Return how much of each question each judge scored.
 
     Returns:
         judge_id, question_id, n_asked (units there are), n_attempted (units with a row), n_ok,
-        n_budget_stopped and share_ok, the share of attempted units with a score; NaN where none
+        n_budget_stopped and share_ok, the share of attempted units with a score; NaN if none
         was attempted. Questions that are asked of no response are left out.
     """
     return connection.execute(

@@ -1,4 +1,4 @@
-"""What tuning starts from: rated responses with their judges' scores, and the split of each."""
+"""Inputs of tuning: rated responses with their judges' scores, and the split of each."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

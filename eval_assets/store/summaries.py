@@ -1,4 +1,4 @@
-"""What is derived from ratings in SQL: combined scores, means by slice, and disagreements."""
+"""Tables derived from ratings in SQL: combined scores, means by slice, and disagreements."""
 
 import duckdb
 import pandas as pd

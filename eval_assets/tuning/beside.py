@@ -1,4 +1,4 @@
-"""What a certificate shows beside its verdicts, and never instead of them."""
+"""Figures that a certificate shows beside its verdicts, and never instead of them."""
 
 import math
 
@@ -18,7 +18,7 @@ from eval_assets.tuning.rated import Floats, RatedUnits
 Figures = dict[str, object]
 
 ALT_TEST_EPSILON = 0.15
-"""What a judge's lower cost is worth beside skilled raters, as the test's authors propose."""
+"""Value of a judge's lower cost beside skilled raters, as the test's authors propose."""
 
 
 def figures_beside(train: RatedUnits, test: RatedUnits, scores: Floats) -> Figures:

@@ -39,7 +39,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search came to.
+    """Result of a search.
 
     Args:
         section: The best section, or the one that it started from.

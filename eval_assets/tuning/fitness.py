@@ -17,7 +17,7 @@ MIN_VARIED_GROUPS = 10
 
 @dataclass(frozen=True)
 class Fitness:
-    """What the test says of a judge beside people.
+    """Verdict of the test on a judge beside people.
 
     Attributes:
         verdict: `fit`, `unfit`, `undecided` or `not_evaluable`.

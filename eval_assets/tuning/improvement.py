@@ -30,7 +30,7 @@ MOST_SPEARMAN_LOST = 0.05
 
 @dataclass(frozen=True)
 class Improvement:
-    """What the test says of a candidate beside the judge as it stands.
+    """Verdict of the test on a candidate beside the judge as it stands.
 
     Attributes:
         verdict: `accepted`, `rejected`, `inconclusive`, `unchanged` or `not_evaluable`.

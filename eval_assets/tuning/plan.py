@@ -1,4 +1,4 @@
-"""What a reading of the test could show, before it is made and before anything is spent."""
+"""Power and cost of a reading of the test, before anything is spent."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ WORTHWHILE_GAIN = 0.05
 
 @dataclass(frozen=True)
 class Plan:
-    """What the next reading of a question's test could show of one candidate.
+    """Power of the next reading of a question's test for one candidate.
 
     Attributes:
         judge_id: The judge.

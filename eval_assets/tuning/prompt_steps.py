@@ -24,7 +24,7 @@ MOST_REMARKS = 40
 
 @dataclass(frozen=True)
 class Words:
-    """What people and the judge wrote about the answers of one question.
+    """Comments of people and of the judge on the answers to one question.
 
     Args:
         rationales: The judge's reasons by response.
@@ -40,7 +40,7 @@ class Words:
 
 @dataclass(frozen=True)
 class TunedSection:
-    """What tuning added to a judge's prompt on one question.
+    """Text that tuning added to a judge's prompt on one question.
 
     Args:
         section: The section; empty if nothing helped on dev.

@@ -32,7 +32,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What one reading says of one candidate on one question.
+    """Result of one reading for one candidate on one question.
 
     Args:
         version: The version that was read.

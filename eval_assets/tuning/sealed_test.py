@@ -24,7 +24,7 @@ from eval_assets.tuning.steps import TunedJudge
 
 @dataclass(frozen=True)
 class Background:
-    """What a certificate says of a question and its judges besides the test.
+    """Facts that a certificate states about a question and its judges besides the test.
 
     Args:
         margin: How far below people's figure a judge's may lie and still be fit.

@@ -60,7 +60,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Section:
-    """What a tuned prompt adds on one question.
+    """Additions of a tuned prompt on one question.
 
     Args:
         instructions: Instructions that were rewritten after reading disagreements.

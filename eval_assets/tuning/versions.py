@@ -11,7 +11,7 @@ from eval_assets.stats import MonotoneMap
 VersionStep = Literal[
     "declared", "calibration", "few_shot_examples", "judge_guidelines", "prompt_candidates", "jury"
 ]
-"""What made a version: nothing, a map alone, the last step that changed the prompt, or a jury."""
+"""Origin of a version: nothing, a map alone, the last step that changed the prompt, or a jury."""
 
 
 @dataclass(frozen=True)

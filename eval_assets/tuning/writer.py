@@ -1,4 +1,4 @@
-"""What the writer, a model that improves prompts, is asked, and how its replies are read."""
+"""Requests to the writer, a model that improves prompts, and the reading of its replies."""
 
 import json
 from collections.abc import Collection, Sequence

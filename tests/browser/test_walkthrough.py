@@ -34,7 +34,7 @@ MOST_BYTES = 120_000
 """Size of a picture; five of them are in the documentation."""
 
 Given = Mapping[tuple[str, str], str]
-"""What a rater of the sample gave, by response and question."""
+"""Ratings of one rater of the sample, by response and question."""
 
 
 def prepared(top: Path) -> Path:

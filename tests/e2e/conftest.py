@@ -122,12 +122,12 @@ class Evaluated:
         )
 
     def rows(self, query: str) -> list[tuple[object, ...]]:
-        """What the database answers."""
+        """Return the rows that the database answers with."""
         with connect(self.database) as connection:
             return connection.execute(query).fetchall()
 
     def splits(self) -> list[tuple[object, ...]]:
-        """What `judge_splits` holds: questions and the number of responses of each."""
+        """Return the questions of `judge_splits`, with the number of responses of each."""
         return self.rows("SELECT question_id, count(*) FROM judge_splits GROUP BY ALL ORDER BY ALL")
 
     def _write(self, name: str, by: str, given: str, prefix: str, ratings: Ratings) -> None:
@@ -160,7 +160,7 @@ def make(path: Path, humans: Sequence[Sequence[float]]) -> Evaluated:
 
 
 def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
-    """What each step that failed by a `dagster.Failure` said."""
+    """Return the message of each step that failed by a `dagster.Failure`."""
     return {
         str(event.step_key): event.step_failure_data.user_failure_data.description or ""
         for event in result.all_events

@@ -15,7 +15,7 @@ from tests.e2e.conftest import (
 )
 
 BOTH = [("clarity", N_RESPONSES), ("depth", N_RESPONSES)]
-"""What `judge_splits` holds where every question passes."""
+"""Rows of `judge_splits` if every question passes."""
 
 GATED = ("human_agreement", "judge_agreement")
 
@@ -232,7 +232,7 @@ def test_judges_that_were_exchanged_make_their_gate_stale_until_they_are_asked(
 
 @pytest.mark.parametrize("also", [[], ["rubric_questions"]], ids=["declared", "stored"])
 def test_a_scale_that_changed_makes_a_pass_stale(open_folder: Evaluated, also: list[str]) -> None:
-    """As soon as it is declared otherwise, and after the questions are stored anew."""
+    """As soon as it is declared otherwise, and after the questions are stored again."""
     open_folder.declare(scales={"clarity": "likert5", "depth": "{min: 1, max: 9}"})
     if also:
         assert open_folder.materialize(*also).success

@@ -90,7 +90,7 @@ def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[[], 
 
 
 def counted(folder: Path, what: str) -> int:
-    """What the ledger counts."""
+    """Return the counts of the ledger."""
     with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
         return int(connection.execute(f"SELECT {what} FROM attempts").fetchone()[0])  # noqa: S608 - counts below
 
@@ -101,7 +101,7 @@ def n_replies(folder: Path) -> int:
 
 
 def statuses(process: Started) -> list[str]:
-    """What a run that has ended well came to."""
+    """Return the result of a run that ended well."""
     output, _ = process.communicate(timeout=600)
     assert process.returncode == 0
     found: list[str] = json.loads(output)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def ledger_url(request: pytest.FixtureRequest) -> str | None:
-    """What EVAL_LEDGER holds: nothing, or the URL of a new database."""
+    """Return the value of EVAL_LEDGER: nothing, or the URL of a new database."""
     if request.param == "sqlite":
         return None
     server: Postgres = request.getfixturevalue("postgres")

@@ -159,7 +159,7 @@ def started(folder: Evaluated, *arguments: str) -> subprocess.Popen[str]:
 
 
 def told_until(run: subprocess.Popen[str], words: str) -> str:
-    """What a run tells up to the line with these words; all of it where none comes."""
+    """Return the output of a run up to the line with these words; all of it if none comes."""
     assert run.stdout is not None
     told = ""
     while words not in told and (line := run.stdout.readline()):

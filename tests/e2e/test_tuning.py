@@ -233,7 +233,7 @@ def test_every_judge_needs_ten_groups_in_train_and_twenty_in_the_test(
 
 
 def called(folder: Evaluated, command: object, *arguments: str) -> Result:
-    """What a command does in this process."""
+    """Run a command in this process."""
     return CliRunner().invoke(
         command,  # type: ignore[arg-type]
         [*arguments, "--data", str(folder.path)],

@@ -1,4 +1,4 @@
-"""What holds of stored ratings, whatever they are."""
+"""Invariants of stored ratings."""
 
 import math
 import random

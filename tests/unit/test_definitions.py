@@ -1,4 +1,4 @@
-"""What Dagster loads: of one evaluation folder, and of a folder of several."""
+"""Definitions that Dagster loads: of one evaluation folder, and of a folder of several."""
 
 import shutil
 from pathlib import Path

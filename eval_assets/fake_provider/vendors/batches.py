@@ -20,7 +20,7 @@ Phase: TypeAlias = Literal["working", "cancelling", "cancelled", "ended"]
 
 @dataclass(frozen=True, slots=True)
 class EntryResult:
-    """What became of one entry of a batch.
+    """Result of one entry of a batch.
 
     Args:
         custom_id: The caller's name for it.

@@ -15,7 +15,7 @@ _MOST_WAITS = 600
 
 
 class Budget:
-    """What may still be spent.
+    """Money that may still be spent.
 
     Before a request the most that it can cost is reserved; once its cost is known, the rest is
     released. Whatever happens, spending and reservations together stay within the limit. Of caps
@@ -121,7 +121,7 @@ class Budget:
 
 
 class Allowance:
-    """What one rating may reserve; its first request may have a share reserved already.
+    """Money that one rating may reserve; its first request may have a share reserved already.
 
     Args:
         budget: The budget.

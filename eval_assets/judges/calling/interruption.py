@@ -19,7 +19,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
-    """What becomes of a run that is told to end: the first signal lets requests in flight end.
+    """End of a run that is asked to stop: the first signal lets requests in flight finish.
 
     Args:
         clients: Clients of the run; more may be added.

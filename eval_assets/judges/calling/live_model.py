@@ -43,7 +43,7 @@ class LiveModel(Generic[Declared]):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What to know before its replies and costs are compared with another's, in sentences."""
+        """Cautions before its replies and costs are compared with another's, in sentences."""
         model = self.endpoint.model
         found = []
         if self.left_out:

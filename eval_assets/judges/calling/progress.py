@@ -1,4 +1,4 @@
-"""What to expect of a run before its first request, and how far it has come."""
+"""Estimates before a run's first request, and its progress."""
 
 import logging
 from collections.abc import Callable

@@ -123,7 +123,7 @@ class Subject:
 
 
 Remedy = Literal["retry", "adapt", "give_up", "stop"]
-"""What a failure calls for: to try again, at once in another form, to mark the unit, or to stop
+"""Response to a failure: to try again, at once in another form, to mark the unit, or to stop
 asking the model."""
 
 
@@ -178,7 +178,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
 
 
 Answer = Reply | RequestFailed
-"""What came of a request."""
+"""Outcome of a request."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What is known of models by name: capabilities, prices, families and lifecycle."""
+"""Models by name: capabilities, prices, families and lifecycle."""

@@ -1,4 +1,4 @@
-"""What a failed request calls for, whichever vendor it failed at."""
+"""Responses to failed requests, the same for all vendors."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -21,12 +21,12 @@ if TYPE_CHECKING:  # each takes a second to load, and a run may need only one
 
 _NO_MONEY_KINDS = ("insufficient_quota", "billing", "spend_limit")
 _NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")
-"""What error types and codes, and messages if these say nothing, contain when only paying helps.
+"""Words in error types and codes, and in messages if these say nothing, when only paying helps.
 "Quota" and "billing" in a message mean nothing: ordinary rate limits mention both."""
 
 _FILTERED = ("content_filter", "content filter", "content management policy", "content policy")
 _MODERATED = ("moderation", "flagged", "usage policy", "safety", "prompt injection", *_FILTERED)
-"""What a vendor's filter says with status 400, and with 403, which also means a key's rights."""
+"""Words of a vendor's filter with status 400, and with 403, which also means a key's rights."""
 
 _HOPELESS = (401, 402, 403, 404)
 """Wrong key, no money, no permission, no such model: all requests to it would fail alike."""

@@ -26,7 +26,7 @@ _FAULTS = (
     TypeError,
     ValueError,
 )
-"""What an expression in a template may raise; `{{ 1 / 0 }}` is one."""
+"""Errors that an expression in a template may raise, such as `{{ 1 / 0 }}`."""
 
 
 class PromptError(ValueError):

@@ -1,4 +1,4 @@
-"""What another tool's export holds, in the words of an evaluation folder."""
+"""Contents of another tool's export, in the terms of an evaluation folder."""
 
 import json
 import math

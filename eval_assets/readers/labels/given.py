@@ -19,7 +19,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "guideline_hash": ("guideline_hash",),
     "details": ("details",),
 }
-"""What a label says beside its unit, with the columns under which it is accepted."""
+"""Fields of a label beside its unit, with the columns under which each is accepted."""
 
 GivenLabel = Mapping[str, object]
 """A label of a form that nests them: `response_id`, `question_id` and some of `FIELDS`."""

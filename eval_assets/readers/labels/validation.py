@@ -31,7 +31,7 @@ from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 from eval_assets.rubric import RubricQuestion
 
 UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
-"""What no two ratings share."""
+"""Columns that are unique together among ratings."""
 
 _ROUND = re.compile("[1-9][0-9]{0,3}")
 _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

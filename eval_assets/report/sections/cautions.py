@@ -1,4 +1,4 @@
-"""What a reader should know before relying on a figure."""
+"""Cautions before relying on a figure."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the judges cost, by judge and model."""
+"""Cost by judge and model."""
 
 import math
 

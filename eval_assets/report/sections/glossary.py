@@ -1,4 +1,4 @@
-"""What each number of the report means."""
+"""Glossary: the meaning of each number of the report."""
 
 from eval_assets.report._document import Card, Definition, Definitions, Section
 from eval_assets.report.data import ReportData
@@ -15,7 +15,7 @@ _GLOSSARY = (
     Definition(
         "A^HH by chance",
         "The A^HH of raters who give each value as often as they do now, but to any response. It "
-        "is high where one value is given most of the time; only what A^HH has beyond it is "
+        "is high if one value is given most of the time; only what A^HH has beyond it is "
         "agreement about the responses.",
         "ahh-by-chance",
     ),
@@ -44,7 +44,7 @@ _GLOSSARY = (
     ),
     Definition(
         "Gwet's AC1 and AC2",
-        "Agreement beyond chance like kappa, but steadier where one value is given most of the "
+        "Agreement beyond chance like kappa, but steadier if one value is given most of the "
         "time. AC2 counts near misses as partial agreement.",
         "gwets-ac1-and-ac2",
     ),

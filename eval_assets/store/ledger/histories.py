@@ -1,4 +1,4 @@
-"""What happened and cannot be computed again, beside requests and replies."""
+"""Events that cannot be computed again, beside requests and replies."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,19 +26,19 @@ HistoryTable = Literal[
 
 @dataclass(frozen=True)
 class DualJudgement:
-    """What two judges say of a query's documents; a row of `dual_judgements`.
+    """Scores of two judges for a query's documents; a row of `dual_judgements`.
 
     Args:
         query_id: Number of the query.
         query: The query.
         expected_docs: Ids of the documents.
-        judge1_score: First judge's score of each document, in [0, 1]; None where there is none.
+        judge1_score: First judge's score of each document, in [0, 1]; None if there is none.
         judge2_score: Likewise the second's.
-        judge1_model: The first judge's model; None where it scored no document.
+        judge1_model: The first judge's model; None if it scored no document.
         judge2_model: Likewise the second's.
         kappa: Cohen's kappa of scores above 0.5 against the rest; None where undefined.
-        kappa_reason: Why there is no kappa; None where there is one.
-        status: `success` where every score is there, `error` where none is, else `partial`.
+        kappa_reason: Why there is no kappa; None if there is one.
+        status: `success` if every score is there, `error` if none is, else `partial`.
         created_at: When, UTC.
     """
 

@@ -1,4 +1,4 @@
-"""What was spent, by whom and when, and what is in flight."""
+"""Spending by judge and time, and requests in flight."""
 
 from collections.abc import Collection
 from datetime import UTC, date, datetime

@@ -1,4 +1,4 @@
-"""What a database holds of an earlier ledger, or of the time before there was one, taken over."""
+"""Takeover of an earlier ledger, or of calls stored before there was one, from a database."""
 
 import json
 from datetime import UTC, datetime

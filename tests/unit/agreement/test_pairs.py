@@ -1,4 +1,4 @@
-"""What two judges have in common, on scores whose figures are worked out by hand."""
+"""Agreement of two judges, on scores whose figures are worked out by hand."""
 
 import math
 from collections.abc import Sequence

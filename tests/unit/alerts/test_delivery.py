@@ -18,7 +18,7 @@ class Line:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name for people."""
         return self.id
 
     def send(self, alert: Alert) -> str:

@@ -1,4 +1,4 @@
-"""What the checks on judging decide; that they run on real assets is tried in tests/e2e."""
+"""Decisions of the checks on judging; that they run on real assets is tested in tests/e2e."""
 
 from datetime import date
 from pathlib import Path

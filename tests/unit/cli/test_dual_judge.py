@@ -1,4 +1,4 @@
-"""What `eval-assets dual-judge` refuses, before anything is asked."""
+"""`eval-assets dual-judge` refuses misuse before anything is asked."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the lead's pages and commands start from: the files as they are now."""
+"""Inputs of the lead's pages and commands: the files as they are now."""
 
 from pathlib import Path
 

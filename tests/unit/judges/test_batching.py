@@ -54,7 +54,7 @@ def test_a_batch_is_submitted_waited_for_and_collected_by_later_runs(
     provider.log.clear()
     assert judge_all(units(10), BY_BATCH).scores == done.scores
     assert provider.log.n_received == 0
-    # The replies are those of live calls, and so a switch between the two asks nothing anew.
+    # The replies are those of live calls, and so a switch between the two asks nothing again.
     assert [s.score for s in judge_all(units(10)).scores] == [s.score for s in done.scores]
     assert provider.log.n_received == 0
 

@@ -1,4 +1,4 @@
-"""What a section says, read from its blocks."""
+"""Text of a section, read from its blocks."""
 
 from collections.abc import Iterator, Sequence
 

@@ -18,7 +18,7 @@ SECRET = "s3cret"  # noqa: S105 - made up
 
 
 class BrokenError(Exception):
-    """What the store raises if the results cannot be read."""
+    """The error that the store raises if the results cannot be read."""
 
 
 def client(

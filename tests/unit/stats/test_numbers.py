@@ -1,4 +1,4 @@
-"""What data scientists hold, taken in; and when two numbers are one value."""
+"""Inputs as data scientists hold them, and when two numbers are one value."""
 
 import math
 from decimal import Decimal

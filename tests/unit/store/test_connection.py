@@ -55,7 +55,7 @@ def held_by_another_process(
 
 
 def refusal(path: Path, *, wait_seconds: float = 0) -> str:
-    """What is said of a database that cannot be opened: always one line with its path."""
+    """Return the message about a database that cannot be opened: one line with its path."""
     with pytest.raises(StoreError) as raised, connect(path, wait_seconds=wait_seconds):
         pass
     told = str(raised.value)

@@ -1,4 +1,4 @@
-"""What pairs of judges say, stored and read back; the view `ground_truth`."""
+"""Scores of pairs of judges, stored and read back; the view `ground_truth`."""
 
 import math
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What tuning starts from, read from the tables."""
+"""Inputs of tuning, read from the tables."""
 
 import duckdb
 import numpy as np

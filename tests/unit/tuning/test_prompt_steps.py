@@ -1,4 +1,4 @@
-"""What is added to a prompt comes from train, and stays only if it helps on dev."""
+"""Additions to a prompt come from train, and stay only if they help on dev."""
 
 import json
 from collections.abc import Sequence

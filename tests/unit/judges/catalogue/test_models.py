@@ -1,4 +1,4 @@
-"""What is known of models by name."""
+"""Models by name."""
 
 from datetime import date, timedelta
 

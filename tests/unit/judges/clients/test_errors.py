@@ -1,4 +1,4 @@
-"""What failed requests call for, by the bodies that the vendors send."""
+"""Responses to failed requests, by the bodies that the vendors send."""
 
 import time
 from email.utils import formatdate

@@ -1,4 +1,4 @@
-"""What the judges cost; a cost that nobody knows is undefined."""
+"""Cost of the judges; a cost that nobody knows is undefined."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What was settled, and judges' figures with and without what was left out."""
+"""Settled responses, and judges' figures with and without what was left out."""
 
 import pandas as pd
 

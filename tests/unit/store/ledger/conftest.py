@@ -72,7 +72,7 @@ def failed(key: str, **fields: Any) -> Attempt:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def given(request: pytest.FixtureRequest) -> str | None:
-    """What EVAL_LEDGER holds: nothing, or the URL of a new database."""
+    """Return the value of EVAL_LEDGER: nothing, or the URL of a new database."""
     if request.param == "sqlite":
         return None
     server: Postgres = request.getfixturevalue("postgres")

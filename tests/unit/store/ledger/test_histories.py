@@ -1,4 +1,4 @@
-"""What happened and cannot be computed again: kept, and read back as it was."""
+"""Events that cannot be computed again are kept, and read back as they were."""
 
 import math
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What was spent, and what counts towards budgets."""
+"""Spending, and the part of it that counts towards budgets."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
