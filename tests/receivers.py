@@ -72,18 +72,28 @@ def mailbox(*, refusing: int = 0) -> Iterator[Received]:
             received.mails.append(message_from_bytes(content))
             return "250 OK"
 
+    listening = threading.Event()
     loop = asyncio.new_event_loop()
-    start = loop.create_server(lambda: SMTP(Keeps(), loop=loop), host="127.0.0.1", port=0)
-    server = loop.run_until_complete(start)
-    port = server.sockets[0].getsockname()[1]
-    received.address = f"mailto://127.0.0.1:{port}?from=eval@example.org&to=anna@example.org"
-    thread = threading.Thread(target=loop.run_forever)
+
+    async def serve(ending: asyncio.Event) -> None:
+        server = await loop.create_server(
+            lambda: SMTP(Keeps(), loop=loop), host="127.0.0.1", port=0
+        )
+        port = server.sockets[0].getsockname()[1]
+        received.address = f"mailto://127.0.0.1:{port}?from=eval@example.org&to=anna@example.org"
+        listening.set()
+        await ending.wait()
+        server.close()
+        await server.wait_closed()
+
+    # All in the thread: a test with a browser has a running loop of its own in this one.
+    ending = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve(ending)))
     thread.start()
+    listening.wait()
     try:
         yield received
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(ending.set)
         thread.join()
-        server.close()
-        loop.run_until_complete(server.wait_closed())
         loop.close()

@@ -9,8 +9,8 @@ import pandas as pd
 
 from eval_assets.agreement import HumanMeasures, measure_humans
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
-from eval_assets.cli.gates import gate_json
 from eval_assets.cli.options import scale_option
+from eval_assets.cli.results import gate_json
 from eval_assets.cli.tables import print_gates, print_humans, print_table
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome

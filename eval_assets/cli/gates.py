@@ -1,22 +1,20 @@
 """`eval-assets gates`: each gate's verdict on the data and minimums as they are now."""
 
 import json
-import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, assert_never
 from xml.etree import ElementTree as ET
 
 import click
 
-from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
+from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED
 from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.pull_request import comment, decide, read_base
+from eval_assets.cli.results import gate_json, stored_certificates
 from eval_assets.cli.tables import print_gates
 from eval_assets.gates import GateOutcome, GateVerdict
-from eval_assets.interpretation import figure_text
 from eval_assets.readers import read_evaluation, source_fingerprints
-from eval_assets.report import escape_markdown
 from eval_assets.store import connect, judge_gates
 
 Format = Literal["table", "json", "markdown", "junit"]
@@ -31,15 +29,25 @@ Format = Literal["table", "json", "markdown", "junit"]
     type=click.Choice(["table", "json", "markdown", "junit"]),
     default="table",
     show_default=True,
-    help="markdown for a pull request, junit for a build server.",
+    help="markdown for a pull request, with certificates; junit for a build server.",
+)
+@click.option(
+    "--base",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What --format json printed on the base of a pull request, to say what changed and "
+    "whether it should be held up.",
 )
 @click.option("--json", "form", flag_value="json", help="Short for --format json.")
-def gates(data: Path, database: Path | None, form: Format) -> int:
+def gates(data: Path, database: Path | None, form: Format, base: Path | None) -> int:
     """Say whether judges may be tuned: each gate's state, interval, and reason or remedy.
 
     Nothing is materialized: stored figures are compared with the minimums declared now. The exit
     code is 3 if a gate is closed, stale or was never measured.
+
+    With --base it is 3 only if a gate that was open is closed by more than noise, and 4 if a gate
+    is closed for another reason.
     """
+    before = read_base(base) if base else None
     evaluation = read_evaluation(data)
     with connect(database_of(data, database), folder=data) as connection:
         outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
@@ -49,65 +57,22 @@ def gates(data: Path, database: Path | None, form: Format) -> int:
         case "json":
             click.echo(json.dumps([gate_json(outcome) for outcome in outcomes], indent=2))
         case "markdown":
-            click.echo(_markdown(evaluation.name, outcomes))
+            certificates = stored_certificates(data, database_of(data, database))
+            click.echo(comment(evaluation.name, outcomes, certificates=certificates, base=before))
         case "junit":
             click.echo(_junit(evaluation.name, outcomes))
         case _:
             assert_never(form)
+    if before is not None:
+        return _CODES[decide(outcomes, before)]
     return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE
 
 
-def gate_json(outcome: GateOutcome) -> dict[str, object]:
-    """Return an outcome in the types of JSON; undefined is null."""
-    verdicts = [asdict(verdict) for verdict in _verdicts(outcome)]
-    return {
-        "gate": outcome.gate,
-        "severity": outcome.severity,
-        "is_closed": outcome.is_closed,
-        "reason": outcome.reason,
-        "verdicts": [
-            {
-                name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in verdict.items()
-            }
-            for verdict in verdicts
-        ],
-    }
+_CODES = {"pass": DONE, "fail": GATE_CLOSED, "cannot tell": CANNOT_TELL}
 
 
 def _verdicts(outcome: GateOutcome) -> tuple[GateVerdict, ...]:
     return (outcome.overall, *outcome.questions)
-
-
-def _markdown(name: str, outcomes: Sequence[GateOutcome]) -> str:
-    """Return a table of the gates, and one of their questions, in GitHub's Markdown."""
-    closed = [outcome.gate for outcome in outcomes if outcome.is_closed]
-    verdict = f"closed: {', '.join(closed)}" if closed else "open"
-    rows = [
-        (
-            outcome.gate,
-            "closed" if outcome.is_closed else "open",
-            verdict.question_id or "all questions",
-            verdict.verdict.replace("_", " "),
-            figure_text(verdict.value, limits=[verdict.minimum]),
-            _interval(verdict),
-            f"{verdict.minimum:g}",
-            verdict.reason,
-        )
-        for outcome in outcomes
-        for verdict in _verdicts(outcome)
-    ]
-    head = ("gate", "state", "question", "verdict", "value", "95 % interval", "minimum", "reason")
-    lines = [head, ("---",) * len(head), *(map(escape_markdown, row) for row in rows)]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"### {escape_markdown(name)}: gates {verdict}\n\n{table}"
-
-
-def _interval(verdict: GateVerdict) -> str:
-    if math.isnan(verdict.low + verdict.high):
-        return ""
-    ends = (figure_text(end, limits=[verdict.minimum]) for end in (verdict.low, verdict.high))
-    return " to ".join(ends)
 
 
 def _junit(name: str, outcomes: Sequence[GateOutcome]) -> str:

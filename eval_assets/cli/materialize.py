@@ -22,7 +22,7 @@ from filelock import FileLock
 from eval_assets.assets.automation import names_before
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
-from eval_assets.cli.gates import gate_json
+from eval_assets.cli.results import gate_json
 from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import definitions_of
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome

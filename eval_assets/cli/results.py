@@ -1,11 +1,13 @@
 """Stored results in the types of JSON, for `serve` and `mcp`."""
 
 import json
+import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from eval_assets.agreement import irr_result
-from eval_assets.cli.gates import gate_json
+from eval_assets.gates import GateOutcome
 from eval_assets.readers import read_evaluation, source_fingerprints
 from eval_assets.store import connect, human_ratings, judge_gates, read_table
 
@@ -48,6 +50,24 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
         rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
     plain = rows.astype(object).where(rows.notna(), None).to_dict("records")
     return [{str(name): _plain(name, value) for name, value in row.items()} for row in plain]
+
+
+def gate_json(outcome: GateOutcome) -> dict[str, object]:
+    """Return an outcome in the types of JSON; undefined is null."""
+    verdicts = [asdict(verdict) for verdict in (outcome.overall, *outcome.questions)]
+    return {
+        "gate": outcome.gate,
+        "severity": outcome.severity,
+        "is_closed": outcome.is_closed,
+        "reason": outcome.reason,
+        "verdicts": [
+            {
+                name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in verdict.items()
+            }
+            for verdict in verdicts
+        ],
+    }
 
 
 def _plain(name: object, value: object) -> object:

@@ -1,0 +1,206 @@
+"""Gates and certificates as a comment on a pull request, and whether it should be held up.
+
+A change that only adds noise must not be held up: whoever lands it could do nothing about it. So a
+closed gate holds it up only if its interval lies below the minimum and, if the base is known, the
+gate was open there and the interval lies below that of the base. Two 95 % intervals of equal truth
+lie apart less than once in a hundred times.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from eval_assets.gates import GateOutcome, GateVerdict
+from eval_assets.interpretation import figure_text
+from eval_assets.report import escape_markdown
+
+Decision = Literal["pass", "fail", "cannot tell"]
+
+_NOTICED = 0.0005
+"""Least change of a figure that is listed: figures are shown with three decimals."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """The gates of the branch that a pull request goes to.
+
+    Args:
+        gates: As `eval-assets gates --format json` prints them.
+    """
+
+    gates: Sequence[Mapping[str, Any]]
+
+    def gate(self, name: str) -> Mapping[str, Any] | None:
+        """Return a gate, or None if the base has none of this name."""
+        return next((gate for gate in self.gates if gate["gate"] == name), None)
+
+    def verdict(self, verdict: GateVerdict) -> Mapping[str, Any] | None:
+        """Return the base's verdict on the same figure."""
+        gate = self.gate(verdict.gate)
+        found = gate["verdicts"] if gate else []
+        return next((each for each in found if each["question_id"] == verdict.question_id), None)
+
+
+def read_base(path: Path) -> Base:
+    """Read the gates of the base.
+
+    Raises:
+        UsageError: If the file does not hold them.
+    """
+    try:
+        gates = json.loads(path.read_text("utf-8"))
+        known = {each["gate"]: each["is_closed"] for each in gates}
+        whole = all(v["question_id"] or v.keys() >= _NEEDED for g in gates for v in g["verdicts"])
+    except (ValueError, TypeError, KeyError):
+        whole, known = False, {}
+    if not whole or not known:
+        raise click.UsageError(
+            f"{path} does not hold the gates of the base. Write it there: "
+            "eval-assets gates --format json"
+        )
+    return Base(gates)
+
+
+_NEEDED = {"question_id", "value", "low"}
+
+
+def decide(outcomes: Sequence[GateOutcome], base: Base | None) -> Decision:
+    """Return whether a pull request passes, fails, or the data cannot tell.
+
+    Args:
+        outcomes: Outcome of every gate on the pull request's data.
+        base: The gates before it; None if they are not known.
+    """
+    closed = [outcome for outcome in outcomes if outcome.is_closed]
+    if not closed:
+        return "pass"
+    return "fail" if any(_is_to_blame(outcome, base) for outcome in closed) else "cannot tell"
+
+
+def comment(
+    name: str,
+    outcomes: Sequence[GateOutcome],
+    *,
+    certificates: Sequence[Mapping[str, Any]] = (),
+    base: Base | None = None,
+) -> str:
+    """Return the comment in GitHub's Markdown.
+
+    Args:
+        name: Name of the evaluation.
+        outcomes: Outcome of every gate.
+        certificates: Rows of `judge_certificates`.
+        base: The gates before the pull request; None if they are not known.
+    """
+    closed = [outcome.gate for outcome in outcomes if outcome.is_closed]
+    verdict = f"closed: {', '.join(closed)}" if closed else "open"
+    parts = [f"### {escape_markdown(name)}: gates {verdict}", _gates(outcomes)]
+    if certificates:
+        parts += ["#### Certificates", _certificates(certificates)]
+    if base is not None:
+        changes = list(_changes(outcomes, base))
+        parts += [
+            "#### Against the base",
+            "\n".join(f"- {line}" for line in changes) or "No figure changed.",
+        ]
+        if closed:
+            parts.append(_why(decide(outcomes, base)))
+    return "\n\n".join(parts)
+
+
+def _is_to_blame(outcome: GateOutcome, base: Base | None) -> bool:
+    """Return whether a closed gate shows more than noise, and did not stand closed before."""
+    now = outcome.overall
+    if not now.high < now.minimum:
+        return False
+    before = base.gate(outcome.gate) if base else None
+    if before is None:
+        return True
+    [was] = [each for each in before["verdicts"] if each["question_id"] is None]
+    return not before["is_closed"] and was["low"] is not None and now.high < was["low"]
+
+
+def _why(decision: Decision) -> str:
+    if decision == "fail":
+        return "A gate that was open is closed, by more than noise: this holds up the pull request."
+    return (
+        "A gate is closed, but it was before, or the figures are no further apart than noise puts "
+        "them: this does not hold up the pull request."
+    )
+
+
+def _gates(outcomes: Sequence[GateOutcome]) -> str:
+    rows = [
+        (
+            outcome.gate,
+            "closed" if outcome.is_closed else "open",
+            verdict.question_id or "all questions",
+            verdict.verdict.replace("_", " "),
+            _figure(verdict.value, verdict),
+            _interval(verdict),
+            f"{verdict.minimum:g}",
+            verdict.reason,
+        )
+        for outcome in outcomes
+        for verdict in (outcome.overall, *outcome.questions)
+    ]
+    head = ("gate", "state", "question", "verdict", "value", "95 % interval", "minimum", "reason")
+    return _table(head, rows)
+
+
+def _certificates(rows: Sequence[Mapping[str, Any]]) -> str:
+    head = ("judge", "question", "fit to stand in for a rater", "better by tuning", "remark")
+    return _table(
+        head,
+        [
+            (
+                str(row["judge_id"]),
+                str(row["question_id"]),
+                *(str(row[kind] or "not asked").replace("_", " ") for kind in _KINDS),
+                f"stale: {row['stale_because']}" if row["stale_because"] else row["reason"] or "",
+            )
+            for row in rows
+        ],
+    )
+
+
+_KINDS = ("fitness", "improvement")
+
+
+def _changes(outcomes: Sequence[GateOutcome], base: Base) -> Iterator[str]:
+    """Yield a line for every state and figure that is not that of the base."""
+    for outcome in outcomes:
+        before = base.gate(outcome.gate)
+        if before is None:
+            yield f"{outcome.gate} is new"
+            continue
+        if before["is_closed"] != outcome.is_closed:
+            yield f"**{outcome.gate} is {'closed' if outcome.is_closed else 'open'} now**"
+        for now in (outcome.overall, *outcome.questions):
+            was = base.verdict(now)
+            old = math.nan if was is None or was["value"] is None else float(was["value"])
+            if math.isnan(old) and math.isnan(now.value):
+                continue
+            if not abs(old - now.value) < _NOTICED:
+                question = escape_markdown(now.question_id or "all questions")
+                yield f"{outcome.gate}, {question}: {_figure(old, now)} → {_figure(now.value, now)}"
+
+
+def _figure(value: float, verdict: GateVerdict) -> str:
+    return figure_text(value, limits=[verdict.minimum])
+
+
+def _interval(verdict: GateVerdict) -> str:
+    if math.isnan(verdict.low + verdict.high):
+        return ""
+    return f"{_figure(verdict.low, verdict)} to {_figure(verdict.high, verdict)}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ("---",) * len(head), *(tuple(map(escape_markdown, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,163 @@
+"""The files in deploy/: three services on PostgreSQL, started as the units start them."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import string
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.conftest import clean_environment
+from tests.postgres import Postgres
+
+pytestmark = pytest.mark.slow
+
+TOP = Path(__file__).parents[2]
+DEPLOY = TOP / "deploy"
+PROGRAMS = Path(sys.executable).parent
+SERVICES = ("code", "webserver", "daemon")
+LONGEST_SECONDS = 600
+"""How long a condition may take before the test gives up, on a machine that is busy."""
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+class Deployment:
+    """The services on a folder of their own, started with the commands of the systemd units."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        given = dict(
+            line.split("=", 1)
+            for line in (DEPLOY / "environment.example").read_text().splitlines()
+            if line and not line.startswith("#")
+        )
+        self.environment = given | {
+            name: value.replace("/srv/eval-assets", str(folder))
+            for name, value in given.items()
+            if value.startswith("/srv/")
+        }
+        self.environment |= {"DAGSTER_POSTGRES_URL": database, "CODE_PORT": str(free_port())}
+        home = folder / "dagster"
+        home.mkdir(parents=True, exist_ok=True)
+        for name in ("dagster.yaml", "workspace.yaml"):
+            shutil.copy(DEPLOY / name, home)
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        """Start all services, and wait until the UI has loaded the assets."""
+        for service in SERVICES:
+            with (self.folder / f"{service}.log").open("ab") as output:
+                self.processes.append(
+                    subprocess.Popen(
+                        self._command(service),
+                        cwd=self.folder,
+                        env=clean_environment() | self.environment,
+                        stdout=output,
+                        stderr=output,
+                        start_new_session=True,
+                    )
+                )
+        self.wait(self._is_loaded)
+
+    def stop(self) -> None:
+        """Stop them as systemd does."""
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGINT)
+            process.wait()
+        self.processes = []
+
+    def ask(self, query: str) -> Any:
+        """Return what the webserver answers."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/graphql",
+            data=json.dumps({"query": query}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request) as reply:  # noqa: S310
+            return json.load(reply)["data"]
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Wait until a condition holds, as long as all services run."""
+        deadline = time.monotonic() + LONGEST_SECONDS
+        while not condition():
+            for service, process in zip(SERVICES, self.processes, strict=True):
+                assert process.poll() is None, (self.folder / f"{service}.log").read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+
+    def _command(self, service: str) -> list[str]:
+        unit = (DEPLOY / "systemd" / f"eval-assets-{service}.service").read_text()
+        [command] = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+        filled = string.Template(command).substitute(self.environment)
+        filled = filled.replace("/opt/eval-assets/.venv/bin", str(PROGRAMS))
+        return filled.replace("--port 3000", f"--port {self.port}").split()
+
+    def _is_loaded(self) -> bool:
+        location = "locationEntries{locationOrLoadError{__typename}}"
+        query = f"{{workspaceOrError{{... on Workspace{{{location}}}}}}}"
+        try:
+            entries = self.ask(query)["workspaceOrError"]["locationEntries"]
+        except (urllib.error.URLError, ConnectionError):
+            return False
+        found = [entry["locationOrLoadError"] for entry in entries]
+        return found == [{"__typename": "RepositoryLocation"}]
+
+
+@contextmanager
+def deployed(folder: Path, database: str) -> Iterator[Deployment]:
+    """Yield the running services."""
+    deployment = Deployment(folder, database)
+    deployment.start()
+    try:
+        yield deployment
+    finally:
+        deployment.stop()
+
+
+def test_the_services_start_on_postgresql_and_know_the_jobs_of_each_evaluation(
+    tmp_path: Path, postgres: Postgres
+) -> None:
+    ignored = shutil.ignore_patterns("out", "ledger*")
+    shutil.copytree(TOP / "data" / "sample", tmp_path / "data" / "sample", ignore=ignored)
+    with deployed(tmp_path, postgres.new_database()) as deployment:
+        jobs = "repositories{jobs{name}}"
+        location = f"locationEntries{{locationOrLoadError{{... on RepositoryLocation{{{jobs}}}}}}}"
+        [entry] = deployment.ask(f"{{workspaceOrError{{... on Workspace{{{location}}}}}}}")[
+            "workspaceOrError"
+        ]["locationEntries"]
+    [repository] = entry["locationOrLoadError"]["repositories"]
+    assert {"evaluate", "sample_evaluate", "sample_score"} <= {
+        job["name"] for job in repository["jobs"]
+    }
+
+
+def test_the_compose_file_starts_what_the_units_start() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    for service in SERVICES:
+        unit = (DEPLOY / "systemd" / f"eval-assets-{service}.service").read_text()
+        [command] = re.findall(r"^ExecStart=(?:\S+/)(\S+ \S+)", unit, re.MULTILINE)
+        assert compose[service]["command"].startswith(command), service
+        assert "DAGSTER_POSTGRES_URL" in compose[service]["environment"]
+    files = (DEPLOY / "Dockerfile").read_text()
+    copied = re.findall(r"^COPY (?:--\S+ )?(.*) \S+$", files, re.MULTILINE)
+    assert all((TOP / name).exists() for line in copied for name in line.split())
