@@ -1,0 +1,211 @@
+"""docs/operating.md, done in Dagster's UI: a closed gate, its alerts, mended labels, recovery."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.header import decode_header, make_header
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.conftest import new_context
+from tests.e2e.conftest import clean_environment
+from tests.receivers import Received, mailbox, webhook
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.slow
+
+TOP = Path(__file__).parents[2]
+GUIDE = TOP / "docs" / "operating.md"
+PICTURES = TOP / "docs" / "images"
+MOST_BYTES = 150_000
+LONGEST_SECONDS = 900
+"""How long a condition may take before the test gives up, on a machine that is busy."""
+
+GATES = ("human_agreement/human_a_hh", "human_agreement/human_alpha")
+
+
+def await_that(condition: Callable[[], object], process: "subprocess.Popen[bytes]") -> None:
+    """Wait until a condition holds, as long as the UI runs."""
+    deadline = time.monotonic() + LONGEST_SECONDS
+    while not condition():
+        assert process.poll() is None, "the UI has ended"
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+
+
+class Ui:
+    """`make ui` as a process of its own, on a copy of two evaluations.
+
+    Args:
+        folder: Where the copy is made.
+        environment: Variables that name the channels of alerts.
+    """
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.data = folder / "data"
+        for name in ("Makefile", ".venv", "pyproject.toml", "constraints.txt"):
+            (folder / name).symlink_to(TOP / name)
+        for name in ("dagster.yaml", "workspace.yaml"):
+            shutil.copy(TOP / name, folder)
+        for name in ("sample", "contested"):
+            ignored = shutil.ignore_patterns("out", "ledger*")
+            shutil.copytree(TOP / "data" / name, self.data / name, ignore=ignored)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}"
+        self.log = folder / "log"
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(
+                ["make", "ui", f"PORT={port}"],
+                cwd=folder,
+                env=clean_environment() | environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        await_that(self.is_ready, self.process)
+
+    def is_ready(self) -> bool:
+        """Whether the code location is loaded."""
+        query = "{workspaceOrError{... on Workspace{locationEntries{loadStatus}}}}"
+        try:
+            entries = self.ask(query)["workspaceOrError"]["locationEntries"]
+        except (urllib.error.URLError, ConnectionError):
+            return False
+        return [entry["loadStatus"] for entry in entries] == ["LOADED"]
+
+    def ask(self, query: str) -> Any:
+        """Return what the UI's own interface answers."""
+        request = urllib.request.Request(  # noqa: S310 - loopback
+            f"{self.address}/graphql",
+            data=json.dumps({"query": query}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request) as reply:  # noqa: S310
+            return json.load(reply)["data"]
+
+    def ended_runs(self) -> list[str]:
+        """Return the states of all runs that have ended, latest first."""
+        runs = self.ask("{runsOrError{... on Runs{results{status}}}}")["runsOrError"]["results"]
+        return [run["status"] for run in runs if run["status"] in {"SUCCESS", "FAILURE"}]
+
+    def end(self) -> None:
+        """End it as an operator does, with TERM."""
+        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.wait()
+
+
+@contextmanager
+def user_interface(folder: Path, posts: Received, mails: Received) -> Iterator[Ui]:
+    """Yield the UI, whose alerts go to the two receivers."""
+    channels = {"EVAL_ALERT_WEBHOOK": posts.address, "EVAL_ALERT_URLS": mails.address}
+    ui = Ui(folder, channels)
+    try:
+        yield ui
+    finally:
+        ui.end()
+
+
+def picture(page: "Page", name: str, folder: Path) -> None:
+    """Take a picture, for the documentation if EVAL_ASSETS_PICTURES is set."""
+    path = (PICTURES if os.environ.get("EVAL_ASSETS_PICTURES") else folder) / f"{name}.png"
+    page.screenshot(path=path)
+    assert path.stat().st_size < MOST_BYTES
+    assert (PICTURES / path.name).exists()
+    assert f"images/{name}.png" in GUIDE.read_text("utf-8")
+
+
+def materialize_all(page: "Page", ui: Ui) -> str:
+    """Click on "Materialize all" in the lineage and return how the run ended."""
+    n_before = len(ui.ended_runs())
+    page.goto(f"{ui.address}/asset-groups")
+    page.get_by_role("button", name="Materialize all").click()
+    await_that(lambda: len(ui.ended_runs()) > n_before, ui.process)
+    return ui.ended_runs()[0]
+
+
+def states(posts: Received) -> list[tuple[str, str, str]]:
+    """Return evaluation, subject and state of every alert that was posted."""
+    alerts = [json.loads(body) for body in posts.bodies]
+    return [(alert["evaluation"], alert["subject"], alert["state"]) for alert in alerts]
+
+
+def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
+    tmp_path: Path, browser: "Browser"
+) -> None:
+    context = new_context(browser, viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    with (
+        webhook(refusing=1) as posts,
+        mailbox(refusing=1) as mails,
+        user_interface(tmp_path, posts, mails) as ui,
+    ):
+        for name in ("sample", "contested"):
+            page.goto(f"{ui.address}/locations/eval_assets/sensors/{name}_check_alerts")
+            page.locator("label:has(input[type=checkbox])").first.click()
+            page.wait_for_function("document.querySelector('input[type=checkbox]').checked")
+
+        assert materialize_all(page, ui) == "FAILURE"
+        closed(page, ui, tmp_path)
+        await_that(lambda: (len(posts.bodies), len(mails.mails)) == (2, 2), ui.process)
+        contested = "autonomy-and-agency-contested"
+        failed = [(contested, gate, "failed") for gate in GATES]
+        assert states(posts) == failed
+        alert = json.loads(posts.bodies[0])
+        assert alert["run_url"].startswith(f"{ui.address}/runs/")
+        assert alert["questions"] == ["respects_autonomy", "coercion_free"]
+
+        shutil.copy(ui.data / "sample" / "labels.csv", ui.data / "contested")
+        assert materialize_all(page, ui) == "SUCCESS"
+        await_that(lambda: (len(posts.bodies), len(mails.mails)) == (4, 4), ui.process)
+        passed = [(contested, gate, "passed") for gate in GATES]
+        assert states(posts) == failed + passed
+        subjects = [str(make_header(decode_header(mail["Subject"]))) for mail in mails.mails]
+        assert subjects[-1] == f"{contested}: {GATES[1]} passed (was failed)"
+        recovered(page, ui, tmp_path)
+    context.close()
+
+
+def closed(page: "Page", ui: Ui, folder: Path) -> None:
+    """What the pages show while the gate is closed."""
+    page.goto(f"{ui.address}/asset-groups")
+    for group in ("sample_agreement", "contested_agreement"):
+        page.get_by_text(group, exact=True).first.wait_for()
+    picture(page, "ui-lineage", folder)
+
+    open_checks(page, ui)
+    page.get_by_text("0.703 is below the minimum 0.75").first.wait_for()
+    page.get_by_text("This is a blocking asset check").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    picture(page, "ui-check", folder)
+
+    page.goto(f"{ui.address}/assets/contested/judge_splits?view=events")
+    page.get_by_text("Not run. Gate human_").first.wait_for()
+    picture(page, "ui-blocked", folder)
+
+
+def open_checks(page: "Page", ui: Ui) -> None:
+    """Open the checks of human_agreement as a person does, by the tab: its address opens empty."""
+    page.goto(f"{ui.address}/assets/contested/human_agreement")
+    page.get_by_text("Latest materialization").first.wait_for()
+    page.get_by_text("Checks", exact=True).first.click()
+
+
+def recovered(page: "Page", ui: Ui, folder: Path) -> None:
+    """What the pages show after the labels were given again."""
+    open_checks(page, ui)
+    page.get_by_text("0.879 reaches the minimum 0.75").first.wait_for()
+    picture(page, "ui-recovered", folder)
