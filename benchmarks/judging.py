@@ -61,7 +61,7 @@ def table() -> str:
     with serving(latency_seconds=0.5) as environ:
         documents = _five_documents(environ)
     with serving(latency_seconds=0.1) as environ:
-        shared = _shared_ledgers(environ)
+        shared = list(_shared_ledgers(environ))
     return markdown([*_throughput(_best(bare), _best(whole)), *shared, documents])
 
 
@@ -217,6 +217,7 @@ def _bare(environ: dict[str, str], units: list[Unit]) -> Cost:
         async with openai.AsyncOpenAI(
             api_key="sk-benchmark",
             base_url=environ["OPENAI_BASE_URL"],
+            max_retries=0,
             timeout=None,  # connecting takes long when all begin at once
         ) as client:
             in_flight = asyncio.Semaphore(N_IN_FLIGHT)
