@@ -85,6 +85,7 @@ PARALLEL = {
     "certificates": "materialized, and listed by the command",
     "declared": "the types of declared keys, and the judges that are declared",
     "evaluation": "the noun, and how its file is read",
+    "every_eval_ever": "written, and read as another tool's export",
     "fake_provider": "the server, and the command that starts it",
     "files": "given files, read, and as assets that Dagster does not make",
     "gates": "the rule, its verdicts in the store, its asset checks, its command",

@@ -1,9 +1,12 @@
-"""`eval-assets export`: a stored table as CSV, JSON Lines or Parquet."""
+"""`eval-assets export`: a stored table, or all ratings in a form that other programs read."""
 
 import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+import duckdb
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import (
@@ -16,10 +19,22 @@ from eval_assets.cli.options import (
     put_file,
 )
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.store import ExportFormat, connect, export_table, table_names
+from eval_assets.readers import read_evaluation, write_files
+from eval_assets.report import evaluation_events, evaluation_records
+from eval_assets.store import (
+    ExportFormat,
+    all_ratings,
+    connect,
+    export_table,
+    grouped_responses,
+    measured_at,
+    table_names,
+)
+
+_EVENTS, _RECORDS = "opentelemetry", "every-eval-ever"
 
 
-@click.command(short_help="Write a stored table as CSV, JSON Lines or Parquet.")
+@click.command(short_help="Write a stored table, or all ratings for other programs.")
 @click.argument("table")
 @format_option
 @output_option
@@ -32,10 +47,18 @@ def export(
 
     Every table and view can be named; `hij_combined_scores` has the nine columns of a
     combined_scores.csv, with one row per response and rater.
+
+    TABLE may also be `opentelemetry`: all ratings by people and judges as events
+    gen_ai.evaluation.result in lines of OTLP JSON; or `every-eval-ever`: records of that schema,
+    written into the folder that --output names. `eval-assets import` reads both.
     """
-    if table not in table_names():
-        raise click.UsageError(f"There is no table {table}. Tables: {', '.join(table_names())}.")
-    check_output(form, output)
+    names = (*table_names(), _EVENTS, _RECORDS)
+    if table not in names:
+        raise click.UsageError(f"There is no table {table}. Tables: {', '.join(names)}.")
+    if table == _RECORDS and output is None:
+        raise click.UsageError("These are several files: name a folder with --output.")
+    if table not in (_EVENTS, _RECORDS):
+        check_output(form, output)
     path = database_of(data, database)
     if not path.exists():
         remedy = f"Run eval-assets run --data {data}"
@@ -43,6 +66,49 @@ def export(
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "rows"
         with connect(path, folder=data) as connection:
-            export_table(connection, table, made, form=form)
+            if table == _RECORDS and output is not None:
+                for written in write_files(output, _records(connection, data)):
+                    click.echo(f"wrote {written}")
+                return DONE
+            if table == _EVENTS:
+                made.write_text(_events(connection, data), "utf-8")
+            else:
+                export_table(connection, table, made, form=form)
         put_file(made, output)
     return DONE
+
+
+def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
+    """Return all ratings as events."""
+    evaluation = read_evaluation(data)
+    responses = grouped_responses(connection)
+    groups = dict(zip(responses["response_id"], responses["group_id"], strict=True))
+    lines = evaluation_events(
+        all_ratings(connection),
+        evaluation.rubric,
+        groups,
+        name=evaluation.name,
+        at=_measured_at(connection),
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, str]:
+    """Return the files of all systems' logs, by their paths."""
+    evaluation = read_evaluation(data)
+    return dict(
+        evaluation_records(
+            all_ratings(connection),
+            grouped_responses(connection),
+            evaluation.rubric,
+            name=evaluation.name,
+            at=_measured_at(connection),
+        )
+    )
+
+
+def _measured_at(connection: duckdb.DuckDBPyConnection) -> datetime:
+    """Return when the gates were last evaluated, or else now."""
+    given = measured_at(connection)
+    when = datetime.fromisoformat(given) if given else datetime.now(tz=UTC)
+    return when.replace(tzinfo=when.tzinfo or UTC)

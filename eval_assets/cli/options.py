@@ -58,7 +58,7 @@ def output_option(command: Command) -> Command:
     """Add `--output`, the file that rows are exported to."""
     return click.option(
         "--output",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=click.Path(path_type=Path),
         help="File to write; Parquet needs one.  [default: the terminal]",
     )(command)
 

@@ -7,6 +7,7 @@ from eval_assets.store.connection import (
     set_aside,
     transaction,
 )
+from eval_assets.store.every_rating import all_ratings, grouped_responses, measured_at
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
 from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
@@ -119,6 +120,7 @@ __all__ = [
     "SqlLedger",
     "StoreError",
     "Worker",
+    "all_ratings",
     "append_history",
     "background_of",
     "columns_of",
@@ -137,6 +139,7 @@ __all__ = [
     "export_ledger",
     "export_table",
     "generated_answers",
+    "grouped_responses",
     "history_of",
     "human_ratings",
     "import_fingerprint",
@@ -148,6 +151,7 @@ __all__ = [
     "judge_ratings",
     "judged_models",
     "judged_units",
+    "measured_at",
     "models_returned",
     "open_ledger",
     "open_seal",

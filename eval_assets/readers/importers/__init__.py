@@ -10,6 +10,7 @@ from eval_assets.readers.importers import (
     braintrust,
     chat,
     deepeval,
+    every_eval_ever,
     hugging_face,
     inspect_ai,
     label_studio,
@@ -17,6 +18,7 @@ from eval_assets.readers.importers import (
     langsmith,
     lm_eval,
     mlflow,
+    open_telemetry,
     openai_evals,
     phoenix,
     potato,
@@ -38,6 +40,8 @@ class Source(Protocol):
 
 
 SOURCES: dict[str, Source] = {
+    "every-eval-ever": every_eval_ever,
+    "opentelemetry": open_telemetry,
     "label-studio": label_studio,
     "argilla": argilla,
     "prodigy": prodigy,

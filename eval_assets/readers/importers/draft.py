@@ -84,9 +84,10 @@ def _evaluation(imported: Imported, *, name: str) -> str:
 
 def _scale(imported: Imported, question: str) -> dict[str, object]:
     """Return scale and level of a question, as evaluation.yaml has them."""
-    scale = imported.questions[question].scale
-    if scale is not None:
-        return {"scale": declared(scale)}
+    given = imported.questions[question]
+    if given.scale is not None:
+        level = {"level": given.level} if given.level else {}
+        return {"scale": declared(given.scale), **level}
     by_people = [r for (_, name, _), (r, _) in imported.ratings.items() if name == question]
     by_judges = [s for (_, name, _), (s, _) in imported.scores.items() if name == question]
     return drafted_scale(by_people or by_judges)

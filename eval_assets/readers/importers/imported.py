@@ -5,10 +5,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from eval_assets.readers.formats.table import as_text, plain
-from eval_assets.scale import Scale
+from eval_assets.scale import Level, Scale
 
 Record = Mapping[str, Any]
 
@@ -23,10 +23,12 @@ class Question:
     Args:
         text: What raters were asked; the name if the export does not say.
         scale: Its scale; None to guess it from the ratings.
+        level: Level of measurement; None for the scale's own.
     """
 
     text: str
     scale: Scale | None = None
+    level: str | None = None
 
 
 @dataclass
@@ -105,6 +107,23 @@ class Imported:
             if response_id not in self.responses:
                 self.notes["responses are rated, but the export does not hold their texts"] += 1
                 self.add_response(response_id, prompt="", response="")
+
+
+def question_of(name: str, text: object, *, scale: object, level: object) -> Question:
+    """Return a question as our own exports describe it; without a scale if they do not.
+
+    Examples:
+        >>> question_of("q", None, scale='{"low": 0, "high": 1}', level=None).scale
+        Scale(low=0, high=1, values=None, words=None)
+    """
+    asked = text_of(text) or name
+    try:
+        ends = json.loads(str(scale))
+        tuples = {key: tuple(ends[key]) for key in ("values", "words") if ends.get(key)}
+        found = Scale(low=ends["low"], high=ends["high"], **tuples)
+    except (ValueError, TypeError, KeyError):
+        return Question(asked)
+    return Question(asked, found, str(level) if level in get_args(Level) else None)
 
 
 def rating_of(value: object) -> str | None:

@@ -443,7 +443,67 @@ CHAT: Json = [
     }
 ]
 
+EVERY_EVAL_EVER: Json = [
+    {
+        "schema_version": "0.3.0",
+        "evaluation_id": "trial/acme/m1/1767225600",
+        "model_id": "acme/m1",
+        "evaluation_name": "quality",
+        "sample_id": f"q{place}",
+        "interaction_type": "single_turn",
+        "input": {"raw": "Why?", "reference": []},
+        "output": {"raw": [text]},
+        "answer_attribution": [
+            {
+                "turn_idx": 0,
+                "source": "output.raw",
+                "extracted_value": text,
+                "extraction_method": "llm_judge",
+                "is_terminal": True,
+            }
+        ],
+        "evaluation": {"score": place, "is_correct": bool(place)},
+    }
+    for place, text in enumerate(["Because.", "Dunno."])
+]
+
+OPENTELEMETRY: Json = [
+    {
+        "resourceLogs": [
+            {
+                "scopeLogs": [
+                    {
+                        "scope": {"name": "evaluator"},
+                        "logRecords": [
+                            {
+                                "eventName": "gen_ai.evaluation.result",
+                                "attributes": [
+                                    {
+                                        "key": "gen_ai.evaluation.name",
+                                        "value": {"stringValue": "Relevance"},
+                                    },
+                                    {
+                                        "key": "gen_ai.evaluation.score.value",
+                                        "value": {"doubleValue": score},
+                                    },
+                                    {
+                                        "key": "gen_ai.response.id",
+                                        "value": {"stringValue": f"chatcmpl-{place}"},
+                                    },
+                                ],
+                            }
+                            for place, score in enumerate([0.25, 1.0])
+                        ],
+                    }
+                ]
+            }
+        ]
+    }
+]
+
 EXPORTS: dict[str, tuple[str, Json]] = {
+    "every-eval-ever": ("jsonl", EVERY_EVAL_EVER),
+    "opentelemetry": ("jsonl", OPENTELEMETRY),
     "label-studio": ("json", LABEL_STUDIO),
     "label-studio-min": ("json", LABEL_STUDIO_MIN),
     "argilla": ("json", ARGILLA),
