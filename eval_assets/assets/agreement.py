@@ -1,5 +1,6 @@
 """Agreement between humans, between judges, and of judges with humans."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -81,6 +82,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         data_version=data_version_in(table),
         metadata={
             **table,
+            "dagster/column_lineage": _lineage(folder, table, human_labels="value"),
             **_overall_figures(measures.agreement, ["a_hh", "alpha", "exact_agreement"]),
             "n_raters": int(measures.agreement["n_raters"].iloc[0]),
             "agreement": rows_as_metadata(measures.agreement, _HUMAN_COLUMNS),
@@ -119,6 +121,7 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         data_version=data_version_in(table),
         metadata={
             **table,
+            "dagster/column_lineage": _lineage(folder, table, judge_scores="score"),
             **_overall_figures(by_question, ["alpha", "kappa_micro"]),
             "judge_set_fingerprint": str(measures["judge_set_fingerprint"].iloc[0]),
             "agreement": rows_as_metadata(by_question, _JUDGE_COLUMNS),
@@ -169,6 +172,9 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
         data_version=data_version_in(table),
         metadata={
             **table,
+            "dagster/column_lineage": _lineage(
+                folder, table, human_labels="value", judge_scores="score"
+            ),
             "agreement": rows_as_metadata(measures.agreement, _JUDGE_HUMAN_COLUMNS),
             "judge_minus_people": intervals(
                 _bars(measures.agreement, "a_ha_above_people"), marks={"as people": 0.0}, sign="+"
@@ -284,6 +290,39 @@ def _overall_figures(rows: pd.DataFrame, names: list[str]) -> dict[str, float | 
     """Return overall figures as metadata, which Dagster plots over time; undefined is None."""
     overall = rows[rows["scope"] == "overall"].iloc[0]
     return {name: or_none(overall[name]) for name in names}
+
+
+def _lineage(
+    folder: EvaluationFolder,
+    table: Mapping[str, dg.TableSchema | int | str],
+    **values: str,
+) -> dg.TableColumnLineage:
+    """Return which columns each column of a table of figures is made from.
+
+    Args:
+        folder: The evaluation.
+        table: Metadata of the table, with its columns.
+        values: The column with the values that are compared, by the table that it is in.
+    """
+    schema = table["dagster/column_schema"]
+    columns = (
+        [column.name for column in schema.columns] if isinstance(schema, dg.TableSchema) else []
+    )
+    return dg.TableColumnLineage(
+        {
+            name: [
+                dg.TableColumnDep(folder.key(source), name if name == "question_id" else value)
+                for source, value in values.items()
+            ]
+            for name in columns
+            if name not in {"scope", "judge_id"}
+        }
+        | {
+            name: [dg.TableColumnDep(folder.key("judge_scores"), name)]
+            for name in columns
+            if name == "judge_id"
+        }
+    )
 
 
 def _by_question(
