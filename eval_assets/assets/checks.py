@@ -204,7 +204,9 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:
     """Judges of one family, and judges of the family of a model that they judge."""
     models = [judge.model for judge in evaluation.judges if judge.model]
     findings = [
-        Finding(f"{' and '.join(members)} are both of {family}: their agreement says less")
+        Finding(
+            f"{' and '.join(members)} are both of {family}, so their agreement is weaker evidence"
+        )
         for family, members in shared_family(models, overrides=evaluation.capabilities).items()
     ]
     for judge in models:

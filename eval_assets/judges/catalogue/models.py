@@ -188,7 +188,7 @@ def shared_family(models: Iterable[str], *, overrides: Mapping[str, Any]) -> dic
     """Return the families that several of the models belong to, with these models.
 
     Raters of one family share errors, and a judge favours answers of its own family: their
-    agreement says less. A model of unknown family is a family of its own.
+    agreement is weaker evidence. A model of unknown family is a family of its own.
 
     Examples:
         >>> shared_family(["gpt-6-luna", "claude-haiku-5-5", "gpt-4o"], overrides={})

@@ -92,7 +92,7 @@ def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> No
     texts = [each.text for each in dependences(twins, ["claude-haiku-4-5", "gpt-4o-mini"])]
 
     assert texts == [
-        "gpt-6-luna and gpt-4o are both of openai: their agreement says less",
+        "gpt-6-luna and gpt-4o are both of openai, so their agreement is weaker evidence",
         "gpt-6-luna judges gpt-4o-mini, of openai like itself: it may favour it",
         "gpt-4o judges gpt-4o-mini, of openai like itself: it may favour it",
     ]
