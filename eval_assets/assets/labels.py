@@ -48,7 +48,9 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             )
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "human_labels"))
-            responses = response_keys(connection, further=evaluation.filter_columns)
+            responses = response_keys(
+                connection, further=(*evaluation.filter_columns, "response_text")
+            )
         labels = read_labels(evaluation, responses)
         for note in labels.notes:
             logger.info(note)

@@ -33,6 +33,10 @@ from eval_assets.rubric import RubricQuestion
 UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
 """Columns that are unique together among ratings."""
 
+_LONGEST_CELL = 30_000
+"""Characters of a cell from which on a spreadsheet may have cut it."""
+
+_RARE = re.compile(r"[^\x00-\x7f]|\?")
 _ROUND = re.compile("[1-9][0-9]{0,3}")
 _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -77,6 +81,7 @@ def checked_labels(
     responses = units.responses(given.units.responses)
     questions = units.questions(given.units.questions, responses)
     units.note_unknown(findings, given.units, responses=responses, questions=questions)
+    _note_other_text(findings, given, units, responses)
     cells = read_ratings(given.text("rating"), has_decimal_commas=table.has_decimal_commas)
     skipped = _skipped(findings, given)
     _note_no_rater(findings, given, rated=~cells.blank, skipped=skipped)
@@ -146,6 +151,33 @@ def labels_frame(columns: Mapping[str, Iterable[object]]) -> pd.DataFrame:
 def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.object_]:
     """Return the id at each position, None if it has none."""
     return np.array([*ids, None], dtype=object)[np.maximum(positions, UNKNOWN)]
+
+
+def _note_other_text(
+    findings: Findings, given: GivenLabels, units: Units, responses: PositionArray
+) -> None:
+    """Note rows that show another text than the response has: somebody rated that one."""
+    header = given.table.header_of("response_text")
+    if header is None or "response_text" not in units.table:
+        return
+    stored, given_texts = units.table["response_text"].tolist(), given.table.text(header)
+    rated, answered = (per_distinct(texts, _words_of) for texts in (given_texts, stored))
+    differs = [
+        at >= 0 and bool(text) and len(text) < _LONGEST_CELL and text != answered[at]
+        for text, at in zip(rated, responses, strict=True)
+    ]
+
+    def describe(row: int) -> WhatAndRemedy:
+        found, known = shown(given_texts[row]), shown(stored[responses[row]])
+        what = f"{found} is not the text of the response, which is {known}"
+        return what, "Restore the response that was rated, or remove the rating"
+
+    findings.add(np.array(differs, dtype=bool), header, describe)
+
+
+def _words_of(text: str | None) -> str:
+    """Return a text as it compares: spreadsheets change line ends, blanks and rare letters."""
+    return " ".join(_RARE.sub("", (text or "").lstrip("'")).split())
 
 
 def _note_no_rater(

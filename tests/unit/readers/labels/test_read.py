@@ -762,3 +762,26 @@ def test_a_long_file_is_read_in_seconds(write: Write) -> None:
     assert given.ratings["value"].mean() == 3.0
     assert given.ratings["source"].iloc[-1] == "labels.csv:200001"
     assert seconds < 10
+
+
+def test_a_rating_of_another_text_under_the_same_id_is_refused(
+    write: Write, reported: Reported
+) -> None:
+    responses = (
+        "response_id,prompt_text,response_text,model_name\n"
+        'a1,Why?,It is caf\u00e9 time.,m\na2,Why?,No reason.,m\na3,Why?,"Two\nlines",m\n'
+    )
+    text = (
+        "response_id,response_text,rater_id,question_id,rating\n"
+        "a1,It is caf? time. ,r1,helpfulness,4\n"
+        "a2,Some reason.,r1,helpfulness,4\n"
+        "a2,,r2,helpfulness,4\n"
+        'a3,"Two\r\nlines",r1,helpfulness,4\n'
+    )
+    folder = write({"responses.csv": responses, "labels.csv": text})
+
+    [problem] = reported(lambda: labels(folder))
+    assert problem == (
+        'labels.csv:3:response_text: "Some reason." is not the text of the response, which is '
+        '"No reason.". Restore the response that was rated, or remove the rating.'
+    )
