@@ -76,7 +76,6 @@ class Ui:
                 stderr=output,
                 start_new_session=True,
             )
-        await_that(self.is_ready, self.process)
 
     def is_ready(self) -> bool:
         """Whether the code location is loaded."""
@@ -104,7 +103,8 @@ class Ui:
 
     def end(self) -> None:
         """End it as an operator does, with TERM."""
-        os.killpg(self.process.pid, signal.SIGTERM)
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
         self.process.wait()
 
 
@@ -114,6 +114,7 @@ def user_interface(folder: Path, posts: Received, mails: Received) -> Iterator[U
     channels = {"EVAL_ALERT_WEBHOOK": posts.address, "EVAL_ALERT_URLS": mails.address}
     ui = Ui(folder, channels)
     try:
+        await_that(ui.is_ready, ui.process)
         yield ui
     finally:
         ui.end()

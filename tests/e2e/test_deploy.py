@@ -127,8 +127,8 @@ class Deployment:
 def deployed(folder: Path, database: str) -> Iterator[Deployment]:
     """Yield the running services."""
     deployment = Deployment(folder, database)
-    deployment.start()
     try:
+        deployment.start()
         yield deployment
     finally:
         deployment.stop()
