@@ -18,6 +18,7 @@ from eval_assets.assets import (
     alerting,
     certificates,
     checks,
+    drift,
     files,
     gates,
     generation,
@@ -38,6 +39,7 @@ from eval_assets.readers import evaluations_in, read_evaluation
 MODULES = (
     agreement,
     certificates,
+    drift,
     files,
     generation,
     inputs,
@@ -106,7 +108,7 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     return dg.Definitions(
         assets=located,
         asset_checks=dg.load_asset_checks_from_modules(
-            [gates, checks, alerting], asset_key_prefix=prefix
+            [gates, checks, drift, alerting], asset_key_prefix=prefix
         ),
         jobs=_jobs(before, everything, tuning=[before]),
         sensors=[

@@ -16,7 +16,7 @@ from annotated_types import MinLen
 from eval_assets.declared import Name, NotNegative, Text, set_by_reader
 from eval_assets.human_raters import Labelling
 from eval_assets.models import Price
-from eval_assets.operation import Alerts, Schedule, is_owner
+from eval_assets.operation import Alerts, Drift, Schedule, is_owner
 from eval_assets.problems import Fault, raise_faults
 from eval_assets.raters import Generator, Judge, Staged
 from eval_assets.rubric import RubricQuestion
@@ -112,6 +112,7 @@ class Evaluation:
         owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
         schedule: When everything runs again by itself.
         alerts: Which changes are reported.
+        drift: How live judges are watched for changes; None to judge nothing again.
         executive_summary: Who writes a summary of the report; None for no summary.
 
     Raises:
@@ -139,6 +140,7 @@ class Evaluation:
     owners: tuple[Text, ...] = ()
     schedule: Schedule = field(default_factory=Schedule)
     alerts: Alerts = field(default_factory=Alerts)
+    drift: Drift | None = None
     executive_summary: ExecutiveSummary | None = None
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 from zoneinfo import available_timezones
 
-from eval_assets.declared import Name
+from eval_assets.declared import Count, Name, NotNegative, Positive
 from eval_assets.problems import Fault, raise_faults
 
 AlertSeverity = Literal["warn", "error"]
@@ -47,6 +47,21 @@ class Schedule:
             what = f'"{self.timezone}" is not a time zone'
             faults.append(Fault(("timezone",), what, "Write one such as Europe/Berlin or UTC"))
         raise_faults(faults)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How live judges are watched: they rate a frozen set of answers again and again.
+
+    Args:
+        anchors: Answers that each judge rates again on each question, one of each group.
+        every_days: Days from one round to the next; a run that comes earlier asks nothing.
+        max_usd: The most that a round may cost; None for the run's budget.
+    """
+
+    anchors: Count = 50
+    every_days: Positive = 7.0
+    max_usd: NotNegative | None = None
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ PARALLEL = {
     "assignments": "made and read",
     "certificates": "materialized, and listed by the command",
     "declared": "the types of declared keys, and the judges that are declared",
+    "drift": "figured in agreement/, read from the store, materialized",
     "evaluation": "the noun, and how its file is read",
     "every_eval_ever": "written, and read as another tool's export",
     "fake_provider": "the server, and the command that starts it",

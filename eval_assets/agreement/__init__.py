@@ -1,6 +1,14 @@
 """Agreement measured on stored ratings: of humans, of judges, of both, as gates judge it."""
 
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
+from eval_assets.agreement.drift import (
+    TOTAL_SIGNIFICANCE,
+    MeanScores,
+    choose_anchors,
+    drift_row,
+    drift_significance,
+    moved_judges,
+)
 from eval_assets.agreement.evidence import alpha_levels, judge_gates, measures_version
 from eval_assets.agreement.humans import HumanMeasures, measure_humans
 from eval_assets.agreement.irr import irr_result
@@ -35,6 +43,7 @@ __all__ = [
     "MIDDLE",
     "PROMPT_DIFFERENCE",
     "RESPONSE_DIFFERENCE",
+    "TOTAL_SIGNIFICANCE",
     "Coded",
     "Finding",
     "HumanMeasures",
@@ -44,12 +53,16 @@ __all__ = [
     "JudgeVerdict",
     "JudgedUnits",
     "LongRatings",
+    "MeanScores",
     "PairMeasures",
     "RaterKind",
     "Stage",
     "StageChange",
     "Validation",
     "alpha_levels",
+    "choose_anchors",
+    "drift_row",
+    "drift_significance",
     "history_rows",
     "irr_result",
     "judge_gates",
@@ -61,6 +74,7 @@ __all__ = [
     "measure_pairs",
     "measure_slices",
     "measures_version",
+    "moved_judges",
     "next_stage",
     "pair_kappa",
     "rater_patterns",

@@ -10,6 +10,8 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 
+from eval_assets.agreement import moved_judges
+from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.plots import Bar, intervals
@@ -24,6 +26,7 @@ from eval_assets.assets.tuning import judge_versions
 from eval_assets.store import (
     background_of,
     copy_ledger,
+    current_drift,
     current_judges,
     evidence_today,
     prompt_sources,
@@ -95,7 +98,9 @@ def tuned_judge_evaluation(
     )
 
 
-@dg.asset(group_name="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation])
+@dg.asset(
+    group_name="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation, judge_drift]
+)
 def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Which judge may be used for which question, how sure that is, and whether it still holds."""
     with clear_failures():
@@ -105,6 +110,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             readings = {q.id: readings_of(ledger, q.id) for q in evaluation.rubric}
             units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
             sources = prompt_sources(connection)
+            moved = moved_judges(current_drift(connection))
             rows = [
                 row
                 for question in evaluation.rubric
@@ -113,6 +119,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                     evidence_today(connection, ledger, units, question.id),
                     today=datetime.now(tz=UTC),
                     sources=sources,
+                    moved=moved,
                     left_out=""
                     if question.id in open_questions
                     else "the question no longer passes the gates",

@@ -30,6 +30,7 @@ class Unit:
         prompt_text: What the system was asked.
         response_text: What it answered; may be empty.
         history: What was asked and answered in each turn before, oldest first.
+        first_replicate: Number of the first replicate that counts; another one asks again.
     """
 
     response_id: str
@@ -37,6 +38,7 @@ class Unit:
     prompt_text: str
     response_text: str
     history: tuple[tuple[str, str], ...] = ()
+    first_replicate: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class JudgingPlan:
         return combine(
             [
                 self._readings.get((unit.response_id, unit.question.id, replicate), _NOT_ASKED)
-                for replicate in range(judge.replicates)
+                for replicate in self._replicates(unit)
             ],
             response_id=unit.response_id,
             question_id=unit.question.id,
@@ -115,7 +117,7 @@ class JudgingPlan:
 
     def call_keys(self, unit: Unit) -> tuple[str, ...]:
         """Return the keys of all requests about a unit, of those that may follow included."""
-        firsts = [self.request(unit, k) for k in range(self.client.model.declared.replicates)]
+        firsts = [self.request(unit, k) for k in self._replicates(unit)]
         return tuple(each.key for one in firsts for each in (one, _stricter(one, unit)))
 
     def request(self, unit: Unit, replicate: int) -> ModelRequest:
@@ -135,9 +137,7 @@ class JudgingPlan:
 
     async def look_up(self, units: Sequence[Unit]) -> None:
         """Read what the ledger holds for some units, and count the rest as pending."""
-        ratings = [
-            (unit, k) for unit in units for k in range(self.client.model.declared.replicates)
-        ]
+        ratings = [(unit, k) for unit in units for k in self._replicates(unit)]
         requests = [self.request(unit, replicate) for unit, replicate in ratings]
         replies = await self.client.stored_replies([request.key for request in requests])
         readings = [
@@ -165,6 +165,11 @@ class JudgingPlan:
             else:
                 self.n_from_ledger += 1
                 self.keep(unit, replicate, reading)
+
+    def _replicates(self, unit: Unit) -> range:
+        """Return the numbers of a unit's replicates."""
+        first = unit.first_replicate
+        return range(first, first + self.client.model.declared.replicates)
 
     async def _rate(self, rating: PendingRating, reservations: JointReservations) -> bool:
         """Ask for one rating, as far as the budget allows, and keep what came of it."""

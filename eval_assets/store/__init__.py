@@ -7,6 +7,7 @@ from eval_assets.store.connection import (
     set_aside,
     transaction,
 )
+from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
 from eval_assets.store.every_rating import all_ratings, grouped_responses, measured_at
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
 from eval_assets.store.generated import generated_answers
@@ -67,6 +68,7 @@ from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
     earlier_turns,
+    judge_fingerprints,
     judged_models,
     score_coverage,
     status_counts,
@@ -121,6 +123,7 @@ __all__ = [
     "StoreError",
     "Worker",
     "all_ratings",
+    "anchor_candidates",
     "append_history",
     "background_of",
     "columns_of",
@@ -132,6 +135,7 @@ __all__ = [
     "costs_of",
     "costs_of_prompts",
     "count_rows",
+    "current_drift",
     "current_judges",
     "data_version",
     "earlier_turns",
@@ -147,6 +151,7 @@ __all__ = [
     "is_current",
     "is_imported",
     "judge_costs",
+    "judge_fingerprints",
     "judge_gates",
     "judge_ratings",
     "judged_models",
@@ -174,6 +179,7 @@ __all__ = [
     "response_keys",
     "score_coverage",
     "scored_conversations",
+    "scores_around",
     "scores_of_responses",
     "set_aside",
     "single_judge",

@@ -421,6 +421,42 @@ CREATE TABLE IF NOT EXISTS tuned_judges (
     stale_because VARCHAR
 );
 
+-- Answers that a live judge rates again and again: frozen, one of each group.
+CREATE TABLE IF NOT EXISTS drift_anchors (
+    judge_id VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,          -- of the judge: another one has other anchors
+    question_id VARCHAR NOT NULL,
+    rubric VARCHAR NOT NULL,               -- SHA-256 of the question as it was asked
+    response_id VARCHAR NOT NULL,
+    prompt_text VARCHAR NOT NULL,
+    response_text VARCHAR NOT NULL,
+    score DOUBLE NOT NULL,                 -- when they were frozen
+    frozen_at TIMESTAMPTZ NOT NULL
+);
+
+-- What each round of judging the anchors again says of a judge on a question.
+CREATE TABLE IF NOT EXISTS judge_drift (
+    judge_id VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    rubric VARCHAR NOT NULL,
+    round INTEGER NOT NULL,                -- from 1
+    judged_at TIMESTAMPTZ NOT NULL,
+    n_anchors BIGINT NOT NULL,             -- with both scores
+    n_moved BIGINT NOT NULL,               -- with another score than when they were frozen
+    shift DOUBLE,                          -- mean score now minus then, of the anchors
+    shift_low DOUBLE, shift_high DOUBLE,   -- interval at the round's level
+    p_value DOUBLE,                        -- of the sign-flip test
+    level DOUBLE NOT NULL,                 -- two-sided; those of all rounds and tests add up to .05
+    n_before BIGINT NOT NULL,              -- other answers judged before the anchors were frozen
+    mean_before DOUBLE,
+    n_since BIGINT NOT NULL,               -- other answers judged since
+    mean_since DOUBLE,
+    score_change DOUBLE,                   -- mean_since - mean_before: shift of it is the judge
+    verdict VARCHAR NOT NULL,              -- 'stable', 'moved' or 'not_evaluable'
+    reason VARCHAR NOT NULL
+);
+
 -- What live judges said of rated units with each prompt that a version of them has or had.
 CREATE TABLE IF NOT EXISTS tuned_judge_scores (
     judge_id VARCHAR NOT NULL,

@@ -16,12 +16,13 @@ EvidenceNow = Callable[[Reading, str], Evidence | None]
 judge any more."""
 
 
-def certificate_rows(
+def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     readings: Sequence[Reading],
     evidence_now: EvidenceNow,
     *,
     today: datetime,
     sources: Collection[str],
+    moved: Collection[str] = (),
     left_out: str = "",
 ) -> list[Row]:
     """Return rows of `judge_certificates` of one question.
@@ -34,6 +35,7 @@ def certificate_rows(
         evidence_now: What certificates would rest on today.
         today: The present.
         sources: Ids of everything that prompts are made from and that nobody has withdrawn.
+        moved: Judges that score their anchors otherwise than they did.
         left_out: Why the question may not be tuned on now; empty if it may.
     """
     in_order = sorted((each for each in readings if each.rows), key=lambda r: (r.seal, r.number))
@@ -56,6 +58,7 @@ def certificate_rows(
                 _superseded(judge, number, reading, in_order),
                 left_out,
                 _withdrawn(version, sources),
+                "it scores the same answers otherwise than it did" if judge in moved else "",
                 stale_because(
                     _evidence(certificate),
                     evidence_now(reading, judge),

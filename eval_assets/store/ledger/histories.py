@@ -20,6 +20,8 @@ HistoryTable = Literal[
     "alert_deliveries",
     "dual_judge_validation",
     "dual_judgements",
+    "drift_anchors",
+    "judge_drift",
 ]
 """Tables of the database that the ledger keeps row by row, for ever."""
 

@@ -1,0 +1,284 @@
+"""Drift of live judges: a frozen set of answers is judged again on a schedule, within a budget."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+import duckdb
+import pandas as pd
+
+from eval_assets.agreement import TOTAL_SIGNIFICANCE, choose_anchors, drift_row, moved_judges
+from eval_assets.assets.checks import Finding, result_of
+from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.live_judging import declared_live_judges
+from eval_assets.assets.plots import Bar, intervals
+from eval_assets.assets.resources import (
+    VENDORS,
+    EvaluationFolder,
+    clear_failures,
+    data_version_in,
+    table_metadata,
+)
+from eval_assets.evaluation import Evaluation
+from eval_assets.judges import (
+    LiveModel,
+    PromptTemplate,
+    RequestOptions,
+    Unit,
+    api_keys,
+    judge_units,
+    warn_of_budget,
+)
+from eval_assets.raters import Judge
+from eval_assets.store import (
+    SqlLedger,
+    Worker,
+    anchor_candidates,
+    append_history,
+    copy_ledger,
+    current_drift,
+    history_of,
+    judge_fingerprints,
+    scores_around,
+    transaction,
+)
+from eval_assets.tuning import rubric_hash
+
+_ROUND = 1_000
+"""Replicates of round r are numbered from r times this: no judge is declared with as many."""
+
+_KEY = ["judge_id", "fingerprint", "question_id", "rubric"]
+
+
+@dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[judge_scores], pool=VENDORS)
+def judge_drift(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> dg.MaterializeResult[None]:
+    """Whether live judges still rate the same answers as they did; nothing unless declared."""
+    with clear_failures():
+        evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
+        if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
+            with folder.connect() as connection:
+                fingerprints = judge_fingerprints(connection)
+                given = anchor_candidates(connection)
+            with folder.ledger(evaluation) as ledger:
+                _freeze(ledger, evaluation, given, judges, fingerprints, at=now)
+                anchors = _anchors(ledger, evaluation, judges, fingerprints)
+                scored = _judged_again(evaluation, ledger, anchors, judges, now, context.run.run_id)
+            with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+                found_now = _rows(connection, evaluation, scored)
+                append_history(ledger, "judge_drift", [{**r, "judged_at": now} for r in found_now])
+        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+            with transaction(connection):
+                copy_ledger(ledger, connection)
+            found = current_drift(connection)
+            table = table_metadata(connection, "judge_drift")
+    return dg.MaterializeResult(
+        data_version=data_version_in(table),
+        metadata={
+            **table,
+            "rounds": rows_as_metadata(pd.DataFrame(found)),
+            "shift": intervals(_bars(found), marks={"as before": 0.0}, sign="+"),
+        },
+    )
+
+
+@dg.asset_check(asset=judge_drift)
+def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
+    """No live judge scores the same answers otherwise than it did."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            rows = current_drift(connection)
+    moved = moved_judges(rows)
+    findings = [
+        Finding(f"{judge} on {reason}") for judge, found in moved.items() for reason in found
+    ]
+    watched = "No judge is watched: declare drift in evaluation.yaml to judge anchors again."
+    if evaluation.drift is not None:
+        watched = "Every judge scores its anchors as it did, as far as the rounds so far can tell."
+    return result_of(
+        findings,
+        otherwise=watched,
+        metadata={
+            "n_rounds": max((int(str(row["round"])) for row in rows), default=0),
+            "error": TOTAL_SIGNIFICANCE,
+            "rounds": rows_as_metadata(pd.DataFrame(rows)),
+        },
+    )
+
+
+def _freeze(  # noqa: PLR0913 - what anchors are chosen from, and of whom they are
+    ledger: SqlLedger,
+    evaluation: Evaluation,
+    given: pd.DataFrame,
+    judges: Sequence[LiveModel[Judge]],
+    fingerprints: Mapping[str, str],
+    *,
+    at: datetime,
+) -> None:
+    """Freeze anchors for every judge and question that has none yet."""
+    if evaluation.drift is None:
+        return
+    kept = history_of(ledger, "drift_anchors")
+    known = set(kept[_KEY].itertuples(index=False, name=None)) if len(kept) else set()
+    rows: list[dict[str, object]] = []
+    for judge in judges:
+        for question in evaluation.rubric:
+            fingerprint, rubric = fingerprints.get(judge.id, ""), rubric_hash(question)
+            key = (judge.id, fingerprint, question.id, rubric)
+            is_its = (given["judge_id"] == judge.id) & (given["question_id"] == question.id)
+            own = given[is_its]
+            if key in known or own.empty:
+                continue
+            chosen = choose_anchors(
+                own["response_id"].tolist(),
+                own["group_id"].tolist(),
+                question_id=question.id,
+                most=evaluation.drift.anchors,
+            )
+            texts = own.iloc[chosen][["response_id", "prompt_text", "response_text", "score"]]
+            named = dict(zip(_KEY, key, strict=True))
+            rows += [
+                {**named, **{str(k): v for k, v in row.items()}, "frozen_at": at}
+                for row in texts.to_dict("records")
+            ]
+    append_history(ledger, "drift_anchors", rows)
+
+
+def _anchors(
+    ledger: SqlLedger,
+    evaluation: Evaluation,
+    judges: Sequence[LiveModel[Judge]],
+    fingerprints: Mapping[str, str],
+) -> pd.DataFrame:
+    """Return the anchors of the judges as they are now, with the round that comes next.
+
+    Returns:
+        Rows of `drift_anchors`, with `round` and `last_at`, when the round before was.
+    """
+    anchors = history_of(ledger, "drift_anchors")
+    if anchors.empty:
+        return anchors
+    asked = {(judge.id, fingerprints.get(judge.id, "")) for judge in judges}
+    rubric = {(question.id, rubric_hash(question)) for question in evaluation.rubric}
+    is_now = [
+        (judge, fingerprint) in asked and (question, hash_) in rubric
+        for judge, fingerprint, question, hash_ in anchors[_KEY].itertuples(index=False, name=None)
+    ]
+    anchors = anchors[is_now]
+    latest: dict[tuple[str, ...], tuple[int, str]] = {
+        tuple(row[name] for name in _KEY): (row["round"], row["judged_at"])
+        for row in history_of(ledger, "judge_drift").to_dict("records")
+    }
+    before = [
+        latest.get(key, (0, frozen_at))
+        for *key_, frozen_at in anchors[[*_KEY, "frozen_at"]].itertuples(index=False, name=None)
+        for key in [tuple(key_)]
+    ]
+    return anchors.assign(
+        round=[number + 1 for number, _ in before], last_at=[at for _, at in before]
+    )
+
+
+def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose account
+    evaluation: Evaluation,
+    ledger: SqlLedger,
+    anchors: pd.DataFrame,
+    judges: Sequence[LiveModel[Judge]],
+    now: datetime,
+    run_id: str,
+) -> list[tuple[pd.DataFrame, int]]:
+    """Ask judges about the anchors that are due; return those of each test, with `again`.
+
+    A round that the budget cuts off is continued by the next run: what was answered is not asked
+    a second time.
+
+    Returns:
+        The anchors of each judge and question with a whole round, and the number of all tests.
+    """
+    if anchors.empty or evaluation.drift is None:
+        return []
+    n_tests = anchors.groupby(_KEY).ngroups
+    pause = timedelta(days=evaluation.drift.every_days)
+    is_due = [now - datetime.fromisoformat(at) >= pause for at in anchors["last_at"]]
+    due, left, found = anchors[is_due], evaluation.drift.max_usd, []
+    template = PromptTemplate.load(evaluation.judge_prompt)
+    for judge in judges:
+        own = due[due["judge_id"] == judge.id]
+        if own.empty:
+            continue
+        keys = api_keys(each for each in evaluation.judges if each.id == judge.id)
+        at_once = replace(judge, declared=replace(judge.declared, batch=False))
+        with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
+            summary = asyncio.run(
+                judge_units(
+                    _units(evaluation, own),
+                    [at_once],
+                    worker,
+                    template=template,
+                    options=RequestOptions(api_keys=keys, budget_usd=left),
+                )
+            )
+        left = None if left is None else max(0.0, left - summary.counted_usd)
+        if summary.n_budget_stopped or summary.judges[0].stopped:
+            warn_of_budget(summary.n_budget_stopped, left_usd=left)
+            continue
+        again = own.assign(again=[score.score for score in summary.scores])
+        found += [(rows, n_tests) for _, rows in again.groupby(_KEY)]
+    return found
+
+
+def _units(evaluation: Evaluation, anchors: pd.DataFrame) -> list[Unit]:
+    """Return anchors as a judge is asked them in the next round."""
+    return [
+        Unit(
+            row["response_id"],
+            evaluation.question(row["question_id"]),
+            row["prompt_text"],
+            row["response_text"],
+            first_replicate=_ROUND * row["round"],
+        )
+        for row in anchors.to_dict("records")
+    ]
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    scored: Sequence[tuple[pd.DataFrame, int]],
+) -> Iterator[dict[str, object]]:
+    """Yield what the round says of each judge and question."""
+    for anchors, n_tests in scored:
+        first = anchors.iloc[0]
+        scores = scores_around(
+            connection,
+            first["judge_id"],
+            first["question_id"],
+            frozen_at=datetime.fromisoformat(first["frozen_at"]),
+            anchors=anchors["response_id"].tolist(),
+        )
+        row = drift_row(
+            anchors["score"].astype(float),
+            anchors["again"].astype(float),
+            scores,
+            question=evaluation.question(first["question_id"]),
+            round_=int(first["round"]),
+            n_tests=n_tests,
+        )
+        yield {**{name: first[name] for name in _KEY}, **row}
+
+
+def _bars(rows: Sequence[Mapping[str, object]]) -> list[Bar]:
+    """Return the shift of each judge and question in each round."""
+    return [
+        Bar(
+            f"{row['judge_id']}, {row['question_id']}, round {row['round']}",
+            *(float(str(row[name])) for name in ("shift", "shift_low", "shift_high")),
+        )
+        for row in rows
+        if row["verdict"] != "not_evaluable"
+    ]
