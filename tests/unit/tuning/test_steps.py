@@ -13,6 +13,7 @@ from eval_assets.tuning import (
     jury_judge,
     jury_version,
     mapped_judge,
+    untested_judge,
 )
 from tests.unit.tuning.made_up import judged, simulated
 
@@ -120,3 +121,31 @@ def test_a_jury_with_another_member_is_another_judge(
         return jury_version(members, units).fingerprint
 
     assert jury(1) == jury(1) != jury(2)
+
+
+def test_weights_of_a_jury_do_not_depend_on_labels_of_the_test(
+    given: tuple[dict[str, RatedUnits], np.ndarray],
+) -> None:
+    units, quality = given
+    raws = {"gpt": harsh(quality), "haiku": {"q": judged(quality, seed=5, noise=0.6)}}
+    members = {
+        name: mapped_judge(replace(DECLARED, judge_id=name), raw, stands={})
+        for name, raw in raws.items()
+    }
+    is_test = (units["q"].splits == "test")[:, np.newaxis]
+    changed = {"q": replace(units["q"], ratings=np.where(is_test, 3.0, units["q"].ratings))}
+
+    assert jury_version(members, changed) == jury_version(members, units)
+
+
+def test_a_judge_is_planned_for_before_it_has_a_version(
+    given: tuple[dict[str, RatedUnits], np.ndarray],
+) -> None:
+    units, quality = given
+    scored = {"q": replace(units["q"], scores={"gpt": harsh(quality)["q"]})}
+    mapped = untested_judge("gpt", scored, steps=("calibration",))
+    plain = untested_judge("gpt", scored, steps=())
+
+    assert (mapped.version.step, plain.version.step) == ("calibration", "declared")
+    assert not np.array_equal(mapped.scores["q"], plain.scores["q"], equal_nan=True)
+    np.testing.assert_array_equal(mapped.baseline["q"], plain.scores["q"])
