@@ -40,6 +40,7 @@ from eval_assets.store import (
     append_history,
     copy_ledger,
     current_drift,
+    earlier_turns,
     history_of,
     judge_fingerprints,
     scores_around,
@@ -63,11 +64,19 @@ def judge_drift(
         if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
             with folder.connect() as connection:
                 fingerprints = judge_fingerprints(connection)
-                given = anchor_candidates(connection)
+                given, history = anchor_candidates(connection), earlier_turns(connection)
             with folder.ledger(evaluation) as ledger:
                 _freeze(ledger, evaluation, given, judges, fingerprints, at=now)
                 anchors = _anchors(ledger, evaluation, judges, fingerprints)
-                scored = _judged_again(evaluation, ledger, anchors, judges, now, context.run.run_id)
+                turns = [history.get(response, ()) for response in anchors.get("response_id", ())]
+                scored = _judged_again(
+                    evaluation,
+                    ledger,
+                    anchors.assign(turns=pd.Series(turns, index=anchors.index, dtype=object)),
+                    judges,
+                    now,
+                    context.run.run_id,
+                )
             with folder.connect() as connection, folder.ledger(evaluation) as ledger:
                 found_now = _rows(connection, evaluation, scored)
                 append_history(ledger, "judge_drift", [{**r, "judged_at": now} for r in found_now])
@@ -240,6 +249,7 @@ def _units(evaluation: Evaluation, anchors: pd.DataFrame) -> list[Unit]:
             evaluation.question(row["question_id"]),
             row["prompt_text"],
             row["response_text"],
+            history=row["turns"],
             first_replicate=_ROUND * row["round"],
         )
         for row in anchors.to_dict("records")
