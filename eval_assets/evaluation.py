@@ -18,7 +18,7 @@ from eval_assets.human_raters import Labelling
 from eval_assets.models import Price
 from eval_assets.operation import Alerts, Drift, Schedule, is_owner
 from eval_assets.problems import Fault, raise_faults
-from eval_assets.raters import Generator, Judge, Staged
+from eval_assets.raters import Generator, Judge, Staged, judge_fingerprint
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Level
 from eval_assets.tuning_options import Tuning
@@ -148,6 +148,7 @@ class Evaluation:
             *_repeated("rubric", [question.id for question in self.rubric]),
             *_repeated("judges", [judge.id for judge in self.judges]),
             *_repeated("generators", [generator.id for generator in self.generators]),
+            *self._twin_faults(),
             *_gate_faults(self.gates),
             *self._jury_faults(),
             *self._writer_faults(),
@@ -157,6 +158,16 @@ class Evaluation:
             remedy = "Declare a second judge, or remove it"
             faults.append(Fault(("staged",), "staging takes two judges", remedy))
         raise_faults(faults)
+
+    def _twin_faults(self) -> Iterator[Fault]:
+        """Yield judges that are another one under a second id: they would agree perfectly."""
+        first: dict[tuple[str, Path | None], str] = {}
+        for place, judge in enumerate(self.judges):
+            same = (judge_fingerprint(judge, settings=judge.settings, prompt=""), judge.scores)
+            twin = first.setdefault(same, judge.id)
+            if twin != judge.id:
+                what = f'"{judge.id}" is the same judge as "{twin}": model, settings and scores'
+                yield Fault(("judges", place), what, "Remove one of them, or change its model")
 
     def _jury_faults(self) -> Iterator[Fault]:
         """Yield what keeps a declared jury from being formed."""

@@ -13,7 +13,7 @@ from eval_assets.raters import Judge
 from eval_assets.readers._cells import read_ratings, values_on
 from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers._recorded_forms import GivenScores, given_scores, rows_of
-from eval_assets.readers.formats.table import without_blanks
+from eval_assets.readers.formats.table import Table, without_blanks
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.references import Units, units_of
 
@@ -54,6 +54,7 @@ def read_recorded_scores(
     units = units_of(evaluation, responses)
     try:
         table = read_table(judge.scores, folder=evaluation.folder)
+        _check_whose(table, evaluation, judge)
         given = given_scores(rows_of(table, judge), units)
     except InputError as error:
         raise_all([error.problem], source=f"the scores of {judge.id}")
@@ -62,6 +63,17 @@ def read_recorded_scores(
     problems.sort(key=lambda problem: problem.line or 0)
     raise_all(problems, source=f"the scores of {judge.id}")
     return _scores(given, units, evaluation, judge)
+
+
+def _check_whose(table: Table, evaluation: Evaluation, judge: Judge) -> None:
+    """Raise InputError if the same rows would be the scores of several judges."""
+    if table.has("judge_model"):
+        return
+    others = [each.id for each in evaluation.judges if each.scores == judge.scores]
+    if len(others) > 1:
+        what = f"the file does not say whose scores these are, and {' and '.join(others)} read it"
+        remedy = "Add the column judge_model, or give each judge a file of its own"
+        raise InputError(InputProblem(table.file, None, "judge_model", what, remedy))
 
 
 def _problems(given: GivenScores, units: Units) -> list[InputProblem]:

@@ -2,12 +2,13 @@
 
 import re
 from importlib import resources
+from itertools import count
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 _HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
-_SCROLLING = '<div class="scroll" role="region" tabindex="0" aria-label="Table of the methods">'
+_SCROLLING = '<div class="scroll" role="region" tabindex="0" aria-label="Table {} of the methods">'
 _NO_WORD = re.compile(r"[^\w\- ]")
 
 
@@ -42,7 +43,8 @@ def methods_html() -> Markup:
             if child.type == "link_open" and str(child.attrGet("href")).startswith("#"):
                 child.attrSet("href", f"#method-{str(child.attrGet('href'))[1:]}")
     written = markdown.renderer.render(tokens, markdown.options, {})
-    written = written.replace("<table>", f"{_SCROLLING}<table>")
+    numbers = count(1)
+    written = re.sub("<table>", lambda _: f"{_SCROLLING.format(next(numbers))}<table>", written)
     return Markup(written.replace("</table>", "</table></div>"))  # noqa: S704 - a text of ours
 
 

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
+from eval_assets.labelling import dimension_of
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.table import Table, as_text
@@ -17,6 +19,8 @@ _KEYS = {
 }
 _AS_NAMED = ("confidence", "notes", "skipped")
 _RATINGS = ("rating", "triggerCorrect", "technicallyCorrect", "completenessScore")
+_OF_CODE = ("codeParses", "codeRuns")
+_VERDICTS = {*_RATINGS, *_OF_CODE}
 _READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", "totalScenarios", "withdrawn"}
 _READ_OF_LABEL = {*_KEYS.values(), *_AS_NAMED, *_RATINGS, "history", "repeat"}
 
@@ -51,7 +55,7 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
         question = _question_of(dimension, question_ids)
         of_session = {name: cells[row] for name, cells in of_sessions.items()}
         for line, label in enumerate(given, start=line + 1):  # noqa: B020 - counted on
-            wrong = _problem(label)
+            wrong = _problem(label, question)
             if wrong is not None:
                 bad_rows.append(InputProblem(table.file, line, *wrong))
             if wrong is not None or label.get("repeat") is True:
@@ -65,7 +69,7 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> GivenLabels:
     return labels_one_by_one(table.file, labels, bad_rows, headers=_KEYS)
 
 
-def _problem(label: object) -> tuple[str, str, str] | None:
+def _problem(label: object, question: str | None) -> tuple[str, str, str] | None:
     """Return column, finding and remedy if it is unclear what the label says."""
     if not isinstance(label, dict):
         remedy = 'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
@@ -74,6 +78,26 @@ def _problem(label: object) -> tuple[str, str, str] | None:
     if len(keys) > 1:
         what = f"one label gives both {keys[0]} and {keys[1]}"
         return keys[1], what, "Keep the one that the dimension asks for"
+    if keys and question is not None and keys[0] not in _verdicts_of(question):
+        what = f"this is not the verdict of {shown(question)}"
+        return keys[0], what, f"Give {' and '.join(_verdicts_of(question)[1:])}"
+    if not _VERDICTS & label.keys() and not label.get("skipped"):
+        return _misspelt(label)
+    return None
+
+
+def _verdicts_of(question: str) -> tuple[str, ...]:
+    """Return the keys under which a verdict is accepted; any if it is none of the dimensions."""
+    verdicts = dimension_of(question).verdicts
+    return ("rating", *verdicts) if verdicts != ("rating",) else (*_RATINGS, *_OF_CODE)
+
+
+def _misspelt(label: Mapping[str, object]) -> tuple[str, str, str] | None:
+    """Return a problem if the label has no verdict, but a key that is nearly one."""
+    for key in label:
+        near = get_close_matches(key, _VERDICTS, n=1, cutoff=0.75)
+        if near:
+            return key, "there is no such verdict", f"Write {near[0]}"
     return None
 
 
@@ -103,7 +127,7 @@ def _ratings(label: dict[str, object]) -> Iterator[tuple[str, str | None]]:
     for key in _RATINGS:
         if label.get(key) is not None:
             yield key, as_text(label[key])
-    code = [as_text(label.get(key)) for key in ("codeParses", "codeRuns")]
+    code = [as_text(label.get(key)) for key in _OF_CODE]
     if "false" in code:
         yield "codeRuns", "false"
     elif code != [None, None]:

@@ -105,6 +105,24 @@ def test_the_model_must_be_in_the_file(write: Write, reported: Reported) -> None
     ]
 
 
+def test_a_file_that_does_not_say_whose_scores_it_holds_serves_one_judge(
+    write: Write, reported: Reported
+) -> None:
+    second = "  - {id: haiku, provider: recorded, scores: scores.csv, model: haiku/1}\n"
+    text = "response_id,question_id,score\na1,safe,1\n"
+
+    assert rows(scores(write({"evaluation.yaml": JUDGED, "scores.csv": text})), "status")[1] == (
+        "ok",
+    )
+    folder = write({"evaluation.yaml": JUDGED + second, "scores.csv": text})
+    assert reported(lambda: scores(folder)) == [
+        (
+            "scores.csv:judge_model: the file does not say whose scores these are, and gpt and "
+            "haiku read it. Add the column judge_model, or give each judge a file of its own."
+        )
+    ]
+
+
 def test_without_a_model_the_file_must_hold_one_judge(write: Write, reported: Reported) -> None:
     yaml = JUDGED.replace(", model: gpt/1", "")
 

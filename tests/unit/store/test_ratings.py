@@ -117,7 +117,7 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
         "test",
         Path(),
         (CLARITY,),
-        judges=tuple(Judge(j.judge_id, "recorded", scores=Path("x")) for j in judges),
+        judges=tuple(Judge(j.judge_id, "recorded", scores=Path(j.judge_id)) for j in judges),
     )
     ten = np.array([[value[g, r] for r in ("r1", "r2", "r3")] for g in range(10)])
 
@@ -388,7 +388,7 @@ def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with
         "test",
         Path(),
         (CLARITY,),
-        judges=tuple(Judge(j.judge_id, "recorded", scores=Path("x")) for j in judges),
+        judges=tuple(Judge(j.judge_id, "recorded", scores=Path(j.judge_id)) for j in judges),
     )
 
     measured = measure_judges_against_humans(

@@ -259,6 +259,13 @@ def test_what_is_wrong_with_a_question_is_reported(
             "judges: [{id: a, provider: openai, model: x}, {id: a, provider: openai, model: y}]",
             'judges[1].id: the id "a" is repeated. Give each entry its own id',
         ),
+        (
+            "judges: [{id: a, provider: openai, model: x}, {id: b, provider: openai, model: x}]",
+            (
+                'judges[1]: "b" is the same judge as "a": model, settings and scores. '
+                "Remove one of them, or change its model"
+            ),
+        ),
         ("judges: {id: a}", "judges: this is not a list. Write each entry after a dash"),
         ("labels: no.csv", "labels: there is no file no.csv. Check the name, or add the file"),
         (

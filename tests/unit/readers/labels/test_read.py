@@ -658,10 +658,15 @@ def test_session_exports_are_read(write: Write) -> None:
         ),
         (
             {"scenarioId": "a1", "codeParses": True},
-            (
-                'codeRuns: "true and nothing" is not on the '
-                'scale of "trigger_accuracy". Use one of 0, 1'
-            ),
+            'codeRuns: this is not the verdict of "trigger_accuracy". Give triggerCorrect',
+        ),
+        (
+            {"scenarioId": "a1", "completenessScore": 1},
+            'completenessScore: this is not the verdict of "trigger_accuracy". Give triggerCorrect',
+        ),
+        (
+            {"scenarioId": "a1", "triggerCorect": True},
+            "triggerCorect: there is no such verdict. Write triggerCorrect",
         ),
         (
             3,
