@@ -1,4 +1,4 @@
-"""What a judge's anchors are chosen from, and what other answers were scored."""
+"""Candidates for a judge's anchors, and the scores of other answers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

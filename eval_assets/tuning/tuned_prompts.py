@@ -15,7 +15,7 @@ _ADDED = re.compile(
     r'\{% if question\.id == (?P<question>"(?:[^"\\]|\\.)*") %\}'
     r'\{\{ (?P<text>"(?:[^"\\]|\\.)*") \}\}\{% endif %\}'
 )
-"""What `with_sections` adds to a template."""
+"""Sections that `with_sections` adds to a template."""
 
 _MARKED = re.compile(r"<([a-z-]+-[0-9a-f]{16})>\n.*?\n</\1>", re.DOTALL)
 _BLOCK = re.compile(r"\{%-?\s*(block\s+(?P<name>\w+)|endblock\b[^%]*)\s*-?%\}")

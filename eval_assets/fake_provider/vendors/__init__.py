@@ -1,1 +1,1 @@
-"""What vendors speak: their wire formats, batches, lists of models, and servers like them."""
+"""Formats of vendors: their wire formats, batches, lists of models, and servers like them."""

@@ -11,7 +11,7 @@ UnitKey = tuple[str, str]
 
 _WAIT_SECONDS = 0.5
 _MOST_WAITS = 600
-"""What other runs reserved is waited for, but not without end: they may wait for this one."""
+"""Other runs' reservations are waited for, but not for ever: they may wait for this one."""
 
 
 class Budget:
