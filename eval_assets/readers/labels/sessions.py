@@ -21,7 +21,12 @@ _AS_NAMED = ("confidence", "notes", "skipped")
 _RATINGS = ("rating", "triggerCorrect", "technicallyCorrect", "completenessScore")
 _OF_CODE = ("codeParses", "codeRuns")
 _VERDICTS = {*_RATINGS, *_OF_CODE}
-_READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", "totalScenarios", "withdrawn"}
+_PROGRESS = {
+    *("startedAt", "lastUpdatedAt", "closedAt", "withdrawn"),
+    *("totalScenarios", "completedScenarios", "skippedScenarios"),
+}
+"""Keys of a session that every further label changes, and that say nothing of the others."""
+_READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", *_PROGRESS}
 _READ_OF_LABEL = {*_KEYS.values(), *_AS_NAMED, *_RATINGS, "history", "repeat"}
 
 

@@ -581,6 +581,25 @@ def test_what_a_session_says_beyond_its_labels_is_kept(write: Write) -> None:
     assert list(rows["notes"]) == ["n", "odd"]
 
 
+def test_a_session_that_goes_on_leaves_the_labels_in_it_as_they_are(write: Write) -> None:
+    label = {"scenarioId": "a1", "triggerCorrect": True, "seconds": 4}
+
+    def kept(**progress: object) -> str:
+        text = export("trigger_accuracy", label, **progress)
+        folder = write({"evaluation.yaml": RUBRIC_OF_SESSIONS, "labels/a.json": text})
+        return str(labels(folder).ratings["details"].iloc[0])
+
+    before = kept(lastUpdatedAt="2026-11-21T04:00:00Z", completedScenarios=1)
+
+    assert before == kept(
+        lastUpdatedAt="2026-11-21T05:00:00Z",
+        completedScenarios=2,
+        skippedScenarios=1,
+        closedAt="2026-11-21T05:00:00Z",
+    )
+    assert json.loads(before)["seconds"] == 4
+
+
 @pytest.mark.parametrize(
     ("cell", "kept"), [('{"page": 3}', {"page": 3}), ("seen twice", "seen twice"), ("", None)]
 )
