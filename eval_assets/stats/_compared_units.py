@@ -113,8 +113,7 @@ class ComparedUnits:
         scale: Scale,
         level: Level,
     ) -> Self:
-        width = scale.high - scale.low
-        places, scores = (patterns.values - scale.low) / width, (judge - scale.low) / width
+        places, scores = scale.to_unit(patterns.values), scale.to_unit(judge)
         n_ratings = patterns.n_ratings.astype(np.float64)
         # the entries of each kind's pattern, kind by kind
         lengths = np.bincount(patterns.pattern, minlength=len(n_ratings))[pattern]
@@ -180,7 +179,7 @@ def _mean_distance(points: Floats, places: Floats, shares: Floats) -> Floats:
 def _ranks(values: Floats, scale: Scale) -> Floats:
     """Places on the scale counted in steps; a score between two values is between their ranks."""
     if scale.values is None:
-        return (values - scale.low) / (scale.high - scale.low)
+        return scale.to_unit(values)
     return np.interp(values, scale.values, np.arange(len(scale.values)))
 
 
