@@ -19,7 +19,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 endef
 export INTERRUPTIBLE
 
-.PHONY: help run test test-slow ui bench lint clean
+.PHONY: help run test test-slow test-browser test-long test-duckdb-2 ui bench lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -43,9 +43,15 @@ ui: .venv/installed
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto
 
-test-slow: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core .venv/duckdb-2
+test-slow: test-browser test-long test-duckdb-2
+
+test-browser: .venv/installed-dev .venv/installed-browser .venv/node_modules/axe-core
 	$(BIN)/python -m pytest -m slow tests/browser
+
+test-long: .venv/installed-dev .venv/installed-browser
 	$(BIN)/python -m pytest -m slow --ignore tests/browser --numprocesses auto
+
+test-duckdb-2: .venv/installed-dev .venv/duckdb-2
 	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto \
 	  tests/unit/store tests/properties/test_store_ratings.py
 
