@@ -1,5 +1,7 @@
 """Problems with given files: one line each, with place and remedy, reported all at once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,6 +52,24 @@ def raise_all(problems: list[InputProblem], *, source: str) -> None:
     """
     if problems:
         raise ExceptionGroup(f"{source} cannot be used", [InputError(p) for p in problems])
+
+
+@contextmanager
+def gathered(problems: list[InputProblem]) -> Iterator[None]:
+    """Add what is raised within to `problems`, to raise it together with what else is found."""
+    try:
+        yield
+    except* InputError as group:
+        problems += [error.problem for error in leaves(group) if isinstance(error, InputError)]
+
+
+def leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    """Yield the errors of a group and of the groups in it."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from leaves(error)
+        else:
+            yield error
 
 
 class Fault(NamedTuple):

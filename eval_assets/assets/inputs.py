@@ -68,7 +68,7 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             if is_imported(connection, "responses", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "responses"))
             generated = generated_answers(connection)
-        responses = _merged(read_responses(evaluation), generated)
+        responses = _merged(read_responses(evaluation, generated=generated), generated)
         with folder.connect() as connection, transaction(connection):
             replace_rows(connection, "responses", responses)
             record_import(

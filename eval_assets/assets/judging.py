@@ -19,6 +19,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
+from eval_assets.problems import InputProblem, gathered, raise_all
 from eval_assets.readers import read_labels, source_fingerprints
 from eval_assets.store import (
     JudgeRow,
@@ -46,7 +47,6 @@ def judge_scores(
     with clear_failures():
         evaluation = folder.evaluation()
         fingerprints = judge_fingerprints(evaluation)
-        recorded = [judge for judge in evaluation.judges if judge.provider == "recorded"]
         files = source_fingerprints(evaluation)["judge_scores"]
         with folder.connect() as connection:
             fingerprint = version_of(
@@ -55,14 +55,18 @@ def judge_scores(
                 import_fingerprint(connection, "responses"),
                 evaluation.rubric,
             )
-            all_recorded = len(recorded) == len(evaluation.judges)
+            all_recorded = all(judge.provider == "recorded" for judge in evaluation.judges)
             if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection, further=evaluation.filter_columns)
+        problems: list[InputProblem] = []
         if not all_recorded:
             # Nothing is spent while any input is at fault, the labels' included.
-            read_labels(evaluation, responses)
-        parts = [recorded_scores(evaluation, judge, responses) for judge in recorded]
+            with gathered(problems):
+                read_labels(evaluation, responses)
+        with gathered(problems):
+            parts = recorded_scores(evaluation, responses)
+        raise_all(problems, source="the inputs")
         live = judge_live(evaluation, folder, run_id=context.run.run_id)
         scores = _together([*parts, live.scores])
         with folder.connect() as connection, transaction(connection):

@@ -1,23 +1,51 @@
 """Scores of recorded judges: read, and raw replies parsed."""
 
+import math
+
 import pandas as pd
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import parse_reply
+from eval_assets.problems import InputProblem, gathered, raise_all
 from eval_assets.raters import Judge
-from eval_assets.readers import UNPARSED, read_recorded_scores
+from eval_assets.readers import (
+    OF_CONVERSATION,
+    UNPARSED,
+    UNPARSED_OF_CONVERSATION,
+    read_recorded_scores,
+)
 
 
-def recorded_scores(evaluation: Evaluation, judge: Judge, responses: pd.DataFrame) -> pd.DataFrame:
+def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the scores of each recorded judge, one row per unit.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each bad row, of whichever judge.
+    """
+    problems: list[InputProblem] = []
+    scores = []
+    for judge in evaluation.judges:
+        if judge.provider == "recorded":
+            with gathered(problems):
+                scores.append(_scores_of(judge, evaluation, responses))
+    raise_all(problems, source="the recorded scores")
+    return scores
+
+
+def _scores_of(judge: Judge, evaluation: Evaluation, responses: pd.DataFrame) -> pd.DataFrame:
     """Return one row per unit; a reply recorded without a score is parsed like a live one."""
     scores = read_recorded_scores(evaluation, judge, responses)
-    unparsed = scores.index[scores["status"] == UNPARSED]
-    replies = scores.loc[unparsed, ["raw_output", "question_id"]].itertuples(index=False)
+    replied = scores.index[scores["status"].isin((UNPARSED, UNPARSED_OF_CONVERSATION))]
+    is_whole = scores.loc[replied, "status"] == UNPARSED_OF_CONVERSATION
+    replies = scores.loc[replied, ["raw_output", "question_id"]].itertuples(index=False)
     readings = [
         parse_reply(str(reply.raw_output), evaluation.question(str(reply.question_id)).scale)
         for reply in replies
     ]
-    scores.loc[unparsed, "score"] = [reading.score for reading in readings]
-    scores.loc[unparsed, "raw_score"] = [reading.raw_score for reading in readings]
-    scores.loc[unparsed, "status"] = [reading.status for reading in readings]
+    scores.loc[replied, "score"] = [reading.score for reading in readings]
+    scores.loc[replied, "raw_score"] = [reading.raw_score for reading in readings]
+    scores.loc[replied, "status"] = [reading.status for reading in readings]
+    whole = replied[is_whole & (scores.loc[replied, "status"] == "ok")]
+    scores.loc[whole, "score"] = math.nan
+    scores.loc[whole, "status"] = OF_CONVERSATION
     return scores

@@ -14,7 +14,7 @@ from dagster._core.execution.context.compute import current_execution_context
 from eval_assets.assets.file_versions import observe_files
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptError
-from eval_assets.problems import InputError
+from eval_assets.problems import InputError, leaves
 from eval_assets.readers import evaluations_in, read_evaluation
 from eval_assets.store import (
     DamagedError,
@@ -176,7 +176,7 @@ def clear_failures() -> Iterator[None]:
     try:
         yield
     except* (InputError, StoreError, PromptError) as group:
-        errors = list(_leaves(group))
+        errors = list(leaves(group))
     else:
         return
     raise dg.Failure(
@@ -213,12 +213,3 @@ def data_version_in(table: Mapping[str, dg.TableSchema | int | str]) -> dg.DataV
 def or_none(value: float) -> float | None:
     """Return a figure as metadata; undefined is None, which JSON has."""
     return None if math.isnan(value) else float(value)
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    """Yield the errors of a group and of the groups in it."""
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error

@@ -20,13 +20,20 @@ from eval_assets.readers.prompts import read_prompts
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.readers.references import id_of
 from eval_assets.readers.responses import read_responses
-from eval_assets.readers.scores import UNPARSED, read_recorded_scores
+from eval_assets.readers.scores import (
+    OF_CONVERSATION,
+    UNPARSED,
+    UNPARSED_OF_CONVERSATION,
+    read_recorded_scores,
+)
 from eval_assets.readers.sources import source_fingerprints
 
 __all__ = [
     "FILE",
+    "OF_CONVERSATION",
     "SOURCES",
     "UNPARSED",
+    "UNPARSED_OF_CONVERSATION",
     "Document",
     "DocumentQuery",
     "Imported",

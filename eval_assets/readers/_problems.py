@@ -39,6 +39,13 @@ class Findings:
             problem = InputProblem(self.file, self.lines[row], header, *describe(row))
             self._problems.append((row, problem))
 
+    def add_together(self, bad: BoolArray, describe: Callable[[int], WhatAndRemedy]) -> None:
+        """Note every row that is `bad` as one problem, described by the number of rows."""
+        self.bad |= bad
+        if bad.any():
+            problem = InputProblem(self.file, None, None, *describe(int(np.count_nonzero(bad))))
+            self._problems.append((int(np.argmax(bad)), problem))
+
     def by_row(self) -> list[tuple[int, InputProblem]]:
         """Return all problems with their rows, in order."""
         return sorted(self._problems, key=lambda found: found[0])

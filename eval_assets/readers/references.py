@@ -70,12 +70,14 @@ class Units:
         question_ids: Ids of the rubric's questions.
         asked: Whether the question is asked of the response; shape (n_responses, n_questions).
         table: The responses, in `RESPONSE_COLUMNS`.
+        some_unread: Whether there are responses that could not be read.
     """
 
     response_ids: list[str]
     question_ids: list[str]
     asked: npt.NDArray[np.bool_]
     table: pd.DataFrame
+    some_unread: bool = False
 
     @cached_property
     def keys(self) -> list[Key]:
@@ -132,8 +134,13 @@ class Units:
             responses: Position of the response that was found for each row.
             questions: Position of the question that was found for each row.
         """
+        unknown = responses < 0
+        if self.some_unread:
+            names_one = np.array([each is not None for each in named.responses], dtype=bool)
+            findings.add_together(unknown & names_one, _unread)
+            unknown &= ~names_one
         findings.add(
-            responses < 0,
+            unknown,
             named.response_header,
             lambda row: _no_response(named.responses[row], int(responses[row])),
         )
@@ -170,7 +177,9 @@ class Units:
         return what, f"Rate it on {', '.join(asked)} only" if asked else "Remove the rating"
 
 
-def units_of(evaluation: Evaluation, responses: pd.DataFrame) -> Units:
+def units_of(
+    evaluation: Evaluation, responses: pd.DataFrame, *, some_unread: bool = False
+) -> Units:
     """Return the units of an evaluation with these responses."""
     columns = dict.fromkeys(("indicator_id", *evaluation.filter_columns))
     given = [column_of(responses, column) for column in columns]
@@ -189,6 +198,7 @@ def units_of(evaluation: Evaluation, responses: pd.DataFrame) -> Units:
         question_ids=[question.id for question in evaluation.rubric],
         asked=asked.reshape(len(responses), len(evaluation.rubric)),
         table=responses,
+        some_unread=some_unread,
     )
 
 
@@ -271,6 +281,13 @@ def _no_response(reference: Reference | None, position: int) -> WhatAndRemedy:
         return f"several responses have {shown_key(reference)}", remedy
     remedy = "Copy these values from the response files"
     return f"no response has {shown_key(reference) or 'an empty key'}", remedy
+
+
+def _unread(n_rows: int) -> WhatAndRemedy:
+    """Describe rows whose responses may be among those that could not be read."""
+    rows = "1 row names a response" if n_rows == 1 else f"{n_rows} rows name responses"
+    what = f"{rows} not found among those that could be read"
+    return what, "Repair the responses first, then run again"
 
 
 def _no_question(question: str | None, question_ids: Sequence[str]) -> WhatAndRemedy:

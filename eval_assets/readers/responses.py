@@ -4,19 +4,21 @@ import json
 import logging
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from eval_assets.columns import RESPONSE_COLUMNS
 from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.problems import InputError, InputProblem, gathered, raise_all
 from eval_assets.readers._cells import BoolArray, canonical_number
 from eval_assets.readers._problems import Findings, shown
 from eval_assets.readers.formats.table import Table, as_text, per_distinct
 from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.labels import read_labels
 from eval_assets.readers.references import (
     MODEL_NAME,
     RESPONSE_ID,
@@ -26,6 +28,7 @@ from eval_assets.readers.references import (
     keys,
     shown_key,
 )
+from eval_assets.readers.scores import read_recorded_scores
 
 logger = logging.getLogger(__name__)
 
@@ -34,12 +37,18 @@ _OPTIONAL = ("difficulty", "role", "timestamp")
 _TURN = re.compile("[0-9]{1,9}")
 
 
-def read_responses(evaluation: Evaluation) -> pd.DataFrame:
-    """Return all responses of the evaluation; the first file to give one wins.
+def read_responses(
+    evaluation: Evaluation, *, generated: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return all given responses of the evaluation; the first file to give one wins.
 
     An empty `response_text` is a real answer, and "N/A", "None" and "nan" are text. Without an id
     column the id is made from (indicator_id, convo_id, turn_index, model_name, seed). Seeds "1",
     "1.0" and "01" are the same seed.
+
+    Args:
+        evaluation: Names the files.
+        generated: Responses that are not in the files, which labels and scores may be of.
 
     Returns:
         Columns `RESPONSE_COLUMNS` in the order of the files: text of dtype object with None if
@@ -47,43 +56,89 @@ def read_responses(evaluation: Evaluation) -> pd.DataFrame:
         the file as a JSON object.
 
     Raises:
-        ExceptionGroup: Of an InputError for each bad place in any of the files.
+        ExceptionGroup: Of an InputError for each bad place in any of the files; and for each in
+            the labels and recorded scores, so that all can be repaired together.
     """
+    given = [_given(path, evaluation) for path in evaluation.responses]
+    problems = [problem for each in given for problem in each.problems]
+    parts = [each.responses for each in given if len(each.responses)]
+    merged = pd.concat(parts, ignore_index=True) if parts else _no_responses()
+    merged = merged.drop_duplicates("response_id", keep="first", ignore_index=True)
+    some_unread = any(each.some_unread for each in given)
+    missing = [column for column in evaluation.filter_columns if not any(column_of(merged, column))]
+    if parts and not some_unread:
+        problems += map(_unknown_limit, missing)
+    if problems:
+        known = merged if generated is None else pd.concat([merged, generated], ignore_index=True)
+        asked = _without_limits(evaluation, missing)
+        problems += _problems_of_ratings(asked, known, some_unread=some_unread)
+    raise_all(problems, source="the inputs")
+    return merged
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Responses of one file, also of bad rows if their id is known, and what is wrong with it.
+
+    Args:
+        responses: Columns `RESPONSE_COLUMNS`.
+        problems: What is wrong with the file or its rows.
+        some_unread: Whether ids or keys may be known to other files, but not here.
+    """
+
+    responses: pd.DataFrame
+    problems: list[InputProblem]
+    some_unread: bool
+
+
+def _given(path: Path, evaluation: Evaluation) -> _Given:
+    """Return the responses of one file with all its problems."""
+    try:
+        table = read_table(path, folder=evaluation.folder)
+        ids = _response_ids(table)
+    except InputError as error:
+        return _Given(_no_responses(), [error.problem], some_unread=True)
+    for note in table.notes:
+        logger.info("%s: %s", table.file, note)
+    problems = list(_missing_columns(table)) or _problems(table, ids)
+    problems = sorted([*table.bad_rows, *problems], key=lambda p: p.line or 0)
+    responses = _responses(table, ids.ids)
+    named = responses["response_id"].notna()
+    unread = bool(table.bad_rows) or not named.all() or None in _turns(table)
+    return _Given(responses[named], problems, unread)
+
+
+def _problems_of_ratings(
+    evaluation: Evaluation, responses: pd.DataFrame, *, some_unread: bool
+) -> list[InputProblem]:
+    """Return what is wrong with labels and recorded scores, beside what follows from responses."""
     problems: list[InputProblem] = []
-    parts: list[pd.DataFrame] = []
-    for path in evaluation.responses:
-        try:
-            table = read_table(path, folder=evaluation.folder)
-            ids = _response_ids(table)
-        except InputError as error:
-            problems.append(error.problem)
-            continue
-        for note in table.notes:
-            logger.info("%s: %s", table.file, note)
-        problems += sorted([*table.bad_rows, *_problems(table, ids)], key=lambda p: p.line or 0)
-        if not problems:
-            parts.append(_responses(table, ids.ids))
-    raise_all(problems, source="the responses")
-    if not parts:
-        return _frame({column: [] for column in RESPONSE_COLUMNS})
-    merged = pd.concat(parts, ignore_index=True)
-    raise_all(_unknown_limits(evaluation, merged), source="the rubric")
-    return merged.drop_duplicates("response_id", keep="first", ignore_index=True)
+    with gathered(problems):
+        read_labels(evaluation, responses, some_unread=some_unread)
+    for judge in evaluation.judges:
+        if judge.scores is not None:
+            with gathered(problems):
+                read_recorded_scores(evaluation, judge, responses, some_unread=some_unread)
+    return problems
 
 
-def _unknown_limits(evaluation: Evaluation, responses: pd.DataFrame) -> list[InputProblem]:
-    """Return a problem for each column that limits a question, but that no response has."""
-    return [
-        InputProblem(
-            "evaluation.yaml",
-            None,
-            "rubric",
-            f"{column} limits a question, but no response has such a column",
-            "Add it to the responses, or remove it from the rubric",
-        )
-        for column in evaluation.filter_columns
-        if not any(column_of(responses, column))
+def _unknown_limit(column: str) -> InputProblem:
+    """Return the problem of a column that limits a question, but that no response has."""
+    what = f"{column} limits a question, but no response has such a column"
+    remedy = "Add it to the responses, or remove it from the rubric"
+    return InputProblem("evaluation.yaml", None, "rubric", what, remedy)
+
+
+def _without_limits(evaluation: Evaluation, columns: Collection[str]) -> Evaluation:
+    """Return the evaluation with its questions not limited by these columns."""
+    kept = [
+        {column: values for column, values in question.applies_to.items() if column not in columns}
+        for question in evaluation.rubric
     ]
+    rubric = zip(evaluation.rubric, kept, strict=True)
+    return replace(
+        evaluation, rubric=tuple(replace(question, applies_to=to) for question, to in rubric)
+    )
 
 
 @dataclass(frozen=True)
@@ -100,35 +155,34 @@ class _Ids:
 
 
 def _response_ids(table: Table) -> _Ids:
-    """Return the ids that the file gives, or else make them from the keys."""
-    _check_columns(table)
-    header = table.header_of(*RESPONSE_ID)
-    if header is not None:
-        return _Ids(table.stripped(*RESPONSE_ID), header, [])
-    row_keys = list(keys(table))
-    return _Ids([id_of(key) for key in row_keys], None, row_keys)
+    """Return the ids that the file gives, or else make them from the keys.
 
-
-def _check_columns(table: Table) -> None:
-    """Raise if a column is missing that every response needs, or two give the id."""
-    if not table.columns and not len(table):
-        return
+    Raises:
+        InputError: If two columns give the id, or none does.
+    """
     given = [header for name in RESPONSE_ID if (header := table.header_of(name)) is not None]
     if len(given) > 1 and not table.has("response_id"):
         what = f"columns {' and '.join(given)} both name the response"
         remedy = f"Rename the one that does, to {RESPONSE_ID[0]}"
         raise InputError(InputProblem(table.file, 1, None, what, remedy))
-    missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
-    if table.header_of(*MODEL_NAME) is None:
-        missing.append("model_name")
-    if missing:
-        what = f"there is no column {' and no column '.join(missing)}"
-        remedy = "Add it for every row"
-        raise InputError(InputProblem(table.file, 1, None, what, remedy))
-    if not given and table.header_of("indicator_id", "convo_id") is None:
+    if given:
+        return _Ids(table.stripped(*RESPONSE_ID), given[0], [])
+    if table.columns and table.header_of("indicator_id", "convo_id") is None:
         what = "there is no column response_id"
         remedy = "Add it, or indicator_id, convo_id, turn_index and seed to make it from"
         raise InputError(InputProblem(table.file, 1, None, what, remedy))
+    row_keys = list(keys(table))
+    return _Ids([id_of(key) for key in row_keys], None, row_keys)
+
+
+def _missing_columns(table: Table) -> Iterator[InputProblem]:
+    """Yield a problem if columns are missing that every response needs."""
+    missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
+    if table.header_of(*MODEL_NAME) is None:
+        missing.append("model_name")
+    if missing and (table.columns or len(table)):
+        what = f"there is no column {' and no column '.join(missing)}"
+        yield InputProblem(table.file, 1, None, what, "Add it for every row")
 
 
 def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
@@ -226,6 +280,10 @@ def _json_value(cell: object) -> object:
             return cell
         case _:
             return as_text(cell)
+
+
+def _no_responses() -> pd.DataFrame:
+    return _frame(dict.fromkeys(RESPONSE_COLUMNS, ()))
 
 
 def _frame(columns: dict[str, Iterable[object]]) -> pd.DataFrame:

@@ -23,15 +23,19 @@ OF_CONVERSATION = "conversation"
 UNPARSED = "unparsed"
 """Status of a reply recorded without a score: what it means is for the caller to parse."""
 
+UNPARSED_OF_CONVERSATION = "unparsed of conversation"
+"""Status of such a reply if it is about a conversation of several turns."""
+
 
 def read_recorded_scores(
-    evaluation: Evaluation, judge: Judge, responses: pd.DataFrame
+    evaluation: Evaluation, judge: Judge, responses: pd.DataFrame, *, some_unread: bool = False
 ) -> pd.DataFrame:
     """Return the recorded scores of one judge, one row for every unit that is asked.
 
     A score outside the ends of its question's scale is kept in `raw_score` only; it may lie between
     the steps, since it can be a mean of several replies. If the file has no score column at all,
-    rows with a reply have the status `unparsed`: the readers do not decide what a reply means.
+    rows with a reply have the status `UNPARSED` or `UNPARSED_OF_CONVERSATION`: the readers do not
+    decide what a reply means.
     A score without a turn, of a conversation with several, is in `raw_score` of each of its turns,
     with the status `conversation`: it is not a score of any turn.
 
@@ -39,11 +43,13 @@ def read_recorded_scores(
         evaluation: Names the questions and their scales.
         judge: A judge with `scores`; its `model` picks the rows of that `judge_model`.
         responses: The responses that can be scored, in `RESPONSE_COLUMNS`.
+        some_unread: Whether there are others that could not be read: scores of unknown responses
+            are then one problem, and not one each.
 
     Returns:
         Columns `SCORE_COLUMNS`, by response and then by question. `score` is NaN unless `status`
-        is `ok`; other statuses are `conversation`, `out_of_range`, `unparsable`, `missing` and
-        `unparsed`.
+        is `ok`; other statuses are `conversation`, `out_of_range`, `unparsable` and `missing`,
+        beside the two of replies.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row: an unknown response or question, a
@@ -51,7 +57,7 @@ def read_recorded_scores(
     """
     if judge.scores is None:
         raise ValueError(f"the judge must have recorded scores, got {judge}")
-    units = units_of(evaluation, responses)
+    units = units_of(evaluation, responses, some_unread=some_unread)
     try:
         table = read_table(judge.scores, folder=evaluation.folder)
         _check_whose(table, evaluation, judge)
@@ -135,7 +141,11 @@ def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArr
         raw[here] = values_on(read, question.scale)[here]
         within[here] = question.scale.spans(raw[here])
     replied = np.array([reply is not None for reply in replies], dtype=bool)
-    blank_with_reply = "unparsable" if given.score_header else UNPARSED
+    blank_with_reply = (
+        "unparsable"
+        if given.score_header
+        else np.where(given.of_conversation, UNPARSED_OF_CONVERSATION, UNPARSED)
+    )
     status = np.select(
         [read.blank & ~replied, read.blank, np.isnan(raw), ~within],
         ["missing", blank_with_reply, "unparsable", "out_of_range"],

@@ -1,4 +1,4 @@
-"""Real data come out as expected in the forms in which people bring them.
+"""Data come out as expected in the forms in which people bring them.
 
 Real data are not part of the repository: see test_expected_figures.py.
 """
@@ -6,11 +6,13 @@ Real data are not part of the repository: see test_expected_figures.py.
 import csv
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval_assets.fake_provider import running
 from eval_assets.readers import import_files, write_draft
 from tests.e2e.conftest import Evaluated
 from tests.e2e.test_expected_figures import (
@@ -137,3 +139,113 @@ def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, f
                     folder, "judge_human_agreement", where, figures, JUDGES_AND_HUMANS
                 )
     assert wrong == []
+
+
+MEASURED = (
+    *("rubric_questions", "model_responses", "human_labels", "judge_scores"),
+    *("human_agreement", "judge_agreement", "judge_human_agreement"),
+)
+CRITERIA = {"p1": ("cites", "warns", "compares"), "p2": ("greets", "asks", "answers", "closes")}
+N_OF_PROMPT = 4
+
+
+def test_criteria_that_belong_to_prompts_are_asked_of_their_responses_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three and four criteria of two prompts: 28 units, where 56 would be asked of all."""
+    folder = Evaluated(tmp_path / "data")
+    folder.path.mkdir()
+    answers = [(f"{p}-{n}", p, f"m{n % 2}") for p in CRITERIA for n in range(N_OF_PROMPT)]
+    write_csv(
+        folder.path / "responses.csv",
+        ["response_id", "prompt_id", "prompt_text", "response_text", "model_name"],
+        [[name, p, f"Prompt {p}", f"Answer {name}", model] for name, p, model in answers],
+    )
+    write_csv(
+        folder.path / "rubric.csv",
+        ["question_id", "question", "scale", "level", "prompt_id"],
+        [[q, f"It {q}", "0-1:0.25", "interval", p] for p, asked in CRITERIA.items() for q in asked],
+    )
+    write_csv(
+        folder.path / "labels.csv",
+        ["response_id", "rater_id", "question_id", "rating"],
+        [
+            [name, rater, question, n % 5 / 4]
+            for n, (name, p, _) in enumerate(answers)
+            for question in CRITERIA[p]
+            for rater in ("anna", "ben")
+        ],
+    )
+    (folder.path / "evaluation.yaml").write_text(
+        "name: points\nrubric: rubric.csv\njudges:\n"
+        "  - {id: gpt, provider: openai, model: gpt-6-luna}\n"
+        "  - {id: haiku, provider: anthropic, model: claude-haiku-5-5}\n"
+    )
+    with running() as provider:
+        keys = {"OPENAI_API_KEY": "sk-a-key-of-a-test", "ANTHROPIC_API_KEY": "sk-a-key-of-a-test"}
+        for name, value in (provider.environment | keys).items():
+            monkeypatch.setenv(name, value)
+        folder.materialize(*MEASURED, checks=False)
+        n_requests = len(provider.log.completions)
+
+    n_units = N_OF_PROMPT * sum(map(len, CRITERIA.values()))
+    assert n_requests == 2 * n_units
+    by_prompt = """
+        SELECT split_part(response_id, '-', 1), question_id FROM judge_scores
+        GROUP BY ALL HAVING count(*) = 8 ORDER BY ALL
+    """
+    assert folder.rows(by_prompt) == sorted((p, q) for p, asked in CRITERIA.items() for q in asked)
+    people = "SELECT question_id, n_responses, a_hh FROM human_agreement WHERE scope = 'question'"
+    assert sorted(folder.rows(people)) == sorted(
+        (q, N_OF_PROMPT, 1.0) for asked in CRITERIA.values() for q in asked
+    )
+    assert folder.rows("SELECT n_units FROM judge_agreement WHERE scope = 'overall'") == [
+        (n_units,)
+    ]
+
+
+@pytest.mark.parametrize("given", ["score", "raw_output"])
+def test_scores_of_conversations_are_compared_with_the_mean_rating_of_their_turns(
+    tmp_path: Path, given: str
+) -> None:
+    """A judge who gives each conversation the mean of its turns is right, score or reply alone."""
+    folder = Evaluated(tmp_path / "data")
+    folder.path.mkdir()
+    ratings = {"c1": (1, 5), "c2": (2, 2), "c3": (4, 2), "c4": (5, 5), "c5": (1, 1)}
+    turns = [
+        (f"{convo}-{turn}", convo, turn, rating)
+        for convo, both in ratings.items()
+        for turn, rating in enumerate(both, start=1)
+    ]
+    write_csv(
+        folder.path / "responses.csv",
+        ["response_id", "convo_id", "turn_index", "prompt_text", "response_text", "model_name"],
+        [[name, convo, turn, "Go on.", f"Turn {name}", "m"] for name, convo, turn, _ in turns],
+    )
+    write_csv(
+        folder.path / "labels.csv",
+        ["response_id", "rater_id", "rating"],
+        [[name, rater, rating] for name, _, _, rating in turns for rater in ("anna", "ben")],
+    )
+    write_csv(
+        folder.path / "scores.csv",
+        ["convo_id", "model_name", given],
+        [[convo, "m", sum(both) // 2] for convo, both in ratings.items()],
+    )
+    (folder.path / "evaluation.yaml").write_text(
+        "name: talks\nrubric: [{id: kind, question: How kind is it, scale: likert5}]\n"
+        "judges: [{id: whole, provider: recorded, scores: scores.csv}]\n"
+    )
+
+    folder.materialize(*MEASURED, checks=False)
+
+    assert folder.rows("SELECT status, score, count(*) FROM judge_scores GROUP BY ALL") == [
+        ("conversation", None, len(turns))
+    ]
+    compared = "SELECT unit, n_units, a_ha, pearson, mae FROM judge_human_agreement"
+    assert folder.rows(compared) == [("conversation", len(ratings), 1.0, pytest.approx(1), 0.0)]
+
+
+def write_csv(path: Path, header: list[str], body: Sequence[Sequence[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *body])

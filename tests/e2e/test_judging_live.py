@@ -184,3 +184,34 @@ budget_usd: 1.0
     for table in ("judge_calls", "judge_scores", "judges"):
         text = str(new_folder.rows(f"SELECT * FROM {table}"))  # noqa: S608 - names are above
         assert KEY not in text
+
+
+def test_judges_see_the_turns_before_a_response_and_those_alone(
+    provider: RunningProvider,
+    environment: dict[str, str],
+    new_folder: Evaluated,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    (new_folder.path / "evaluation.yaml").write_text(
+        "name: talk\nrubric: [{id: clarity, question: Is it clear, scale: likert5}]\n"
+        "judges: [{id: gpt, provider: openai, model: gpt-6-luna}]\nlabels: []\n"
+    )
+    (new_folder.path / "responses.csv").write_text(
+        "response_id,convo_id,turn_index,prompt_text,response_text,model_name\n"
+        "b,c1,2,Is it far?,Two hours by train.,m\n"
+        "a,c1,1,Where is Ulm?,On the Danube.,m\n"
+        "z,c2,1,Another talk?,Quite another.,m\n"
+    )
+
+    assets = ("model_responses", "rubric_questions", "judge_scores")
+    assert new_folder.materialize(*assets, checks=False).success
+
+    prompts = [json.dumps(request.json["messages"]) for request in provider.log.completions]
+    assert len(prompts) == len(("a", "b", "z"))
+    [of_second] = [prompt for prompt in prompts if "Two hours by train." in prompt]
+    told = [of_second.index(part) for part in ("Where is Ulm?", "On the Danube.", "Is it far?")]
+    assert told == sorted(told)
+    assert "Another talk?" not in of_second
+    assert not any("Two hours" in prompt for prompt in prompts if prompt != of_second)

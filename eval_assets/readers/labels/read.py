@@ -50,7 +50,9 @@ class Labels:
     notes: tuple[str, ...]
 
 
-def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
+def read_labels(
+    evaluation: Evaluation, responses: pd.DataFrame, *, some_unread: bool = False
+) -> Labels:
     """Return all human ratings of the evaluation, checked against their questions' scales.
 
     Of a unit that was rated in several rounds, the ratings of the latest count. Labels of a
@@ -59,12 +61,14 @@ def read_labels(evaluation: Evaluation, responses: pd.DataFrame) -> Labels:
     Args:
         evaluation: Names the label files, and says what a bad row does.
         responses: The responses that can be rated, in `RESPONSE_COLUMNS`.
+        some_unread: Whether there are others that could not be read: labels of unknown responses
+            are then one problem, and not one each.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row of all files, unless rows are rejected
             one by one; then only of those files that cannot be used at all.
     """
-    units = units_of(evaluation, responses)
+    units = units_of(evaluation, responses, some_unread=some_unread)
     given, unusable = _given(evaluation)
     removed = _removed_questions(given, units.question_ids)
     checked = [

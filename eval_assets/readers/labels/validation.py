@@ -163,7 +163,7 @@ def _note_other_text(
     stored, given_texts = units.table["response_text"].tolist(), given.table.text(header)
     rated, answered = (per_distinct(texts, _words_of) for texts in (given_texts, stored))
     differs = [
-        at >= 0 and bool(text) and len(text) < _LONGEST_CELL and text != answered[at]
+        at >= 0 and bool(text) and len(text) < _LONGEST_CELL and text != answered[at] is not None
         for text, at in zip(rated, responses, strict=True)
     ]
 

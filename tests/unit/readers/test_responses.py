@@ -243,3 +243,83 @@ def test_problems_of_all_files_are_reported_at_once(write: Write, reported: Repo
         "responses/b.csv:1",
         "responses/c.doc",
     ]
+
+
+RATED = """\
+name: test
+rubric: [{id: safe, question: Is it safe, scale: binary}]
+judges:
+  - {id: j1, provider: recorded, scores: scores.csv, model: j1}
+  - {id: j2, provider: recorded, scores: others.csv, model: j2}
+"""
+
+
+def test_faults_of_responses_do_not_hide_those_of_labels_and_scores(
+    write: Write, reported: Reported
+) -> None:
+    """The ids of all responses are known, so labels and scores are checked as ever."""
+    folder = write(
+        {
+            "evaluation.yaml": RATED,
+            "responses.csv": "response_id,prompt_text,response_text,model\na1,p,r,\na2,p,r,m\n",
+            "labels.csv": "response_id,rater_id,rating\na1,anna,1\na2,anna,7\nb9,anna,1\n",
+            "scores.csv": "response_id,judge_model,score\na1,j1,1\nc9,j1,1\n",
+            "others.csv": "response_id,judge_model,score\na1,j2,1\na1,j2,0\n",
+        }
+    )
+
+    assert [message.split(". ")[0] for message in reported(lambda: responses(folder))] == [
+        "responses.csv:2:model: a response without a model",
+        'labels.csv:3:rating: 7 is not on the scale of "safe"',
+        'labels.csv:4:response_id: "b9" is not a response of this evaluation',
+        'scores.csv:3:response_id: "c9" is not a response of this evaluation',
+        'others.csv:3:score: a second score of "a1" on "safe", the first is in line 2',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("response_id,prompt_text,response_text,model\na1,p,r\n", "responses.csv:2"),
+        ("response_id,prompt_text,response_text,model\n,p,r,m\n", "responses.csv:2:response_id"),
+        ("item_id,trace_id,prompt_text,response_text,model\na1,a1,p,r,m\n", "responses.csv:1"),
+    ],
+)
+def test_labels_of_responses_that_could_not_be_read_are_one_line(
+    write: Write, reported: Reported, given: str, fault: str
+) -> None:
+    labels = "".join(f"a{number},anna,{1 + number // 999}\n" for number in range(1000))
+    folder = write(
+        {
+            "evaluation.yaml": RATED.split("judges:", maxsplit=1)[0],
+            "responses.csv": given,
+            "labels.csv": f"response_id,rater_id,rating\n{labels}",
+        }
+    )
+
+    first, *others = reported(lambda: responses(folder))
+
+    assert first.split(": ")[0] == fault
+    assert others == [
+        (
+            "labels.csv: 1000 rows name responses not found among those that could be read. "
+            "Repair the responses first, then run again."
+        )
+    ]
+
+
+def test_without_a_column_that_limits_a_question_its_labels_are_not_at_fault(
+    write: Write, reported: Reported
+) -> None:
+    rubric = "[{id: safe, question: Is it safe, scale: binary, applies_to: {topic: [law]}}]"
+    folder = write(
+        {
+            "evaluation.yaml": f"name: test\nrubric: {rubric}\n",
+            "labels.csv": "response_id,rater_id,rating\na1,anna,1\na2,anna,7\n",
+        }
+    )
+
+    assert [message.split(". ")[0] for message in reported(lambda: responses(folder))] == [
+        "evaluation.yaml:rubric: topic limits a question, but no response has such a column",
+        'labels.csv:3:rating: 7 is not on the scale of "safe"',
+    ]
