@@ -138,7 +138,7 @@ async def n_ended_batches(
             for batch in await asyncio.to_thread(ledger.open_batches, client.model.id):
                 # One that may not have been submitted is for a run to look for.
                 name = batch.batch_id
-                n_ended += name is None or await _has_ended(client.client, name)
+                n_ended += name is None or await _has_ended(client.connections.first, name)
     return n_ended
 
 
@@ -163,9 +163,9 @@ async def _collect_ended(
     client = plan.client
     subjects = {plan.next_request(rating).key: rating.subject for rating in plan.pending}
     for batch in open_batches:
-        batch_id = batch.batch_id or await _found(batch, client.client, ledger)
-        if batch_id and await _has_ended(client.client, batch_id):
-            answers = await _collect(client.client, batch, batch_id)
+        batch_id = batch.batch_id or await _found(batch, client.connections.first, ledger)
+        if batch_id and await _has_ended(client.connections.first, batch_id):
+            answers = await _collect(client.connections.first, batch, batch_id)
             await _record(batch, answers, subjects, client, ledger)
 
 
@@ -266,7 +266,7 @@ async def _submit(
     )
     await asyncio.to_thread(ledger.intend_batch, batch)
     try:
-        batch_id = await client.client.submit_batch(requests, intent_id=batch.intent_id)
+        batch_id = await client.connections.first.submit_batch(requests, intent_id=batch.intent_id)
     except RequestFailed as failure:
         if not failure.may_be_billed:  # else it may be there: the next run looks for it
             await asyncio.to_thread(ledger.close_batch, batch.intent_id)

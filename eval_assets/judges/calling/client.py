@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Generic
@@ -11,13 +11,13 @@ from typing import Any, Generic
 import numpy as np
 
 from eval_assets.judges.calling.budget import Allowance, Budget
+from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
 from eval_assets.judges.calling.limiter import Limiter, Taken
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.requests import (
     Answer,
-    Client,
     Message,
     ModelRequest,
     RequestFailed,
@@ -49,8 +49,7 @@ class ModelClient(Generic[Declared]):
 
     Args:
         model: The model.
-        connect: Makes the vendor's client when the first request is to be sent: a run that finds
-            everything in the ledger need not import an SDK.
+        connections: The vendor's clients.
         limiter: Decides when a request may start; shared by judges of one model.
         writer: Writes attempts to the ledger.
         budget: What may be spent.
@@ -64,7 +63,7 @@ class ModelClient(Generic[Declared]):
     def __init__(  # noqa: PLR0913 - what a request passes through, each of it one thing
         self,
         model: LiveModel[Declared],
-        connect: Callable[[], Client],
+        connections: Connections,
         *,
         limiter: Limiter,
         writer: LedgerWriter,
@@ -80,13 +79,12 @@ class ModelClient(Generic[Declared]):
         self.n_unpriced = 0
         self.n_attempts = 0
         self.n_replies = 0
+        self.connections = connections
         self.in_flight: set[asyncio.Task[Any]] = set()
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
         self.open_tasks = asyncio.Semaphore(2 * model.declared.max_in_flight)
         self._limiter = limiter
-        self._connect = connect
-        self._client: Client | None = None
         self._writer = writer
         self._budget = budget
         self._retry = retry
@@ -94,18 +92,6 @@ class ModelClient(Generic[Declared]):
         self._asked = asked
         self._n_given_up_in_a_row = 0
         self._features = FeatureMemory(model, known=refused, remember=writer.remember)
-
-    @property
-    def client(self) -> Client:
-        """The vendor's client, connected at the first use."""
-        if self._client is None:
-            self._client = self._connect()
-        return self._client
-
-    async def close(self) -> None:
-        """Close the connections, if there are any."""
-        if self._client is not None:
-            await self._client.close()
 
     def request(
         self,
@@ -259,7 +245,7 @@ class ModelClient(Generic[Declared]):
         seconds = self.model.declared.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                answer = await self.client.ask(fitting)
+                answer = await self.connections.ask(fitting)
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
             answer = RequestFailed(message, remedy="retry", is_timeout=True, may_be_billed=True)

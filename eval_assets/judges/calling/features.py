@@ -87,7 +87,8 @@ class FeatureMemory:
         capabilities = self._model.capabilities
         if isinstance(request.schema, Mapping) and not capabilities.json_schema:
             request = replace(request, schema="json_object" if capabilities.json_object else None)
-        while left_out := features_of(request) & (self._refused | self._suspected.keys()):
+        avoided = self._refused | self._suspected.keys()
+        while avoided and (left_out := features_of(request) & avoided):
             request = without(request, min(left_out))
         return request
 

@@ -32,7 +32,7 @@ async def run_tasks(
     if not work:
         return
     for client, _ in work:
-        _ = client.client  # connected before the clock runs
+        _ = client.connections.first  # connected before the clock runs
     scheduler = _Scheduler(work)
     reporter = asyncio.create_task(_report_regularly(scheduler, report))
     # To look through all that is imported takes a full collection over 0.1 s, in which no reply is

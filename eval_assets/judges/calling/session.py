@@ -13,6 +13,7 @@ import numpy as np
 
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.interruption import ending_well
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter
@@ -111,9 +112,13 @@ async def open_clients(
             refused = await asyncio.to_thread(
                 ledger.refused_capabilities, endpoint.base_url, endpoint.model
             )
+            connections = Connections(
+                partial(connect, endpoint, api_key=options.api_keys[model.id], keys=keys)
+            )
+            stack.push_async_callback(connections.close)
             client = ModelClient(
                 model,
-                partial(connect, endpoint, api_key=options.api_keys[model.id], keys=keys),
+                connections,
                 limiter=limiters[_account(model, options)],
                 writer=writer,
                 budget=budget,
@@ -122,7 +127,6 @@ async def open_clients(
                 refused=refused,
                 asked=asked,
             )
-            stack.push_async_callback(client.close)
             clients.append(client)
         stack.push_async_callback(writer.close)
         stack.push_async_callback(_cancel, asked)

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.progress import Progress
 from eval_assets.judges.calling.scheduler import Task, run_tasks
 
 if TYPE_CHECKING:
     from eval_assets.judges.calling.client import AnyModelClient
+    from eval_assets.judges.calling.requests import Client
 
 
 class IdleClient:
     """A client whose tasks send nothing."""
 
-    client, spent_usd = None, 0.0
+    spent_usd = 0.0
 
     def __init__(self, most: int) -> None:
+        self.connections = Connections(lambda: cast("Client", None))
         self.open_tasks = asyncio.Semaphore(most)
 
 
