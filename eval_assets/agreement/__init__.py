@@ -1,10 +1,10 @@
 """Agreement measured on stored ratings: of humans, of judges, of both, as gates judge it."""
 
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
+from eval_assets.agreement.anchors import ANCHOR_KEY, due_anchors, new_anchors
 from eval_assets.agreement.drift import (
     TOTAL_SIGNIFICANCE,
     MeanScores,
-    choose_anchors,
     drift_row,
     drift_significance,
     moved_judges,
@@ -39,6 +39,7 @@ from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
 from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 
 __all__ = [
+    "ANCHOR_KEY",
     "CLOSE",
     "MIDDLE",
     "PROMPT_DIFFERENCE",
@@ -60,9 +61,9 @@ __all__ = [
     "StageChange",
     "Validation",
     "alpha_levels",
-    "choose_anchors",
     "drift_row",
     "drift_significance",
+    "due_anchors",
     "history_rows",
     "irr_result",
     "judge_gates",
@@ -75,6 +76,7 @@ __all__ = [
     "measure_slices",
     "measures_version",
     "moved_judges",
+    "new_anchors",
     "next_stage",
     "pair_kappa",
     "rater_patterns",

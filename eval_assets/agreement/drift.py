@@ -1,6 +1,5 @@
 """Drift of judges: do they still rate the same answers as they did?"""
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,27 +49,6 @@ def drift_significance(round_: int, *, n_tests: int) -> float:
     if round_ < 1 or n_tests < 1:
         raise ValueError(f"rounds and tests are counted from 1, got {round_} and {n_tests}")
     return TOTAL_SIGNIFICANCE / (round_ * (round_ + 1)) / n_tests
-
-
-def choose_anchors(
-    response_ids: Sequence[str], groups: Sequence[str], *, question_id: str, most: int
-) -> list[int]:
-    """Return the places of the answers that become anchors: one of each group, by a hash.
-
-    Args:
-        response_ids: Answers that the judge has rated.
-        groups: Group of each.
-        question_id: Question that they were rated on.
-        most: Number of anchors; fewer if there are fewer groups.
-    """
-
-    def by_chance(place: int) -> str:
-        return hashlib.sha256(f"{question_id}\n{response_ids[place]}".encode()).hexdigest()
-
-    chosen: dict[str, int] = {}
-    for place in sorted(range(len(response_ids)), key=by_chance):
-        chosen.setdefault(groups[place], place)
-    return list(chosen.values())[:most]
 
 
 def drift_row(  # noqa: PLR0913 - two measurements, what they are of and at which level

@@ -9,7 +9,14 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement import TOTAL_SIGNIFICANCE, choose_anchors, drift_row, moved_judges
+from eval_assets.agreement import (
+    ANCHOR_KEY,
+    TOTAL_SIGNIFICANCE,
+    drift_row,
+    due_anchors,
+    moved_judges,
+    new_anchors,
+)
 from eval_assets.assets.checks import Finding, result_of
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
@@ -51,8 +58,6 @@ from eval_assets.tuning import rubric_hash
 _ROUND = 1_000
 """Replicates of round r are numbered from r times this: no judge is declared with as many."""
 
-_KEY = ["judge_id", "fingerprint", "question_id", "rubric"]
-
 
 @dg.asset(group_name="judge_scores", kinds={"duckdb"}, deps=[judge_scores], pool=VENDORS)
 def judge_drift(
@@ -65,20 +70,29 @@ def judge_drift(
             with folder.connect() as connection:
                 fingerprints = judge_fingerprints(connection)
                 given, history = anchor_candidates(connection), earlier_turns(connection)
+            live = {j.id: fingerprints[j.id] for j in judges if j.id in fingerprints}
+            rubrics = {question.id: rubric_hash(question) for question in evaluation.rubric}
             with folder.ledger(evaluation) as ledger:
-                _freeze(ledger, evaluation, given, judges, fingerprints, at=now)
-                anchors = _anchors(ledger, evaluation, judges, fingerprints)
-                turns = [history.get(response, ()) for response in anchors.get("response_id", ())]
-                scored = _judged_again(
-                    evaluation,
-                    ledger,
-                    anchors.assign(turns=pd.Series(turns, index=anchors.index, dtype=object)),
-                    judges,
-                    now,
-                    context.run.run_id,
+                new = new_anchors(
+                    given,
+                    history_of(ledger, "drift_anchors"),
+                    judges=live,
+                    rubrics=rubrics,
+                    most=evaluation.drift.anchors,
+                    at=now,
                 )
+                append_history(ledger, "drift_anchors", new)
+                due, n_tests = due_anchors(
+                    history_of(ledger, "drift_anchors"),
+                    history_of(ledger, "judge_drift"),
+                    judges=live,
+                    rubrics=rubrics,
+                    pause=timedelta(days=evaluation.drift.every_days),
+                    now=now,
+                )
+                scored = _judged_again(evaluation, ledger, due, judges, history, context.run.run_id)
             with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-                found_now = _rows(connection, evaluation, scored)
+                found_now = _rows(connection, evaluation, scored, n_tests=n_tests)
                 append_history(ledger, "judge_drift", [{**r, "judged_at": now} for r in found_now])
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             with transaction(connection):
@@ -120,101 +134,25 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
-def _freeze(  # noqa: PLR0913 - what anchors are chosen from, and of whom they are
-    ledger: SqlLedger,
-    evaluation: Evaluation,
-    given: pd.DataFrame,
-    judges: Sequence[LiveModel[Judge]],
-    fingerprints: Mapping[str, str],
-    *,
-    at: datetime,
-) -> None:
-    """Freeze anchors for every judge and question that has none yet."""
-    if evaluation.drift is None:
-        return
-    kept = history_of(ledger, "drift_anchors")
-    known = set(kept[_KEY].itertuples(index=False, name=None)) if len(kept) else set()
-    rows: list[dict[str, object]] = []
-    for judge in judges:
-        for question in evaluation.rubric:
-            fingerprint, rubric = fingerprints.get(judge.id, ""), rubric_hash(question)
-            key = (judge.id, fingerprint, question.id, rubric)
-            is_its = (given["judge_id"] == judge.id) & (given["question_id"] == question.id)
-            own = given[is_its]
-            if key in known or own.empty:
-                continue
-            chosen = choose_anchors(
-                own["response_id"].tolist(),
-                own["group_id"].tolist(),
-                question_id=question.id,
-                most=evaluation.drift.anchors,
-            )
-            texts = own.iloc[chosen][["response_id", "prompt_text", "response_text", "score"]]
-            named = dict(zip(_KEY, key, strict=True))
-            rows += [
-                {**named, **{str(k): v for k, v in row.items()}, "frozen_at": at}
-                for row in texts.to_dict("records")
-            ]
-    append_history(ledger, "drift_anchors", rows)
-
-
-def _anchors(
-    ledger: SqlLedger,
-    evaluation: Evaluation,
-    judges: Sequence[LiveModel[Judge]],
-    fingerprints: Mapping[str, str],
-) -> pd.DataFrame:
-    """Return the anchors of the judges as they are now, with the round that comes next.
-
-    Returns:
-        Rows of `drift_anchors`, with `round` and `last_at`, when the round before was.
-    """
-    anchors = history_of(ledger, "drift_anchors")
-    if anchors.empty:
-        return anchors
-    asked = {(judge.id, fingerprints.get(judge.id, "")) for judge in judges}
-    rubric = {(question.id, rubric_hash(question)) for question in evaluation.rubric}
-    is_now = [
-        (judge, fingerprint) in asked and (question, hash_) in rubric
-        for judge, fingerprint, question, hash_ in anchors[_KEY].itertuples(index=False, name=None)
-    ]
-    anchors = anchors[is_now]
-    latest: dict[tuple[str, ...], tuple[int, str]] = {
-        tuple(row[name] for name in _KEY): (row["round"], row["judged_at"])
-        for row in history_of(ledger, "judge_drift").to_dict("records")
-    }
-    before = [
-        latest.get(key, (0, frozen_at))
-        for *key_, frozen_at in anchors[[*_KEY, "frozen_at"]].itertuples(index=False, name=None)
-        for key in [tuple(key_)]
-    ]
-    return anchors.assign(
-        round=[number + 1 for number, _ in before], last_at=[at for _, at in before]
-    )
-
-
 def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose account
     evaluation: Evaluation,
     ledger: SqlLedger,
-    anchors: pd.DataFrame,
+    due: pd.DataFrame,
     judges: Sequence[LiveModel[Judge]],
-    now: datetime,
+    history: Mapping[str, tuple[tuple[str, str], ...]],
     run_id: str,
-) -> list[tuple[pd.DataFrame, int]]:
+) -> list[pd.DataFrame]:
     """Ask judges about the anchors that are due; return those of each test, with `again`.
 
     A round that the budget cuts off is continued by the next run: what was answered is not asked
     a second time.
 
     Returns:
-        The anchors of each judge and question with a whole round, and the number of all tests.
+        The anchors of each judge and question with a whole round.
     """
-    if anchors.empty or evaluation.drift is None:
+    if due.empty or evaluation.drift is None:
         return []
-    n_tests = anchors.groupby(_KEY).ngroups
-    pause = timedelta(days=evaluation.drift.every_days)
-    is_due = [now - datetime.fromisoformat(at) >= pause for at in anchors["last_at"]]
-    due, left, found = anchors[is_due], evaluation.drift.max_usd, []
+    left, found = evaluation.drift.max_usd, []
     template = PromptTemplate.load(evaluation.judge_prompt)
     for judge in judges:
         own = due[due["judge_id"] == judge.id]
@@ -225,7 +163,7 @@ def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose a
         with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
                 judge_units(
-                    _units(evaluation, own),
+                    _units(evaluation, own, history),
                     [at_once],
                     worker,
                     template=template,
@@ -237,11 +175,15 @@ def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose a
             warn_of_budget(summary.n_budget_stopped, left_usd=left)
             continue
         again = own.assign(again=[score.score for score in summary.scores])
-        found += [(rows, n_tests) for _, rows in again.groupby(_KEY)]
+        found += [rows for _, rows in again.groupby(list(ANCHOR_KEY))]
     return found
 
 
-def _units(evaluation: Evaluation, anchors: pd.DataFrame) -> list[Unit]:
+def _units(
+    evaluation: Evaluation,
+    anchors: pd.DataFrame,
+    history: Mapping[str, tuple[tuple[str, str], ...]],
+) -> list[Unit]:
     """Return anchors as a judge is asked them in the next round."""
     return [
         Unit(
@@ -249,7 +191,7 @@ def _units(evaluation: Evaluation, anchors: pd.DataFrame) -> list[Unit]:
             evaluation.question(row["question_id"]),
             row["prompt_text"],
             row["response_text"],
-            history=row["turns"],
+            history=history.get(row["response_id"], ()),
             first_replicate=_ROUND * row["round"],
         )
         for row in anchors.to_dict("records")
@@ -259,10 +201,12 @@ def _units(evaluation: Evaluation, anchors: pd.DataFrame) -> list[Unit]:
 def _rows(
     connection: duckdb.DuckDBPyConnection,
     evaluation: Evaluation,
-    scored: Sequence[tuple[pd.DataFrame, int]],
+    scored: Sequence[pd.DataFrame],
+    *,
+    n_tests: int,
 ) -> Iterator[dict[str, object]]:
     """Yield what the round says of each judge and question."""
-    for anchors, n_tests in scored:
+    for anchors in scored:
         first = anchors.iloc[0]
         scores = scores_around(
             connection,
@@ -279,7 +223,7 @@ def _rows(
             round_=int(first["round"]),
             n_tests=n_tests,
         )
-        yield {**{name: first[name] for name in _KEY}, **row}
+        yield {**{name: first[name] for name in ANCHOR_KEY}, **row}
 
 
 def _bars(rows: Sequence[Mapping[str, object]]) -> list[Bar]:

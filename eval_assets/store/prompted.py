@@ -30,7 +30,7 @@ def prompted_scores(
 
 
 def words_on(connection: duckdb.DuckDBPyConnection, question_id: str, judge_id: str) -> Words:
-    """Return what a judge and people wrote about answers to one question, and earlier turns."""
+    """Return what a judge and people wrote about answers to one question."""
     replies = connection.execute(
         """SELECT response_id, raw_output FROM judge_scores
            WHERE question_id = $question AND judge_id = $judge AND status = 'ok'""",
@@ -43,11 +43,7 @@ def words_on(connection: duckdb.DuckDBPyConnection, question_id: str, judge_id: 
     notes: dict[str, dict[str, str]] = {}
     for response_id, source, text in given:
         notes.setdefault(response_id, {})[source] = text
-    return Words(
-        {response: _rationale(reply) for response, reply in replies},
-        notes,
-        dict(connection.execute(_EARLIER_TURNS_SQL).fetchall()),
-    )
+    return Words({response: _rationale(reply) for response, reply in replies}, notes)
 
 
 def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
@@ -70,21 +66,6 @@ _REMARKS_SQL = """
     SELECT response_id, question_id, response_id || '/adjudication',
            'Settled at ' || value || ': ' || reason
     FROM adjudicated_labels WHERE NOT excluded AND trim(reason) <> ''
-"""
-
-_EARLIER_TURNS_SQL = """
-    SELECT later.response_id,
-           string_agg(
-               'Asked: ' || coalesce(earlier.prompt_text, '') || chr(10)
-               || 'Answered: ' || coalesce(earlier.response_text, ''),
-               chr(10) ORDER BY earlier.turn_index
-           )
-    FROM responses AS later JOIN responses AS earlier
-      ON earlier.convo_id = later.convo_id AND earlier.turn_index < later.turn_index
-     AND earlier.model_name IS NOT DISTINCT FROM later.model_name
-     AND earlier.seed IS NOT DISTINCT FROM later.seed
-     AND earlier.indicator_id IS NOT DISTINCT FROM later.indicator_id
-    GROUP BY ALL
 """
 
 

@@ -1,8 +1,7 @@
 """Few-shot examples: answers of train on which people agree and the judge is wrong."""
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,9 +17,7 @@ _FAR_ON_A_CONTINUOUS_SCALE = 0.1
 """Share of the scale by which a judge is wrong, and within which people agree."""
 
 
-def few_shot_examples(
-    train: RatedUnits, scores: Floats, *, earlier_turns: Mapping[str, str] = MappingProxyType({})
-) -> tuple[Example, ...]:
+def few_shot_examples(train: RatedUnits, scores: Floats) -> tuple[Example, ...]:
     """Return at most eight examples: one for each level, then those the judge is furthest off.
 
     People agree on all of them: answers on which they do not would teach the judge one rater's
@@ -29,7 +26,6 @@ def few_shot_examples(
     Args:
         train: Units of the split `train`, no others.
         scores: The judge's scores of these units, NaN if missing.
-        earlier_turns: Turns before an answer, as one text, by response.
     """
     value, agreed = _consensus(train)
     off = np.abs(scores - value)
@@ -49,10 +45,15 @@ def few_shot_examples(
             prompt_text=str(train.prompt_texts[k]),
             response_text=str(train.response_texts[k]),
             value=float(value[k]),
-            history=earlier_turns.get(str(train.response_ids[k]), ""),
+            history=_as_text(train.history.get(str(train.response_ids[k]), ())),
         )
         for k in sorted(chosen, key=lambda k: (value[k], str(train.response_ids[k])))
     )
+
+
+def _as_text(turns: Sequence[tuple[str, str]]) -> str:
+    """Return the turns before an answer as one text."""
+    return "\n".join(f"Asked: {asked}\nAnswered: {answered}" for asked, answered in turns)
 
 
 def _consensus(train: RatedUnits) -> tuple[Floats, np.ndarray]:

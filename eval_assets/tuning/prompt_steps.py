@@ -30,12 +30,10 @@ class Words:
         rationales: The judge's reasons by response.
         notes: What raters wrote, and why disagreements were settled as they were, by response;
             each with the id by which it can be withdrawn.
-        earlier_turns: Turns before an answer, as one text, by response.
     """
 
     rationales: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    earlier_turns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,10 +114,7 @@ def tune_section(  # noqa: PLR0913 - material, two models and how long
             draft = search.section
         else:
             draft = (
-                replace(
-                    best,
-                    examples=few_shot_examples(train, on_train, earlier_turns=words.earlier_turns),
-                )
+                replace(best, examples=few_shot_examples(train, on_train))
                 if step == "few_shot_examples"
                 else _with_rules(best, train, on_train, words, material, allowed, write)
             )

@@ -3,7 +3,6 @@ import pytest
 
 from eval_assets.agreement import (
     MeanScores,
-    choose_anchors,
     drift_row,
     drift_significance,
     moved_judges,
@@ -28,17 +27,6 @@ def test_the_levels_of_all_rounds_and_tests_add_up_to_one_in_twenty() -> None:
     assert total == pytest.approx(0.05, abs=1e-5)
     with pytest.raises(ValueError, match="counted from 1, got 0 and 4"):
         drift_significance(0, n_tests=4)
-
-
-def test_one_answer_of_each_group_becomes_an_anchor_whatever_the_order() -> None:
-    responses, groups = ["a1", "a2", "b1", "c1"], ["a", "a", "b", "c"]
-    chosen = {responses[k] for k in choose_anchors(responses, groups, question_id="q", most=9)}
-    turned = choose_anchors(responses[::-1], groups[::-1], question_id="q", most=9)
-
-    assert len(chosen & {"a1", "a2"}) == 1
-    assert {"b1", "c1"} < chosen
-    assert {responses[::-1][k] for k in turned} == chosen
-    assert len(choose_anchors(responses, groups, question_id="q", most=2)) == 2
 
 
 def test_a_judge_that_scores_all_anchors_lower_has_moved() -> None:
