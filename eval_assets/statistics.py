@@ -97,6 +97,28 @@ HUMAN_AGREEMENT = (
 )
 """Statistics of the table `human_agreement`."""
 
+_A_HH, _ALPHA = (
+    next(each for each in HUMAN_AGREEMENT if each.column == column) for column in ("a_hh", "alpha")
+)
+
+ROUND_AGREEMENT = (
+    _A_HH,
+    _ALPHA,
+    Statistic(
+        "a_hh_gain",
+        "Gain of A^HH",
+        "coefficient",
+        "A^HH less that of the round before, on the responses rated in both",
+    ),
+    Statistic(
+        "alpha_gain",
+        "Gain of alpha",
+        "coefficient",
+        "alpha less that of the round before, on the responses rated in both",
+    ),
+)
+"""Statistics of the table `agreement_by_round`."""
+
 JUDGE_AGREEMENT = (
     Statistic(
         "alpha",
@@ -230,6 +252,7 @@ JUDGE_HUMAN_AGREEMENT = (
 
 STATISTICS: Mapping[str, Sequence[Statistic]] = {
     "human_agreement": HUMAN_AGREEMENT,
+    "agreement_by_round": ROUND_AGREEMENT,
     "judge_agreement": JUDGE_AGREEMENT,
     "judge_human_agreement": JUDGE_HUMAN_AGREEMENT,
 }

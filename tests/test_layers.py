@@ -106,6 +106,7 @@ PARALLEL = {
     "ratings": "read, stored, and held as arrays",
     "read": "evaluation.yaml and label files, from file to noun",
     "results": "served, and put together by the commands that serve them",
+    "rounds": "read from the store, measured and shown",
     "scores": "read, parsed, stored and shown",
     "server": "the pages for people, and the fake provider's",
     "sessions": "kept, and read as labels",

@@ -33,6 +33,7 @@ from eval_assets.agreement.ratings import (
     LongRatings,
     RaterKind,
 )
+from eval_assets.agreement.rounds import measure_rounds
 from eval_assets.agreement.run_figures import history_rows
 from eval_assets.agreement.slices import Coded, measure_slices
 from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
@@ -73,6 +74,7 @@ __all__ = [
     "measure_judges_against_humans",
     "measure_left_out",
     "measure_pairs",
+    "measure_rounds",
     "measure_slices",
     "measures_version",
     "moved_judges",

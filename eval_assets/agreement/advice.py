@@ -135,7 +135,10 @@ def _beyond_chance(alpha: Interval, minimum: float, *, exact: float) -> list[str
     if np.isnan(alpha.value) or alpha.value >= minimum - TOLERANCE:
         return []
     if not alpha.high < minimum:
-        more = "Have more responses rated: the data cannot tell whether raters agree beyond chance"
+        open_question = "raters agree beyond chance"
+        if alpha.low > 0:
+            open_question = f"alpha reaches {minimum:g}"
+        more = f"Have more responses rated: the data cannot tell whether {open_question}"
         if exact >= GOOD_SHARE:
             more += "; choose some that deserve the rarer values"
         return [more]

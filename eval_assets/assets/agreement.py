@@ -15,6 +15,7 @@ from eval_assets.agreement import (
     measure_judges_against_humans,
     measure_left_out,
     measure_pairs,
+    measure_rounds,
     measure_slices,
 )
 from eval_assets.assets.figure_tables import rows_as_metadata
@@ -39,6 +40,7 @@ from eval_assets.store import (
     human_ratings,
     judge_ratings,
     judged_units,
+    ratings_by_round,
     read_table,
     reference_ratings,
     reference_ratings_with_excluded,
@@ -58,6 +60,10 @@ from eval_assets.store import (
 _MOST_SHOWN = 50
 
 _HUMAN_COLUMNS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_raters")
+_ROUND_COLUMNS = (
+    *("question_id", "round", "n_responses", "a_hh", "alpha", "n_in_both"),
+    *("alpha_gain", "alpha_gain_low", "alpha_gain_high"),
+)
 _JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
 _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
 """Columns of each table that the UI shows, narrow enough for its page."""
@@ -73,9 +79,13 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            measures = measure_humans(human_ratings(connection, evaluation), evaluation)
+            humans = human_ratings(connection, evaluation)
+            measures = measure_humans(humans, evaluation)
+            rounds = measure_rounds(ratings_by_round(connection, evaluation), evaluation)
+            rounds = rounds.assign(data_version=humans.data_version)
             with transaction(connection):
                 replace_rows(connection, "human_agreement", measures.agreement)
+                replace_rows(connection, "agreement_by_round", rounds)
                 replace_records(connection, "label_findings", measures.findings)
             table = table_metadata(connection, "human_agreement")
     return dg.MaterializeResult(
@@ -94,6 +104,7 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
             ),
+            **({"by_round": rows_as_metadata(rounds, _ROUND_COLUMNS)} if len(rounds) else {}),
         },
     )
 

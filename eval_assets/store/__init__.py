@@ -64,6 +64,7 @@ from eval_assets.store.ratings import (
     slices_in_order,
 )
 from eval_assets.store.report_tables import judge_costs, read_report_tables
+from eval_assets.store.rounds import ratings_by_round
 from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
@@ -163,6 +164,7 @@ __all__ = [
     "prompt_sources",
     "prompted_scores",
     "questions_where_people_agree",
+    "ratings_by_round",
     "read_if_due",
     "read_report_tables",
     "read_table",

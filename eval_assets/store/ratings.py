@@ -214,7 +214,17 @@ def long_ratings(
         question_id: The question.
         group: Response group of each stored response, as `group_codes` returns them.
     """
-    source = _RATINGS_SQL[kind]
+    return ratings_from(connection, _RATINGS_SQL[kind], question_id, group=group)
+
+
+def ratings_from(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    question_id: str,
+    *,
+    group: NDArray[np.int64],
+) -> LongRatings:
+    """Return the ratings of one question that a query gives: response, question, rater, value."""
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()

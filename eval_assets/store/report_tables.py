@@ -15,6 +15,7 @@ MOST_LISTED = 200
 
 _WHOLE = (
     "human_agreement",
+    "agreement_by_round",
     "label_findings",
     "judge_agreement_without",
     "judge_human_agreement",

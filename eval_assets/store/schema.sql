@@ -238,6 +238,24 @@ CREATE TABLE IF NOT EXISTS judge_agreement (
     data_version VARCHAR NOT NULL
 );
 
+-- Rounds of labelling side by side, of the questions that were labelled in several.
+CREATE TABLE IF NOT EXISTS agreement_by_round (
+    question_id VARCHAR NOT NULL,
+    round INTEGER NOT NULL,
+    n_responses BIGINT NOT NULL,           -- with ratings by two raters or more in this round
+    n_groups BIGINT NOT NULL,
+    n_raters BIGINT NOT NULL,
+    a_hh DOUBLE, a_hh_low DOUBLE, a_hh_high DOUBLE,
+    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE,
+    alpha_level VARCHAR NOT NULL,
+    previous_round INTEGER,                -- NULL in the first round, as are the gains
+    n_in_both BIGINT,                      -- responses with ratings by two raters in both rounds
+    n_groups_in_both BIGINT,
+    a_hh_gain DOUBLE, a_hh_gain_low DOUBLE, a_hh_gain_high DOUBLE,
+    alpha_gain DOUBLE, alpha_gain_low DOUBLE, alpha_gain_high DOUBLE,
+    data_version VARCHAR NOT NULL
+);
+
 -- Each judge beside the others.
 CREATE TABLE IF NOT EXISTS judge_agreement_without (
     scope VARCHAR NOT NULL,                -- 'question' or 'overall'

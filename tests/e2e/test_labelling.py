@@ -14,7 +14,7 @@ from eval_assets.labelling import (
     shown_responses,
 )
 from eval_assets.readers import read_evaluation, read_responses
-from tests.e2e.conftest import BASE, NEAR, Evaluated, make
+from tests.e2e.conftest import AGREEING, BASE, NEAR, OPPOSING, Evaluated, make
 
 INPUTS = ("rubric_questions", "model_responses", "human_labels", "label_disagreements")
 MEASURED = (*INPUTS, "adjudicated_labels", "label_quality", "human_agreement")
@@ -133,3 +133,24 @@ def test_changes_and_repeats_are_history(labelled: Evaluated) -> None:
     found = labelled.rows("SELECT kind, before, after FROM label_history ORDER BY kind")
     assert [(kind, after) for kind, _, after in found] == [("change", 5.0), ("repeat", 1.0)]
     assert [before for _, before, _ in found] == [first["rating"], second["rating"]]
+
+
+def test_rounds_are_compared_in_a_table_and_on_the_page_of_human_agreement(
+    new_folder: Evaluated,
+) -> None:
+    """In round 1 the raters of clarity contradict each other, in round 2 they agree."""
+    lines = ["response_id,rater_id,question_id,rating,round"]
+    for number, values in ((1, OPPOSING), (2, AGREEING)):
+        for rater, given in zip(("r1", "r2"), values, strict=True):
+            lines += [f"a{k:02},{rater},clarity,{value},{number}" for k, value in enumerate(given)]
+    (new_folder.path / "labels.csv").write_text("\n".join(lines) + "\n")
+
+    result = new_folder.materialize(*MEASURED, checks=False)
+
+    assert result.success
+    found = "SELECT round, alpha_gain_low > 0 FROM agreement_by_round ORDER BY round"
+    assert new_folder.rows(found) == [(1, None), (2, True)]
+    decides = "SELECT alpha > 0.9 FROM human_agreement WHERE question_id = 'clarity'"
+    assert new_folder.rows(decides) == [(True,)]
+    [page] = result.asset_materializations_for_node("human_agreement")
+    assert "by_round" in page.metadata

@@ -75,6 +75,12 @@ _GLOSSARY = (
         "alpha-within-questions",
     ),
     Definition(
+        "Gain over the round before",
+        "A^HH or alpha of a round of labelling less that of the round before, on the responses "
+        "with two ratings or more in both. An interval that holds 0 shows no change.",
+        "rounds-of-labelling",
+    ),
+    Definition(
         "A^HA",
         "Agreement of a judge with humans: like A^HH, between the judge's score and each human "
         "rating of the response. Two controls stand beside it: constant, the best judge that gives "

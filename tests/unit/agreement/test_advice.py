@@ -163,6 +163,11 @@ def test_an_alpha_whose_interval_reaches_the_minimum_asks_for_more_ratings() -> 
     assert "deserve" not in advice(exact=0.6, alpha=0.5, half_width=0.2)
 
 
+def test_what_the_data_cannot_tell_is_chance_or_the_minimum() -> None:
+    assert "cannot tell whether raters agree beyond chance" in advice(alpha=0.3, half_width=0.4)
+    assert "cannot tell whether alpha reaches 0.667" in advice(alpha=0.6, half_width=0.2)
+
+
 def test_a_low_share_of_equal_ratings_is_not_excused_if_alpha_is_low() -> None:
     text = advice(exact=0.4, adjacent=0.9, alpha=-0.2)
 

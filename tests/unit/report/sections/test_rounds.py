@@ -1,0 +1,89 @@
+"""Rounds of labelling in the report."""
+
+import math
+
+import pandas as pd
+
+from eval_assets.report._document import Bullets, Section
+from eval_assets.report.sections import rounds
+from tests.unit.report.builder import Case, with_tables
+from tests.unit.report.reading import blocks_in, notes, table
+
+LABEL = "Agreement between humans by round"
+
+
+def a_round(number: int, **figures: float) -> dict[str, object]:
+    return {
+        "question_id": "clarity",
+        "round": number,
+        "n_responses": 24,
+        "n_groups": 12,
+        "previous_round": number - 1 if number > 1 else math.nan,
+        "n_in_both": 24,
+        "n_groups_in_both": 12,
+        "a_hh": 0.8,
+        "alpha": 0.5 + number / 10,
+        **figures,
+    }
+
+
+def gain(value: float, low: float, high: float) -> dict[str, float]:
+    return {"alpha_gain": value, "alpha_gain_low": low, "alpha_gain_high": high, "a_hh_gain": 0.01}
+
+
+def section_of(*given: dict[str, object]) -> Section:
+    found = rounds.section(with_tables(Case().data(), agreement_by_round=pd.DataFrame(list(given))))
+    assert found is not None
+    return found
+
+
+def sentences(section: Section) -> list[str]:
+    lists = [block for block in blocks_in(section.blocks) if isinstance(block, Bullets)]
+    return [item.text for block in lists for item in block.items]
+
+
+def test_a_rise_beyond_noise_a_fall_and_noise_are_told_apart() -> None:
+    section = section_of(
+        a_round(1),
+        a_round(2, **gain(0.2, 0.1, 0.3)),
+        a_round(3, **gain(0.01, -0.1, 0.12)),
+        a_round(4, **gain(-0.2, -0.3, -0.1)),
+    )
+
+    assert sentences(section) == [
+        (
+            "clarity, round 2 after round 1: alpha rose by 0.200 (95 % interval +0.100 to +0.300) "
+            "on 24 responses in 12 groups rated in both"
+        ),
+        (
+            "clarity, round 3 after round 2: no clear change of alpha, +0.010 "
+            "(95 % interval -0.100 to +0.120), on 24 responses in 12 groups rated in both"
+        ),
+        (
+            "clarity, round 4 after round 3: alpha fell by 0.200 (95 % interval -0.300 to -0.100) "
+            "on 24 responses in 12 groups rated in both"
+        ),
+    ]
+    assert [row["Gain of alpha"] for row in table(section, LABEL)] == [
+        "",
+        "+0.200",
+        "+0.010",
+        "-0.200",
+    ]
+    assert notes(section, LABEL)[1][-1] == "+0.100 to +0.300"
+
+
+def test_rounds_without_a_shared_response_say_so() -> None:
+    section = section_of(a_round(1), a_round(2, n_in_both=0, alpha_gain=math.nan))
+
+    assert sentences(section) == [
+        (
+            "clarity: no response has two ratings in both round 1 and round 2, so their figures "
+            "differ by responses too"
+        )
+    ]
+    assert table(section, LABEL)[1]["Gain of alpha"] == "undefined"
+
+
+def test_there_is_no_section_without_rounds() -> None:
+    assert rounds.section(Case().data()) is None
