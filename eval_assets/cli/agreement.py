@@ -44,8 +44,9 @@ def agreement(file: Path, *, scale: Scale | None, level: Level | None, as_json: 
     """Say whether the raters of any file agree: A^HH, alpha, the gates and what to do next.
 
     FILE holds one rating a row (who rated, what, the rating), or a column for each rater or
-    question; as CSV, TSV, Excel, JSON, JSONL or Parquet. Nothing is stored. If a gate is closed,
-    the exit code is 3.
+    question; as CSV, TSV, Excel, JSON, JSONL or Parquet. Ratings are numbers, words, yes and no,
+    4/5, stars, or a cross in one of the columns that are named by the values. How the file was read
+    is printed first. Nothing is stored. If a gate is closed, the exit code is 3.
     """
     measured = _measure(*read_ratings_file(file, scale=scale, level=level))
     if as_json:

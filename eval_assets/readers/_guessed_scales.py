@@ -1,8 +1,9 @@
 """Scales guessed from ratings, for questions that declare none."""
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import compress
 from pathlib import Path
 
@@ -113,8 +114,17 @@ def guessed_scale(values: set[float]) -> Scale | None:
     return None
 
 
-def likely_scale(ratings: Ratings, here: BoolArray, *, file: str, level: Level | None) -> Scale:
+def likely_scale(
+    ratings: Ratings, here: BoolArray, *, file: str, level: Level | None, top: float = math.nan
+) -> Scale:
     """Return the likeliest scale of a question's ratings.
+
+    Args:
+        ratings: Ratings of all questions.
+        here: Which of them are the question's.
+        file: File, as messages name it.
+        level: Level of measurement, if that is given.
+        top: Highest value of the scale, as in 4/5; NaN if the ratings do not say it.
 
     Raises:
         InputError: If they are words whose order is not known.
@@ -126,7 +136,7 @@ def likely_scale(ratings: Ratings, here: BoolArray, *, file: str, level: Level |
             (text or "").strip()
             for text in compress(ratings.texts, is_word | (here & ratings.true_or_false))
         }
-        scale = _scale_in_order(in_words)
+        scale = scale_in_order(in_words, numbers=values)
         if scale is not None:
             return scale
     # Some words among numbers are typing errors, which are reported one by one.
@@ -135,6 +145,10 @@ def likely_scale(ratings: Ratings, here: BoolArray, *, file: str, level: Level |
         return _scale_of_words(words, file=file, level=level)
     if values and all((text or "").rstrip().endswith("%") for text in _given(ratings, here)):
         return Scale(low=0, high=100)
+    if values and max(values) <= top:
+        low = min(0.0, *values) if min(values) < 1 else 1.0
+        are_whole = all(value.is_integer() for value in values)
+        return Scale.from_steps(low=low, high=top) if are_whole else Scale(low=low, high=top)
     return _scale_of_numbers(values)
 
 
@@ -157,19 +171,29 @@ def _scale_of_numbers(values: set[float]) -> Scale:
     return Scale(low=float(np.floor(low)), high=float(np.ceil(high)))
 
 
-def _scale_in_order(words: set[str]) -> Scale | None:
-    """Return the scale of words whose order is known, or that begin with a number."""
+def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale | None:
+    """Return the scale of words whose order is known, or that begin with a number.
+
+    Beside words that begin with a number, such as "5 - good", there may be plain `numbers`.
+    """
     folded = {word.casefold() for word in words}
     order = next((order for order in _BY_LENGTH if folded <= set(order)), None)
     if order is not None:
         return Scale.from_words(*order)
     numbered = {word: _NUMBERED_WORD.fullmatch(word) for word in words}
-    if all(numbered.values()):
-        in_order = sorted((float(match[1]), word) for word, match in numbered.items() if match)
-        values, names = zip(*in_order, strict=True)
-        if len(set(values)) == len(values) > 1:
-            return Scale(low=values[0], high=values[-1], values=values, words=names)
-    return None
+    if not all(numbered.values()):
+        return None
+    named = {float(match[1]): word for word, match in numbered.items() if match}
+    values = sorted({*named, *numbers})
+    if len(named) < len(words) or len(values) == 1 or not all(map(float.is_integer, values)):
+        return None
+    between = [float(value) for value in range(int(values[0]), int(values[-1]) + 1)]
+    return Scale(
+        low=values[0],
+        high=values[-1],
+        values=tuple(between),
+        words=tuple(named.get(value, f"{value:g}") for value in between),
+    )
 
 
 def _scale_of_words(words: set[str], *, file: str, level: Level | None) -> Scale:

@@ -10,9 +10,11 @@ import pandas as pd
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers._cells import is_absent, read_ratings
+from eval_assets.readers._crosses import crosses_read
 from eval_assets.readers._exported_labels import exported_labels
 from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers._problems import shown
+from eval_assets.readers._written_ratings import Tops, in_numbers
 from eval_assets.readers.formats.table import Table, plain
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.given import FIELDS, GivenLabels
@@ -44,8 +46,9 @@ def read_ratings_file(
             rated what, or on which scale.
     """
     try:
-        given = _without_placeholders(_labels_of_any_file(path, scale))
-        rubric, notes = _rubric(given, scale=scale, level=level)
+        given, tops = _labels_of_any_file(path, scale)
+        given = _without_placeholders(given)
+        rubric, notes = _rubric(given, tops, scale=scale, level=level)
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
     evaluation = Evaluation(path.stem, path.parent, rubric)
@@ -56,19 +59,21 @@ def read_ratings_file(
     return evaluation, labels
 
 
-def _labels_of_any_file(path: Path, scale: Scale | None) -> GivenLabels:
-    """Return the labels of a table, or of another tool's export."""
+def _labels_of_any_file(path: Path, scale: Scale | None) -> tuple[GivenLabels, Tops]:
+    """Return the labels of a table, or of another tool's export, and the tops of their scales."""
     exported = exported_labels(path, plain_rows=False)
     if exported is not None:
-        return exported
+        return exported, {}
     table = read_table(path, folder=path.parent)
     try:
-        return labels_without_rubric(_without_summary_rows(table), scale)
+        table, tops_of_columns = crosses_read(_without_summary_rows(table))
+        table, tops = in_numbers(table)
+        return labels_without_rubric(table, scale), {**tops_of_columns, **tops}
     except InputError:
         rows = exported_labels(path, plain_rows=True)
         if rows is None:
             raise
-        return rows
+        return rows, {}
 
 
 def _without_summary_rows(table: Table) -> Table:
@@ -123,16 +128,21 @@ def _units(given: GivenLabels, rubric: Sequence[RubricQuestion]) -> Units:
 
 
 def _rubric(
-    given: GivenLabels, *, scale: Scale | None, level: Level | None
+    given: GivenLabels, tops: Tops, *, scale: Scale | None, level: Level | None
 ) -> tuple[tuple[RubricQuestion, ...], list[str]]:
     """Return the questions that are rated, and a note if their scales are guessed."""
+    headers = given.headers["rating"]
+    by_row = [headers] * len(given.table) if isinstance(headers, str) else headers
+    top_of = np.array([tops.get(header, np.nan) for header in by_row])
     ratings = read_ratings(given.text("rating"), has_decimal_commas=given.table.has_decimal_commas)
     names = np.array([name or "" for name in given.units.questions], dtype=object)
     rubric = []
     for name in dict.fromkeys(filter(None, names.tolist())):
         on = scale
         if on is None:
-            on = likely_scale(ratings, names == name, file=given.table.file, level=level)
+            here = names == name
+            top = top_of[here].max() if here.any() else np.nan
+            on = likely_scale(ratings, here, file=given.table.file, level=level, top=top)
         rubric.append(
             RubricQuestion(name, name, on, level or on.default_level(), scale_guessed=scale is None)
         )

@@ -72,7 +72,7 @@ def labels_without_rubric(table: Table, scale: Scale | None) -> GivenLabels:
         ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
         questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
         return given_labels(table, questions=questions or {_ONE_QUESTION: None})
-    rater, rating = table.header_of(*_RATER), table.header_of(*_RATING)
+    rater, rating = rater_header(table), table.header_of(*_RATING)
     if rater is not None and rating is not None:
         return _long(table, rater=rater, rating=rating)
     return _wide(table, scale, rater=rater)
@@ -86,7 +86,7 @@ def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> GivenLabel
         headers = [each for each in _columns_of_words(table) if each != rater] or headers
     if rater is not None and len(headers) >= _FEWEST_COLUMNS and _is_turned(table, rater):
         return _wide(_turned(table, rater, headers), scale, rater=None)
-    columns = _columns_by_question(headers) or [RatingColumn(h, h, None) for h in headers]
+    columns = columns_by_question(headers) or [RatingColumn(h, h, None) for h in headers]
     if rater is not None:
         columns = [RatingColumn(header, None, header) for header in headers]
         table = _renamed(table, {rater: FIELDS["rater_id"][0]})
@@ -155,6 +155,11 @@ def items_of(table: Table, *, one_a_row: bool) -> References:
     return References(items, questions, header, question or "question_id")
 
 
+def rater_header(table: Table) -> str | None:
+    """Return the column that says who rated; None if there is none."""
+    return table.header_of(*_RATER)
+
+
 def item_header(table: Table) -> str | None:
     """Return the column that says what is rated; None if several do, as a key, or none does."""
     header = table.header_of(*_ITEM)
@@ -178,7 +183,7 @@ def _columns_of_words(table: Table) -> list[str]:
     ]
 
 
-def _columns_by_question(headers: Sequence[str]) -> list[RatingColumn]:
+def columns_by_question(headers: Sequence[str]) -> list[RatingColumn]:
     """Return columns of raters and questions if headers combine each of one with each other."""
     for separator in (":", " - ", "__", "_", ".", "/", "-", " "):
         for split in (str.split, str.rsplit):

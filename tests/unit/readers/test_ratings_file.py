@@ -255,3 +255,113 @@ def test_bad_rows_are_reported_together(
     assert [line.startswith(start) for line, start in zip(found, problems, strict=True)] == [
         True
     ] * len(problems), found
+
+
+@pytest.mark.parametrize(
+    ("write", "note"),
+    [
+        ("{}/5", '"1/5" in anna, ben read as 1 of 5'),
+        ("{} of 5", '"1 of 5" in anna, ben read as 1 of 5'),
+        ("{} out of 5", '"1 out of 5" in anna, ben read as 1 of 5'),
+        ("{} stars", '"1 stars" in anna, ben read as 1'),
+    ],
+)
+def test_ratings_of_a_highest_value_are_numbers(tmp_path: Path, write: str, note: str) -> None:
+    rows = [("a", 1, 2), ("b", 4, 5)]
+    lines = [f"{item},{write.format(one)},{write.format(two)}\n" for item, one, two in rows]
+    evaluation, labels = read(tmp_path, f"id,anna,ben\n{''.join(lines)}")
+
+    assert {(item, rater, value) for item, _, rater, value in ratings(labels)} == TWO_BY_TWO
+    assert evaluation.rubric[0].scale == LIKERT5
+    assert note in labels.notes
+
+
+@pytest.mark.parametrize("empty", ["", "\u2606"])
+def test_stars_are_counted(tmp_path: Path, empty: str) -> None:
+    one, two, four, five = ("\u2605" * stars + empty * (5 - stars) for stars in (1, 2, 4, 5))
+    evaluation, labels = read(tmp_path, f"id,anna,ben\na,{one},{two}\nb,{four},{five}\n")
+
+    assert {(item, rater, value) for item, _, rater, value in ratings(labels)} == TWO_BY_TWO
+    assert evaluation.rubric[0].scale == LIKERT5
+
+
+def test_the_highest_value_that_ratings_name_is_that_of_each_question(tmp_path: Path) -> None:
+    content = "id,rater,clarity,tone\na,anna,4/5,6/10\na,ben,3/5,7/10\nb,anna,1/5,8/10\n"
+    evaluation, labels = read(tmp_path, content)
+
+    scales = {
+        question.id: (q.low, q.high) for question in evaluation.rubric for q in [question.scale]
+    }
+    assert scales == {"clarity": (1, 5), "tone": (1, 10)}
+    assert ("a", "tone", "ben", 7) in ratings(labels)
+
+
+def test_ids_and_dates_are_not_ratings(tmp_path: Path) -> None:
+    _, labels = read(tmp_path, "id,day,anna,ben\n1/5,3/24,1,2\n2/5,9/24,4,5\n")
+
+    assert {item for item, *_ in ratings(labels)} == {"1/5", "2/5"}
+    assert {rater for *_, rater, _ in ratings(labels)} == {"anna", "ben"}
+
+
+def test_numbers_of_which_some_are_named_are_one_scale(tmp_path: Path) -> None:
+    content = "id,anna,ben\na,1 - bad,2\nb,4,5 - good\nc,1 - bad,1 - bad\n"
+    evaluation, labels = read(tmp_path, content)
+
+    [question] = evaluation.rubric
+    assert question.scale.values == (1, 2, 3, 4, 5)
+    assert {each[-1] for each in ratings(labels)} == {1, 2, 4, 5}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,rater,1,2,3,4,5\na,anna,x,,,,\na,ben,,X,,,\nb,anna,,,,x,\nb,ben,,,,,x\n",
+        ("id,anna 1,anna 2,anna 4,anna 5,ben 1,ben 2,ben 4,ben 5\na,x,,,,,x,,\nb,,,x,,,,,x\n"),
+    ],
+)
+def test_crosses_in_a_column_for_each_value_are_ratings(tmp_path: Path, content: str) -> None:
+    evaluation, labels = read(tmp_path, content)
+
+    assert {(item, rater, value) for item, _, rater, value in ratings(labels)} == TWO_BY_TWO
+    assert evaluation.rubric[0].scale == LIKERT5
+    assert any(note.startswith("crosses in the columns 1, 2") for note in labels.notes)
+
+
+def test_two_crosses_for_one_rating_are_an_error(tmp_path: Path, reported: Reported) -> None:
+    content = "id,rater,1,2,3\na,anna,x,x,\na,ben,x,,\n"
+
+    assert reported(lambda: read(tmp_path, content)) == [
+        "ratings.csv:2:rating: there are crosses for 1 and 2. Keep one of them."
+    ]
+
+
+def test_crosses_in_words_of_no_known_order_need_the_scale(
+    tmp_path: Path, reported: Reported
+) -> None:
+    content = "id,rater,meh,nice,wow\na,anna,x,,\na,ben,,x,\nb,anna,,,x\nb,ben,,x,\n"
+
+    [message] = reported(lambda: read(tmp_path, content))
+    _, labels = read(tmp_path, content, scale=Scale.from_words("meh", "nice", "wow"))
+
+    assert "whose order is not known" in message
+    assert ("b", "rating", "ben", 1) in ratings(labels)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("id,anna,ben\na,x,x\nb,,x\n", {("a", "anna", 1), ("b", "anna", 0), ("b", "ben", 1)}),
+        (
+            "id,rater,kind,right\na,anna,x,x\na,ben,,x\n",
+            {("a", "anna", 1), ("a", "ben", 0), ("a", "ben", 1)},
+        ),
+    ],
+)
+def test_crosses_of_raters_or_questions_are_yes_and_no(
+    tmp_path: Path, content: str, expected: set[tuple[str, str, float]]
+) -> None:
+    evaluation, labels = read(tmp_path, content)
+
+    found = {(item, rater, value) for item, _, rater, value in ratings(labels)}
+    assert expected <= found
+    assert {question.scale for question in evaluation.rubric} == {BINARY}
