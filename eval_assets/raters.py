@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -17,8 +18,14 @@ LiveProvider = Literal["openai", "anthropic"]
 Aggregate = Literal["mean", "median"]
 Setting = str | int | float | bool
 
-_RECORDED_KEYS = {"id", "provider", "model", "scores"}
+CURRENT = "current"
+"""Version of a judge that follows the one that was certified last."""
+
+_RECORDED_KEYS = {"id", "provider", "model", "scores", "version"}
 """Everything that a recorded judge declares."""
+
+
+_NUMBER = r"\d+\.\d+\.\d+"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +83,8 @@ class Judge(AskedModel):
         scores: File of recorded scores; None for a live judge.
         replicates: How often a live judge is asked about each unit.
         aggregate: How the scores of several replicates become one.
+        version: Tuned version that it rates as, with that prompt and those maps: a number of
+            judge_versions, or `current` for the one certified last; None to rate as declared.
 
     Raises:
         DeclarationError: If a key is missing, or does not fit the provider.
@@ -87,9 +96,14 @@ class Judge(AskedModel):
     scores: Path | None = None
     replicates: Count = 1
     aggregate: Aggregate = "mean"
+    version: Text | None = None
 
     def __post_init__(self) -> None:
-        raise_faults([*self._provider_faults(), *self._request_faults()])
+        faults = [*self._provider_faults(), *self._request_faults()]
+        if self.version not in (None, CURRENT) and not re.fullmatch(_NUMBER, self.version or ""):
+            remedy = f"Use a number of judge_versions such as 1.1.0, or {CURRENT}"
+            faults.append(Fault(("version",), f'"{self.version}" is not a version', remedy))
+        raise_faults(faults)
 
     def _provider_faults(self) -> list[Fault]:
         """Return what the judge lacks, or declares in vain, for its provider."""

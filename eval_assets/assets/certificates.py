@@ -35,7 +35,6 @@ from eval_assets.store import (
     replace_rows,
     transaction,
     tuning_units,
-    versions_of,
 )
 from eval_assets.tuning import Row, certificate_files, certificate_rows
 
@@ -64,7 +63,7 @@ def tuned_judge_evaluation(
                 [evaluation.question(question_id) for question_id in question_ids],
                 shares=evaluation.tuning.split,
             )
-            judges = current_judges(connection, versions_of(ledger), units)
+            judges = current_judges(connection, ledger, units)
             rows: list[dict[str, object]] = []
             n_new = 0
             for question_id in question_ids:

@@ -21,6 +21,7 @@ from eval_assets.assets.checks import Finding, result_of
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import declared_live_judges
+from eval_assets.assets.pinning import prompts_in_use, versions_in_use
 from eval_assets.assets.plots import Bar, intervals
 from eval_assets.assets.resources import (
     VENDORS,
@@ -47,6 +48,7 @@ from eval_assets.store import (
     append_history,
     copy_ledger,
     current_drift,
+    declared_fingerprints,
     earlier_turns,
     history_of,
     judge_fingerprints,
@@ -69,7 +71,9 @@ def judge_drift(
         if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
             with folder.connect() as connection:
                 fingerprints = judge_fingerprints(connection)
+                declared = declared_fingerprints(connection)
                 given, history = anchor_candidates(connection), earlier_turns(connection)
+            prompts = prompts_in_use(versions_in_use(evaluation, folder, declared))
             live = {j.id: fingerprints[j.id] for j in judges if j.id in fingerprints}
             rubrics = {question.id: rubric_hash(question) for question in evaluation.rubric}
             with folder.ledger(evaluation) as ledger:
@@ -90,7 +94,9 @@ def judge_drift(
                     pause=timedelta(days=evaluation.drift.every_days),
                     now=now,
                 )
-                scored = _judged_again(evaluation, ledger, due, judges, history, context.run.run_id)
+                scored = _judged_again(
+                    evaluation, ledger, due, judges, history, prompts, context.run.run_id
+                )
             with folder.connect() as connection, folder.ledger(evaluation) as ledger:
                 found_now = _rows(connection, evaluation, scored, n_tests=n_tests)
                 append_history(ledger, "judge_drift", [{**r, "judged_at": now} for r in found_now])
@@ -140,6 +146,7 @@ def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose a
     due: pd.DataFrame,
     judges: Sequence[LiveModel[Judge]],
     history: Mapping[str, tuple[tuple[str, str], ...]],
+    prompts: Mapping[str, PromptTemplate],
     run_id: str,
 ) -> list[pd.DataFrame]:
     """Ask judges about the anchors that are due; return those of each test, with `again`.
@@ -153,7 +160,7 @@ def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose a
     if due.empty or evaluation.drift is None:
         return []
     left, found = evaluation.drift.max_usd, []
-    template = PromptTemplate.load(evaluation.judge_prompt)
+    declared = PromptTemplate.load(evaluation.judge_prompt)
     for judge in judges:
         own = due[due["judge_id"] == judge.id]
         if own.empty:
@@ -166,7 +173,7 @@ def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose a
                     _units(evaluation, own, history),
                     [at_once],
                     worker,
-                    template=template,
+                    template=prompts.get(judge.id, declared),
                     options=RequestOptions(api_keys=keys, budget_usd=left),
                 )
             )

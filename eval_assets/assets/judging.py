@@ -7,6 +7,13 @@ from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
 from eval_assets.assets.live_judging import judge_fingerprints, judge_live
+from eval_assets.assets.pinning import (
+    VersionsInUse,
+    log_versions,
+    mapped_scores,
+    prompts_in_use,
+    versions_in_use,
+)
 from eval_assets.assets.plots import amounts
 from eval_assets.assets.recorded_judging import recorded_scores
 from eval_assets.assets.resources import (
@@ -47,6 +54,8 @@ def judge_scores(
     with clear_failures():
         evaluation = folder.evaluation()
         fingerprints = judge_fingerprints(evaluation)
+        in_use = versions_in_use(evaluation, folder, fingerprints)
+        log_versions(evaluation, in_use)
         files = source_fingerprints(evaluation)["judge_scores"]
         with folder.connect() as connection:
             fingerprint = version_of(
@@ -54,6 +63,7 @@ def judge_scores(
                 files,
                 import_fingerprint(connection, "responses"),
                 evaluation.rubric,
+                {judge_id: version.definition_hash for judge_id, version in in_use.items()},
             )
             all_recorded = all(judge.provider == "recorded" for judge in evaluation.judges)
             if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
@@ -67,10 +77,12 @@ def judge_scores(
         with gathered(problems):
             parts = recorded_scores(evaluation, responses)
         raise_all(problems, source="the inputs")
-        live = judge_live(evaluation, folder, run_id=context.run.run_id)
-        scores = _together([*parts, live.scores])
+        prompts = prompts_in_use(in_use)
+        live = judge_live(evaluation, folder, prompts=prompts, run_id=context.run.run_id)
+        scores = mapped_scores(_together([*parts, live.scores]), in_use)
+        judges = _judge_rows(evaluation, scores, fingerprints, in_use)
         with folder.connect() as connection, transaction(connection):
-            write_judge_scores(connection, _judge_rows(evaluation, scores, fingerprints), scores)
+            write_judge_scores(connection, judges, scores)
             record_import(
                 connection,
                 "judge_scores",
@@ -89,6 +101,7 @@ def judge_scores(
             **table,
             **live.metadata,
             "n_judges": len(evaluation.judges),
+            "versions": [f"{j} {version.version}" for j, version in in_use.items()],
             "n_ok": int((scores["status"] == "ok").sum()),
             "statuses": rows_as_metadata(statuses),
             "cost_by_judge": amounts(
@@ -105,7 +118,10 @@ def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _judge_rows(
-    evaluation: Evaluation, scores: pd.DataFrame, fingerprints: dict[str, str]
+    evaluation: Evaluation,
+    scores: pd.DataFrame,
+    fingerprints: dict[str, str],
+    in_use: VersionsInUse,
 ) -> list[JudgeRow]:
     """Each declared judge and how much it scored."""
     n_units = scores.groupby("judge_id").size()
@@ -119,6 +135,11 @@ def _judge_rows(
             n_ok=int(n_ok.get(judge.id, 0)),
             fingerprint=fingerprints[judge.id],
             position=position,
+            version=version.version if version else None,
+            version_hash=version.definition_hash[:12]
+            if version and version.step != "declared"
+            else None,
         )
         for position, judge in enumerate(evaluation.judges)
+        for version in [in_use.get(judge.id)]
     ]

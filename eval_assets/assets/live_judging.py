@@ -55,11 +55,23 @@ class LiveScores:
     stopped: tuple[str, ...] = ()
 
 
-def judge_live(evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str) -> LiveScores:
+def judge_live(
+    evaluation: Evaluation,
+    folder: EvaluationFolder,
+    *,
+    prompts: Mapping[str, PromptTemplate],
+    run_id: str,
+) -> LiveScores:
     """Ask every live judge about every unit, except for what the ledger already answers.
 
     The database is open only to read the units and to copy the ledger. What the run has spent
     already, on generation, counts towards its budget.
+
+    Args:
+        evaluation: Declares the judges.
+        folder: Where database and ledger are.
+        prompts: Prompts of judges that have one of their own.
+        run_id: The run, whose budget is spent.
 
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
@@ -90,6 +102,7 @@ def judge_live(evaluation: Evaluation, folder: EvaluationFolder, *, run_id: str)
                     worker,
                     template=template,
                     options=RequestOptions(api_keys=keys),
+                    prompts=prompts,
                     staged=evaluation.staged,
                 )
             )
@@ -130,7 +143,7 @@ def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
 
 
 def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
-    """Fingerprint of every judge: provider, model, prompt and settings, by judge id."""
+    """Return the fingerprint of every judge as declared: provider, model, prompt and settings."""
     prompt = PromptTemplate.load(evaluation.judge_prompt).source
     sent = {judge.id: judge.settings for judge in declared_live_judges(evaluation)}
     return {

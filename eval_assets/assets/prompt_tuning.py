@@ -34,6 +34,7 @@ from eval_assets.tuning import (
     JudgeVersion,
     RatedUnits,
     Section,
+    TunedJudge,
     TunedSection,
     Words,
     tune_section,
@@ -52,18 +53,21 @@ class PromptedVersion:
     Args:
         version: The version, without a number or maps.
         outcomes: What became of every candidate, by question.
+        cost_usd: What this run paid for the candidates and the version's scores; NaN if some of
+            it is not known.
     """
 
     version: JudgeVersion
     outcomes: Mapping[str, Sequence[str]]
+    cost_usd: float
 
 
 def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kept
     evaluation: Evaluation,
     folder: EvaluationFolder,
+    declared: Sequence[TunedJudge],
     units: Mapping[str, RatedUnits],
     words: Mapping[tuple[str, str], Words],
-    declared: Sequence[JudgeVersion],
     *,
     run_id: str,
 ) -> list[PromptedVersion]:
@@ -74,30 +78,36 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
     Args:
         evaluation: Declares the steps, the writer and the budget.
         folder: Where the ledger is.
+        declared: The judges to tune, as declared and numbered, with their scores.
         units: Rated units by question.
         words: What people and each judge wrote, by question and judge.
-        declared: The judges as they stand, numbered.
         run_id: The run, whose budget is spent.
     """
     if not evaluation.tuning.prompt_steps:
         return []
-    models = [_asked_at_once(model) for model in _live(evaluation)]
+    judges = {judge.version.judge_id: judge for judge in declared}
+    models = [_asked_at_once(model) for model in _live(evaluation) if model.id in judges]
     template = PromptTemplate.load(evaluation.judge_prompt)
-    versions = {version.judge_id: version for version in declared}
     found = []
     with folder.ledger(evaluation) as ledger:
         models_asked = _Models(evaluation, ledger, run_id=run_id)
         for model in models:
+            paid_before, judge = models_asked.paid_usd, judges[model.id]
             tuned = {
                 question_id: _tuned(
-                    models_asked, model, template, rated, words[question_id, model.id]
+                    models_asked,
+                    model,
+                    template,
+                    rated,
+                    judge.raw[question_id],
+                    words[question_id, model.id],
                 )
                 for question_id, rated in units.items()
             }
             for question_id, each in tuned.items():
                 for outcome in each.outcomes:
                     logger.info("%s on %s: %s", model.id, question_id, outcome)
-            version = _version(versions[model.id], template, tuned)
+            version = _version(judge.version, template, tuned)
             if version is None:
                 continue
             if not models_asked.score_all(model, version, units):
@@ -108,7 +118,8 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
                 )
                 continue
             outcomes = {question: each.outcomes for question, each in tuned.items()}
-            found.append(PromptedVersion(version, outcomes))
+            cost = models_asked.paid_usd - paid_before
+            found.append(PromptedVersion(version, outcomes, cost))
     return found
 
 
@@ -159,7 +170,14 @@ def scores_in_ledger(
                     "cost_usd": None if None in paid else math.fsum(filter(None, paid)),
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(_SCORE_COLUMNS))
+
+
+_SCORE_COLUMNS = (
+    *("judge_id", "prompt_hash", "response_id", "question_id"),
+    *("score", "status", "raw_output", "cost_usd"),
+)
+"""Columns of `tuned_judge_scores`."""
 
 
 def _live(evaluation: Evaluation) -> list[LiveModel[Judge]]:
@@ -173,14 +191,19 @@ def _asked_at_once(model: LiveModel[Judge]) -> LiveModel[Judge]:
 
 
 class _Models:
-    """Judges and the writer, asked through the ledger until the budget is used up."""
+    """Judges and the writer, asked through the ledger until the budget is used up.
+
+    Attributes:
+        paid_usd: What this run paid so far; NaN if some of it is not known.
+    """
 
     def __init__(self, evaluation: Evaluation, ledger: SqlLedger, *, run_id: str) -> None:
         self.tuning = evaluation.tuning
         self._evaluation = evaluation
         self._ledger = ledger
         self._run_id = run_id
-        self._spent_usd = 0.0
+        self.paid_usd = 0.0
+        self._counted_usd = 0.0
         self._keys = api_keys(j for j in evaluation.judges if j.provider != "recorded")
 
     def write(self, prompts: Sequence[str]) -> list[str | None]:
@@ -202,7 +225,8 @@ class _Models:
                     options=self._options(),
                 )
             )
-        self._spent_usd += summary.counted_usd
+        self.paid_usd += math.nan if summary.spent_usd is None else summary.spent_usd
+        self._counted_usd += summary.counted_usd
         return [each.text if each.status == "ok" else None for each in summary.responses]
 
     def score(
@@ -213,7 +237,9 @@ class _Models:
             summary = asyncio.run(
                 judge_units(units, [model], worker, template=template, options=self._options())
             )
-        self._spent_usd += summary.counted_usd
+        [asked] = summary.judges
+        self.paid_usd += math.nan if asked.spent_usd is None else asked.spent_usd
+        self._counted_usd += summary.counted_usd
         return summary
 
     def score_all(
@@ -226,7 +252,7 @@ class _Models:
 
     def _options(self) -> RequestOptions:
         most = self.tuning.max_usd
-        left = None if most is None else max(0.0, most - self._spent_usd)
+        left = None if most is None else max(0.0, most - self._counted_usd)
         return RequestOptions(api_keys=self._keys, budget_usd=left)
 
     def _worker(self) -> Worker:
@@ -235,11 +261,12 @@ class _Models:
         )
 
 
-def _tuned(
+def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
     models: _Models,
     model: LiveModel[Judge],
     template: PromptTemplate,
     rated: RatedUnits,
+    raw: Floats,
     words: Words,
 ) -> TunedSection:
     """Return what tuning adds to a judge's prompt on one question."""
@@ -258,7 +285,7 @@ def _tuned(
 
     return tune_section(
         rated,
-        rated.scores[model.id],
+        raw,
         words,
         steps=models.tuning.prompt_steps,
         known=[template.source],

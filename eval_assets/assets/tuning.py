@@ -1,5 +1,6 @@
 """Judge tuning, behind the gates: every asset here calls the guard first."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -12,6 +13,7 @@ from eval_assets.assets.agreement import human_agreement, judge_agreement
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.pinning import VersionsInUse, pinned_versions, versions_in_use
 from eval_assets.assets.plots import steps
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.resources import (
@@ -28,10 +30,11 @@ from eval_assets.store import (
     compared_answers,
     copy_ledger,
     data_version,
-    prompted_scores,
+    declared_fingerprints,
     read_table,
     register_versions,
     replace_rows,
+    scores_by_prompt,
     single_judge,
     transaction,
     tuning_units,
@@ -41,12 +44,16 @@ from eval_assets.store import (
 from eval_assets.tuning import (
     JudgeVersion,
     RatedUnits,
+    TunedJudge,
     calibrated_version,
     calibration_rows,
     compare_systems,
     declared_version,
+    dev_figures,
+    jury_judge,
     jury_version,
 )
+from eval_assets.tuning_options import Step
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
@@ -139,17 +146,25 @@ def tuned_judges(
             questions = [evaluation.question(question_id) for question_id in question_ids]
             units = tuning_units(connection, questions, shares=evaluation.tuning.split)
             declared = _declared_judges(connection, evaluation)
+            # What the judges as declared said is in the ledger, whichever version they rate as.
+            scores = scores_in_ledger(evaluation, ledger, units, declared)
             words = {
-                (question_id, judge.id): words_on(connection, question_id, judge.id)
+                (question_id, judge.id): words_on(
+                    connection, question_id, scores[scores["judge_id"] == judge.id]
+                )
                 for question_id in question_ids
                 for judge in evaluation.judges
                 if evaluation.tuning.prompt_steps
             }
-            stand = register_versions(
-                ledger, [(v, {"changed": "declared"}) for v in declared], at=now
-            )
+            fingerprints = declared_fingerprints(connection)
+            pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
+            made = _Made(ledger, units, scores_by_prompt(scores, units), at=now)
+            stand = made.registered([(version, {"changed": "declared"}) for version in declared])
+            tunable = [made.judge(v) for v in stand if v.judge_id not in pinned]
         # Models are asked while the database is free for others.
-        prompted = tune_prompts(evaluation, folder, units, words, stand, run_id=context.run.run_id)
+        prompted = tune_prompts(
+            evaluation, folder, tunable, units, words, run_id=context.run.run_id
+        )
         with folder.ledger(evaluation) as ledger:
             every = [*versions_of(ledger), *(each.version for each in prompted)]
             scores = scores_in_ledger(evaluation, ledger, units, every)
@@ -157,8 +172,8 @@ def tuned_judges(
             questions_past_the_gates(connection, evaluation)
             with transaction(connection):
                 replace_rows(connection, "tuned_judge_scores", scores)
-            known = prompted_scores(connection, units)
-            versions = _versions(evaluation, ledger, stand, prompted, units, known, at=now)
+            made = _Made(ledger, units, scores_by_prompt(scores, units), at=now)
+            versions = _versions(made, stand, prompted, pinned, steps=evaluation.tuning.steps)
             rows = pd.DataFrame(
                 [
                     {
@@ -185,42 +200,86 @@ def tuned_judges(
     )
 
 
-def _versions(  # noqa: PLR0913, PLR0917 - what versions are made from, and where they are kept
-    evaluation: Evaluation,
-    ledger: SqlLedger,
+class _Made:
+    """Versions of judges in the making, with their scores.
+
+    Args:
+        ledger: Where they are registered.
+        units: Rated units by question.
+        prompted: Scores with every prompt.
+        at: The present.
+    """
+
+    def __init__(
+        self,
+        ledger: SqlLedger,
+        units: Mapping[str, RatedUnits],
+        prompted: PromptedScores,
+        *,
+        at: datetime,
+    ) -> None:
+        self.units = units
+        self._ledger = ledger
+        self._prompted = prompted
+        self._at = at
+
+    def judge(self, version: JudgeVersion) -> TunedJudge:
+        """Return a version of a single judge with its scores."""
+        return single_judge(version, self.units, self._prompted, versions_of(self._ledger), {})
+
+    def registered(
+        self, made: Sequence[tuple[JudgeVersion, Mapping[str, object]]]
+    ) -> list[JudgeVersion]:
+        """Return the versions with their numbers; keep notes and figures on dev of new ones."""
+        notes = [
+            (version, {**said, "dev_kappa": dev_figures(self.judge(version), self.units)})
+            for version, said in made
+        ]
+        return register_versions(self._ledger, notes, at=self._at)
+
+    def jury(self, members: Sequence[JudgeVersion]) -> JudgeVersion:
+        """Return the jury of judges, registered."""
+        judges = {version.judge_id: self.judge(version) for version in members}
+        version = jury_version(judges, self.units)
+        figures = dev_figures(jury_judge(version, judges, self.units), self.units)
+        notes = {"changed": "members", "dev_kappa": figures}
+        [registered] = register_versions(self._ledger, [(version, notes)], at=self._at)
+        return registered
+
+
+def _versions(
+    made: _Made,
     stand: Sequence[JudgeVersion],
     prompted: Sequence[PromptedVersion],
-    units: Mapping[str, RatedUnits],
-    known: PromptedScores,
+    pinned: VersionsInUse,
     *,
-    at: datetime,
+    steps: Sequence[Step],
 ) -> list[JudgeVersion]:
     """Register and return the version of each judge that is tested: its prompt, maps, and a jury.
 
-    A judge whose prompt did not become better on dev keeps the declared one.
+    A judge whose prompt did not become better on dev keeps the declared one, and one that is
+    pinned to a version stays as it is.
     """
-    notes = {each.version.judge_id: dict(each.outcomes) for each in prompted}
     with_prompts = {each.version.judge_id: each.version for each in prompted}
-    chosen = [with_prompts.get(version.judge_id, version) for version in stand]
-    versions = register_versions(
-        ledger,
-        [(v, {"changed": v.step, "candidates": notes.get(v.judge_id, {})}) for v in chosen],
-        at=at,
+    notes = {
+        each.version.judge_id: {
+            "candidates": dict(each.outcomes),
+            "cost_usd": None if math.isnan(each.cost_usd) else each.cost_usd,
+        }
+        for each in prompted
+    }
+    chosen = [with_prompts.get(v.judge_id, v) for v in stand if v.judge_id not in pinned]
+    versions = made.registered(
+        [(v, {"changed": v.step, **notes.get(v.judge_id, {})}) for v in chosen]
     )
-    steps = evaluation.tuning.steps
     if "calibration" in steps:
-        made = [
-            calibrated_version(version, units, single_judge(version, units, known).raw)
-            for version in versions
+        mapped = [
+            calibrated_version(version, made.units, made.judge(version).raw) for version in versions
         ]
-        versions = register_versions(
-            ledger, [(version, {"changed": "maps of its scores"}) for version in made], at=at
-        )
-    if "jury" in steps:
-        members = {version.judge_id: single_judge(version, units, known) for version in versions}
-        jury = jury_version(members, units)
-        versions += register_versions(ledger, [(jury, {"changed": "members"})], at=at)
-    return versions
+        versions = made.registered([(v, {"changed": "maps of its scores"}) for v in mapped])
+    by_judge = {**pinned, **{version.judge_id: version for version in versions}}
+    versions = [by_judge[version.judge_id] for version in stand]
+    return [*versions, made.jury(versions)] if "jury" in steps else versions
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[tuned_judges])
@@ -234,7 +293,7 @@ def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 copy_ledger(ledger, connection)
             versions = read_table(connection, "judge_versions", order_by="created_at")
             table = table_metadata(connection, "judge_versions")
-    shown = ["judge_id", "version", "step", "parent", "notes", "created_at"]
+    shown = ["judge_id", "version", "step", "parent", "dev_kappa", "cost_usd", "notes"]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={**table, "versions": rows_as_metadata(versions[shown])},
@@ -258,7 +317,12 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                     for question_id in question_ids
                     for judge in evaluation.judges
                     for row in compare_systems(
-                        compared_answers(connection, evaluation.question(question_id), judge.id)
+                        compared_answers(
+                            connection,
+                            evaluation.question(question_id),
+                            judge.id,
+                            shares=evaluation.tuning.split,
+                        )
                     )
                 ]
             )

@@ -24,7 +24,6 @@ from eval_assets.store import (
     readings_of,
     transaction,
     tuning_units,
-    versions_of,
 )
 from eval_assets.tuning import (
     Plan,
@@ -88,7 +87,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
         questions = [evaluation.question(question_id) for question_id in question_ids]
         units = tuning_units(connection, questions, shares=evaluation.tuning.split)
         with ledger_of(data, evaluation, database=database) as ledger:
-            judges = current_judges(connection, versions_of(ledger), units)
+            judges = current_judges(connection, ledger, units)
             judges = judges or [
                 untested_judge(judge.id, units, steps=evaluation.tuning.steps)
                 for judge in evaluation.judges
@@ -168,7 +167,7 @@ def _open(
             rows = open_seal(
                 ledger,
                 units[question_id],
-                current_judges(connection, versions_of(ledger), units),
+                current_judges(connection, ledger, units),
                 background_of(connection, question_id, margin=evaluation.tuning.margin),
             )
             with transaction(connection):

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from eval_assets.agreement import StageChange
 from eval_assets.judges._staging import judge_in_stages
@@ -75,6 +76,7 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
     *,
     template: PromptTemplate,
     options: RequestOptions,
+    prompts: Mapping[str, PromptTemplate] = MappingProxyType({}),
     staged: Staged | None = None,
 ) -> JudgingSummary:
     """Ask every judge about every unit, except for what the ledger already answers.
@@ -86,8 +88,9 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
         units: What to rate.
         judges: Who rates it.
         ledger: Ledger of requests and replies, across runs.
-        template: The judges' prompt, the same for all.
+        template: The judges' prompt, the same for all that have none of their own.
         options: How requests are sent.
+        prompts: Prompts of judges that have one of their own, by judge.
         staged: When the first of two judges is enough; None to ask all about everything.
 
     Returns:
@@ -100,7 +103,8 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
     budget = Budget(options.budget_usd, ledger)
     require_prices(judges, is_capped=budget.is_capped)
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
-        panel = Panel(clients, ledger, template=template, budget=budget, options=options)
+        templates = {client.model.id: prompts.get(client.model.id, template) for client in clients}
+        panel = Panel(clients, ledger, templates=templates, budget=budget, options=options)
         if staged is None:
             stages: tuple[StageChange, ...] = ()
             await panel.score(units, judges)
@@ -121,7 +125,7 @@ class Panel:
     Args:
         clients: A client per judge.
         ledger: Ledger of batches.
-        template: The judges' prompt.
+        templates: Each judge's prompt.
         budget: What may be spent.
         options: How requests are sent.
     """
@@ -131,14 +135,14 @@ class Panel:
         clients: Sequence[ModelClient[Judge]],
         ledger: BatchLedger,
         *,
-        template: PromptTemplate,
+        templates: Mapping[str, PromptTemplate],
         budget: Budget,
         options: RequestOptions,
     ) -> None:
         self.scores: list[JudgeScore] = []
         self._clients = {client.model.id: client for client in clients}
         self._ledger = ledger
-        self._template = template
+        self._templates = templates
         self._budget = budget
         self._report = options.report
         self._plans: list[JudgingPlan] = []
@@ -177,8 +181,9 @@ class Panel:
 
     async def _planned(self, units: Sequence[Unit], client: ModelClient[Judge]) -> JudgingPlan:
         """Return the judge's plan; one who judges by batch is asked already."""
+        template = self._templates[client.model.id]
         if client.model.declared.batch:
             return await judge_by_batch(
-                units, client, self._ledger, template=self._template, budget=self._budget
+                units, client, self._ledger, template=template, budget=self._budget
             )
-        return await plan_after_batches(units, client, self._ledger, template=self._template)
+        return await plan_after_batches(units, client, self._ledger, template=template)

@@ -8,7 +8,12 @@ from eval_assets.readers.documents import (
     read_document_query,
 )
 from eval_assets.readers.drafting import write_files
-from eval_assets.readers.evaluation import FILE, evaluations_in, read_evaluation
+from eval_assets.readers.evaluation import (
+    FILE,
+    evaluation_problem,
+    evaluations_in,
+    read_evaluation,
+)
 from eval_assets.readers.folder_draft import complete_folder
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.importers import SOURCES, import_files
@@ -41,6 +46,7 @@ __all__ = [
     "Labels",
     "complete_folder",
     "document_query",
+    "evaluation_problem",
     "evaluations_in",
     "id_of",
     "import_files",

@@ -51,6 +51,7 @@ from eval_assets.store.prompted import (
     PromptedScores,
     prompt_sources,
     prompted_scores,
+    scores_by_prompt,
     words_on,
 )
 from eval_assets.store.ratings import (
@@ -68,6 +69,7 @@ from eval_assets.store.rounds import ratings_by_round
 from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
+    declared_fingerprints,
     earlier_turns,
     judge_fingerprints,
     judged_models,
@@ -139,6 +141,7 @@ __all__ = [
     "current_drift",
     "current_judges",
     "data_version",
+    "declared_fingerprints",
     "earlier_turns",
     "evidence_today",
     "export_ledger",
@@ -182,6 +185,7 @@ __all__ = [
     "score_coverage",
     "scored_conversations",
     "scores_around",
+    "scores_by_prompt",
     "scores_of_responses",
     "set_aside",
     "single_judge",

@@ -52,8 +52,8 @@ def scores_around(
             WHERE judge_id = $judge AND question_id = $question AND operation = 'judging'
             GROUP BY response_id
         )
-        SELECT count(*) FILTER (NOT is_later), avg(score) FILTER (NOT is_later),
-               count(*) FILTER (is_later), avg(score) FILTER (is_later)
+        SELECT count(*) FILTER (NOT is_later), avg(raw_score) FILTER (NOT is_later),
+               count(*) FILTER (is_later), avg(raw_score) FILTER (is_later)
         FROM judge_scores JOIN asked USING (response_id)
         WHERE judge_id = $judge AND question_id = $question AND status = 'ok'
           AND NOT list_contains($anchors, response_id)

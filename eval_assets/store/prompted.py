@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import duckdb
 import numpy as np
+import pandas as pd
 
 from eval_assets.tuning import RatedUnits, Scores, Words
 
@@ -16,10 +17,15 @@ def prompted_scores(
     connection: duckdb.DuckDBPyConnection, units: Mapping[str, RatedUnits]
 ) -> PromptedScores:
     """Return the stored scores of tuned prompts, for the rated units."""
-    stored = connection.execute(
-        """SELECT judge_id, prompt_hash, question_id, response_id, score
-           FROM tuned_judge_scores WHERE status = 'ok'"""
-    ).df()
+    stored = connection.execute("FROM tuned_judge_scores").df()
+    return scores_by_prompt(stored, units)
+
+
+def scores_by_prompt(stored: pd.DataFrame, units: Mapping[str, RatedUnits]) -> PromptedScores:
+    """Return rows of `tuned_judge_scores` by judge and prompt, for the rated units."""
+    if stored.empty:
+        return {}
+    stored = stored[stored["status"] == "ok"]
     found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for (judge_id, prompt_hash), rows in stored.groupby(["judge_id", "prompt_hash"]):
         of_judge = found.setdefault((str(judge_id), str(prompt_hash)), {})
@@ -29,13 +35,16 @@ def prompted_scores(
     return found
 
 
-def words_on(connection: duckdb.DuckDBPyConnection, question_id: str, judge_id: str) -> Words:
-    """Return what a judge and people wrote about answers to one question."""
-    replies = connection.execute(
-        """SELECT response_id, raw_output FROM judge_scores
-           WHERE question_id = $question AND judge_id = $judge AND status = 'ok'""",
-        {"question": question_id, "judge": judge_id},
-    ).fetchall()
+def words_on(
+    connection: duckdb.DuckDBPyConnection, question_id: str, replies: pd.DataFrame
+) -> Words:
+    """Return what a judge and people wrote about answers to one question.
+
+    Args:
+        connection: The database.
+        question_id: The question.
+        replies: Rows of `tuned_judge_scores` of the judge, with one prompt.
+    """
     given = connection.execute(
         f"SELECT response_id, source, text FROM ({_REMARKS_SQL}) WHERE question_id = $question",  # noqa: S608 - a constant of ours
         {"question": question_id},
@@ -43,7 +52,9 @@ def words_on(connection: duckdb.DuckDBPyConnection, question_id: str, judge_id: 
     notes: dict[str, dict[str, str]] = {}
     for response_id, source, text in given:
         notes.setdefault(response_id, {})[source] = text
-    return Words({response: _rationale(reply) for response, reply in replies}, notes)
+    own = replies[(replies["question_id"] == question_id) & (replies["status"] == "ok")]
+    said = zip(own["response_id"], own["raw_output"], strict=True)
+    return Words({response: _rationale(reply) for response, reply in said}, notes)
 
 
 def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:

@@ -37,6 +37,7 @@ _CONSENSUS_SQL = """SELECT response_id, question_id, 'consensus' AS rater_id, va
 _RatingSource = Literal[
     "human",
     "judge",
+    "unmapped_judge",
     "compared_judge",
     "conversation_judge",
     "reference",
@@ -55,6 +56,8 @@ _REFERENCE_SQL = (
 _RATINGS_SQL: dict[_RatingSource, str] = {
     "human": "SELECT response_id, question_id, rater_id, value FROM human_labels",
     "judge": _OF_RESPONSES_SQL,
+    "unmapped_judge": """SELECT response_id, question_id, judge_id AS rater_id, raw_score AS value
+                         FROM judge_scores WHERE status = 'ok'""",
     # One judge who scores conversations takes the others there, each with its mean over the turns.
     "compared_judge": f"""
         WITH question AS (SELECT DISTINCT question_id FROM conversation_scores)

@@ -14,6 +14,7 @@ MOST_LISTED = 200
 """Rows of a list of single responses or prompts; the tables have all."""
 
 _WHOLE = (
+    "judges",
     "human_agreement",
     "agreement_by_round",
     "label_findings",

@@ -167,9 +167,9 @@ CREATE TABLE IF NOT EXISTS judge_scores (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
     judge_id VARCHAR NOT NULL,
-    score DOUBLE,                          -- NULL unless status = 'ok'
+    score DOUBLE,                          -- NULL unless status = 'ok'; mapped if a version's maps are used
     status VARCHAR NOT NULL,               -- 'conversation': scored as a whole, in raw_score
-    raw_score DOUBLE,                      -- as read, even if it is off the scale
+    raw_score DOUBLE,                      -- as read, even if it is off the scale, before any map
     raw_output VARCHAR,
     rationale VARCHAR,
     error VARCHAR,                         -- why there is no reply
@@ -185,8 +185,10 @@ CREATE TABLE IF NOT EXISTS judges (
     model VARCHAR,
     n_units BIGINT NOT NULL,
     n_ok BIGINT NOT NULL,
-    fingerprint VARCHAR NOT NULL,          -- of provider, model, prompt and settings
-    position INTEGER NOT NULL              -- as declared, from 0: the first two are the pair
+    fingerprint VARCHAR NOT NULL,          -- of provider, model, prompt and settings as declared
+    position INTEGER NOT NULL,             -- as declared, from 0: the first two are the pair
+    version VARCHAR,                       -- that it rates as; NULL if it rates as declared
+    version_hash VARCHAR                   -- of that version, if tuning changed its prompt or maps
 );
 
 -- Statistics of this table and of the next two are explained in statistics.py.
@@ -730,7 +732,9 @@ CREATE TABLE IF NOT EXISTS judge_versions (
     sources JSON NOT NULL,                 -- ids of the answers and notes that the prompt was made from
     definition JSON NOT NULL,              -- everything that decides the scores: prompt, maps, weights
     definition_hash VARCHAR NOT NULL,      -- SHA-256
-    notes JSON NOT NULL,                   -- figures on dev, calls, cost, what changed
+    notes JSON NOT NULL,                   -- what changed, candidates that were tried, dev_kappa and cost_usd
+    dev_kappa JSON AS (json_extract(notes, '$.dev_kappa')),  -- agreement beyond chance on dev, by question
+    cost_usd DOUBLE AS (CAST(json_extract_string(notes, '$.cost_usd') AS DOUBLE)),  -- of trying prompts in the run that made it; NULL if not known
     created_at TIMESTAMPTZ NOT NULL
 );
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import duckdb
 import pandas as pd
 
-from eval_assets.raters import Judge
+from eval_assets.raters import CURRENT, Judge
 from eval_assets.store.connection import StoreError
 from eval_assets.store.tables import replace_records, replace_rows
 
@@ -22,6 +22,8 @@ class JudgeRow:
     n_ok: int
     fingerprint: str
     position: int
+    version: str | None = None
+    version_hash: str | None = None
 
 
 def write_judge_scores(
@@ -61,8 +63,12 @@ def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge
     Raises:
         StoreError: If judges were added, taken out or changed since they were asked.
     """
-    stored = connection.execute("SELECT judge_id, provider, model FROM judges").fetchall()
-    if set(stored) != {(judge.id, judge.provider, judge.model) for judge in declared}:
+    stored = connection.execute("SELECT judge_id, provider, model, version FROM judges").fetchall()
+    followed = {judge_id: version for judge_id, *_, version in stored}
+    if set(stored) != {
+        (j.id, j.provider, j.model, followed.get(j.id) if j.version == CURRENT else j.version)
+        for j in declared
+    }:
         raise StoreError(
             "judge_scores: holds scores of other judges than are declared now. "
             "Materialize judge_scores"
@@ -70,10 +76,16 @@ def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge
 
 
 def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Fingerprint of each judge whose scores are stored, by judge id."""
+    """Return the fingerprint of each judge whose scores are stored, as it rates, by judge id."""
     found = connection.execute(
-        "SELECT judge_id, fingerprint FROM judges ORDER BY judge_id"
+        "SELECT judge_id, coalesce(version_hash, fingerprint) FROM judges ORDER BY judge_id"
     ).fetchall()
+    return {str(judge_id): str(fingerprint) for judge_id, fingerprint in found}
+
+
+def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the fingerprint of each judge as it is declared, by judge id."""
+    found = connection.execute("SELECT judge_id, fingerprint FROM judges").fetchall()
     return {str(judge_id): str(fingerprint) for judge_id, fingerprint in found}
 
 

@@ -16,7 +16,7 @@ from eval_assets.store.ledger import (
     versions_of,
 )
 from eval_assets.store.prompted import PromptedScores, prompted_scores
-from eval_assets.store.scores import judge_fingerprints
+from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import (
     costs_of_prompts,
     models_returned,
@@ -35,6 +35,7 @@ from eval_assets.tuning import (
     Row,
     Seal,
     TunedJudge,
+    accepted_version,
     candidates_for,
     due_reading,
     evidence_of,
@@ -49,17 +50,17 @@ from eval_assets.tuning import (
 
 
 def current_judges(
-    connection: duckdb.DuckDBPyConnection,
-    versions: Sequence[JudgeVersion],
-    units: Mapping[str, RatedUnits],
+    connection: duckdb.DuckDBPyConnection, ledger: SqlLedger, units: Mapping[str, RatedUnits]
 ) -> list[TunedJudge]:
     """Return the versions that are tested now, with their scores of all rated units.
 
     Args:
         connection: The database, in which `tuned_judges` names them.
-        versions: All versions that the ledger knows.
+        ledger: The ledger.
         units: Rated units by question.
     """
+    versions = versions_of(ledger)
+    readings = {question_id: readings_of(ledger, question_id) for question_id in units}
     known = {(version.judge_id, version.version): version for version in versions}
     tested = read_table(connection, "tuned_judges", order_by="judge_id")
     current = [
@@ -68,7 +69,11 @@ def current_judges(
         if (judge_id, number) in known
     ]
     prompted = prompted_scores(connection, units)
-    members = {v.judge_id: single_judge(v, units, prompted) for v in current if v.judge_id != JURY}
+    members = {
+        version.judge_id: single_judge(version, units, prompted, versions, readings)
+        for version in current
+        if version.judge_id != JURY
+    }
     juries = [jury_judge(v, members, units) for v in current if v.judge_id == JURY]
     return [*members.values(), *juries]
 
@@ -166,7 +171,7 @@ def evidence_today(
 
     A certificate stays with its version: that another version is tested by now does not touch it.
     """
-    declared = judge_fingerprints(connection)
+    declared = declared_fingerprints(connection)
     returned, prompted = models_returned(connection), prompted_scores(connection, units)
     versions, rated = versions_of(ledger), units[question_id]
 
@@ -176,7 +181,7 @@ def evidence_today(
         if not all(each.judge_id in declared for each in singles):
             return None
         changed = [v for v in singles if v.fingerprint != declared[v.judge_id]]
-        [judge] = _judges_of([version], versions, units, prompted)
+        [judge] = _judges_of([version], units, prompted, versions, {})
         was_read = (rated.splits == "test") & np.isin(rated.groups, reading.groups)
         return evidence_of(
             replace(version, fingerprint="another") if changed else version,
@@ -208,7 +213,10 @@ def recomputed_certificates(
     live = rated.only((rated.splits != "test") | np.isin(rated.groups, reading.groups))
     mine = {**units, reading.question_id: live}
     prompted = prompted_scores(connection, mine)
-    judges = _judges_of(reading.candidates, versions_of(ledger), mine, prompted)
+    earlier = [r for r in readings_of(ledger, reading.question_id) if r.read_at < reading.read_at]
+    judges = _judges_of(
+        reading.candidates, mine, prompted, versions_of(ledger), {reading.question_id: earlier}
+    )
     no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
     made = make_reading(reading, live, candidates_for(live, no_seal, judges), background)
     return dict(made.certificates)
@@ -216,18 +224,19 @@ def recomputed_certificates(
 
 def _judges_of(
     candidates: Sequence[JudgeVersion],
-    versions: Sequence[JudgeVersion],
     units: Mapping[str, RatedUnits],
     prompted: PromptedScores,
+    versions: Sequence[JudgeVersion],
+    readings: Mapping[str, Sequence[Reading]],
 ) -> list[TunedJudge]:
     """Return the judges of a reading."""
     judges = []
     for version in candidates:
         if version.judge_id != JURY:
-            judges.append(single_judge(version, units, prompted))
+            judges.append(single_judge(version, units, prompted, versions, readings))
             continue
         members = {
-            member.judge_id: single_judge(member, units, prompted)
+            member.judge_id: single_judge(member, units, prompted, versions, readings)
             for member in _members_of(version, versions)
         }
         judges.append(jury_judge(version, members, units))
@@ -240,17 +249,42 @@ def _members_of(jury: JudgeVersion, versions: Sequence[JudgeVersion]) -> list[Ju
 
 
 def single_judge(
-    version: JudgeVersion, units: Mapping[str, RatedUnits], prompted: PromptedScores
+    version: JudgeVersion,
+    units: Mapping[str, RatedUnits],
+    prompted: PromptedScores,
+    versions: Sequence[JudgeVersion],
+    readings: Mapping[str, Sequence[Reading]],
 ) -> TunedJudge:
     """Return a version of a single judge with its scores.
 
-    With a tuned prompt, it is compared with the judge as it stands after a map of its own.
+    With a tuned prompt, it is compared with the judge as it stands after a map of its own: with
+    the prompt that was accepted last on a question, or else the declared one.
+
+    Args:
+        version: The version.
+        units: Rated units by question, with scores of the judge as it rates.
+        prompted: Scores with every prompt; recorded scores have none.
+        versions: All versions.
+        readings: Readings before this one, by question.
     """
-    declared = {question: rated.scores[version.judge_id] for question, rated in units.items()}
+    rates = {question: rated.scores[version.judge_id] for question, rated in units.items()}
     if version.step in ("declared", "calibration"):
-        return mapped_judge(version, declared, stands={})
-    unknown = {question: np.full(len(given), np.nan) for question, given in declared.items()}
+        raw = prompted.get((version.judge_id, version.prompt_hash), rates)
+        return mapped_judge(version, raw, stands={})
+    unknown = {question: np.full(len(given), np.nan) for question, given in rates.items()}
     raw = prompted.get((version.judge_id, version.prompt_hash), unknown)
-    maps = fitted_maps(units, declared)
-    stands = {q: maps[q](given) if q in maps else given for q, given in declared.items()}
+    [declared, *_] = [v for v in versions if v.step == "declared" and _is_of_one_judge(v, version)]
+    stands = {}
+    for question, rated in units.items():
+        before = accepted_version(readings.get(question, ()), version.judge_id) or declared
+        if before.prompt_hash == version.prompt_hash or not _is_of_one_judge(before, version):
+            before = declared
+        given = prompted.get((before.judge_id, before.prompt_hash), rates)[question]
+        fitted = fitted_maps({question: rated}, {question: given}).get(question)
+        stands[question] = given if fitted is None else fitted(given)
     return mapped_judge(version, raw, stands=stands)
+
+
+def _is_of_one_judge(one: JudgeVersion, other: JudgeVersion) -> bool:
+    """Return whether two versions have model, settings and declared prompt in common."""
+    return (one.judge_id, one.fingerprint) == (other.judge_id, other.fingerprint)

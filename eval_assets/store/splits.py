@@ -12,7 +12,7 @@ from eval_assets.agreement import LongRatings
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.ratings import group_codes, long_ratings
-from eval_assets.store.scores import earlier_turns, judge_fingerprints
+from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
 from eval_assets.tuning_options import SplitShares
@@ -24,7 +24,7 @@ def tuning_units(
     *,
     shares: SplitShares,
 ) -> dict[str, RatedUnits]:
-    """Return the rated responses of each question, with every judge's scores of them.
+    """Return the rated responses of each question, with every judge's scores before any map.
 
     If people settled a disagreement, their consensus stands for the ratings of the response; what
     they left out as ambiguous is left out.
@@ -55,7 +55,7 @@ def tuning_units(
                 humans=long_ratings(connection, "reference", question.id, group=group),
                 judges=_by_judge(
                     connection,
-                    long_ratings(connection, "judge", question.id, group=group),
+                    long_ratings(connection, "unmapped_judge", question.id, group=group),
                 ),
             ),
             history=history,
@@ -114,9 +114,17 @@ def _by_judge(
 
 
 def compared_answers(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, judge_id: str
+    connection: duckdb.DuckDBPyConnection,
+    question: RubricQuestion,
+    judge_id: str,
+    *,
+    shares: SplitShares,
 ) -> ComparedAnswers:
-    """Return all answers to one question with the reference value and one judge's scores."""
+    """Return all answers to one question with the reference value and one judge's scores.
+
+    A judge that rates as a tuned version is corrected by ratings of the test alone: those of train
+    and dev made it what it is, and would say that it errs less than it does.
+    """
     answers = connection.execute(
         """
         WITH rated AS (
@@ -133,6 +141,10 @@ def compared_answers(
         """,
         {"question": question.id, "judge": judge_id},
     ).df()
+    if judge_fingerprints(connection).get(judge_id) != declared_fingerprints(connection).get(
+        judge_id
+    ):
+        answers.loc[splits_of(answers["group_id"], shares) != "test", "human"] = np.nan
     sliced = connection.execute(
         """SELECT response_id, slice, slice_value FROM response_slices
            WHERE slice <> 'all' AND slice_value IS NOT NULL"""

@@ -156,7 +156,7 @@ def content_hash(candidates: Sequence[JudgeVersion], *, scores: Sequence[str], l
 
 def accepted_version(readings: Sequence[Reading], judge_id: str) -> JudgeVersion | None:
     """Return the version of a judge that was accepted last on a question; None if none was."""
-    for reading in sorted(readings, key=lambda r: (r.seal, r.number), reverse=True):
+    for reading in reversed(_in_order(readings)):
         accepted = {
             row["version"]
             for row in reading.rows
@@ -168,16 +168,27 @@ def accepted_version(readings: Sequence[Reading], judge_id: str) -> JudgeVersion
     return None
 
 
-def certified_version(readings: Sequence[Reading], judge_id: str) -> str | None:
-    """Return the number of the version of a judge that was certified last, on any question."""
-    latest = max(
-        (r for r in readings if judge_id in r.certificates),
-        key=lambda r: r.read_at,
-        default=None,
-    )
-    if latest is None:
-        return None
-    return next(v.version for v in latest.candidates if v.judge_id == judge_id)
+def certified_version(
+    readings: Sequence[Reading], judge_id: str, *, fingerprint: str
+) -> JudgeVersion | None:
+    """Return the version of a judge that was certified last, on any question; None if none was.
+
+    Args:
+        readings: All readings of all questions.
+        judge_id: The judge.
+        fingerprint: Of the judge as it is declared: versions of another model do not count.
+    """
+    for reading in reversed(_in_order(readings)):
+        for version in reading.candidates:
+            is_it = (version.judge_id, version.fingerprint) == (judge_id, fingerprint)
+            if is_it and judge_id in reading.certificates:
+                return version
+    return None
+
+
+def _in_order(readings: Sequence[Reading]) -> list[Reading]:
+    """Return readings from the first to the last; that which opens a seal is its last."""
+    return sorted(readings, key=lambda r: (r.read_at, r.seal, r.number))
 
 
 def _identity(version: JudgeVersion) -> tuple[str, str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval_assets.stats import MonotoneMap, concordance
+from eval_assets.stats import MonotoneMap, agreement_gain, concordance
 from eval_assets.tuning.calibration import calibrate
 from eval_assets.tuning.jury import jury_scores, jury_weights
 from eval_assets.tuning.rated import Floats, RatedUnits
@@ -84,6 +84,20 @@ def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> Tuned
         raw=raw,
         baseline={**raw, **stands},
     )
+
+
+def dev_figures(judge: TunedJudge, units: Units) -> dict[str, float]:
+    """Return a version's agreement with people beyond chance on dev, by question.
+
+    Questions on which it is undefined are left out.
+    """
+    figures = {}
+    for question, rated in units.items():
+        dev, scores = rated.part("dev"), judge.scores[question][rated.splits == "dev"]
+        if dev.n_groups:
+            same = agreement_gain(dev.ratings, scores, scores, level=dev.level, groups=dev.groups)
+            figures[question] = same.candidate.value
+    return {question: figure for question, figure in figures.items() if not np.isnan(figure)}
 
 
 def untested_judge(judge_id: str, units: Units, *, steps: Sequence[Step]) -> TunedJudge:

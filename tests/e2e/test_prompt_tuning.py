@@ -140,6 +140,42 @@ def test_instructions_that_undo_the_error_are_found_tested_and_certified(
     assert shown["cost_per_1000_usd"] > min(by_prompt.values())  # its prompt is longer
 
 
+def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "data", steps="prompt_candidates, calibration")
+    certificates: list[dict[str, Any]] = []
+
+    def follow() -> None:
+        certificates.append(certificate_of(folder))
+        path = folder.path / "evaluation.yaml"
+        path.write_text(path.read_text().replace("{id: gpt,", "{id: gpt, version: current,"))
+
+    first, second = run(folder, monkeypatch, cures=(CURE,), times=2, between=follow)
+
+    # All answers are rated, so that they were scored with this prompt before its test.
+    assert (first > 0, second) == (True, 0)
+    assert folder.rows("SELECT version FROM judges") == [("1.1.0",)]
+    differing = """
+        SELECT count(*) FROM judge_scores JOIN tuned_judge_scores AS tuned
+        USING (judge_id, question_id, response_id)
+        JOIN judge_versions AS made ON made.prompt_hash = tuned.prompt_hash
+        WHERE made.version = $version AND judge_scores.raw_score <> tuned.score"""
+    assert folder.rows(differing.replace("$version", "'1.1.0'")) == [(0,)]
+    assert folder.rows(differing.replace("$version", "'1.0.0'")) != [(0,)]
+    assert certificate_of(folder) == certificates[0]
+    assert folder.rows("SELECT DISTINCT stale_because FROM judge_certificates") == [(None,)]
+    assert folder.rows("SELECT version FROM tuned_judges") == [("1.1.0",)]
+    assert folder.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
+    [(declared, tuned, paid)] = folder.rows(
+        """SELECT first(dev_kappa->>'clarity' ORDER BY version),
+                  last(dev_kappa->>'clarity' ORDER BY version), sum(cost_usd)
+           FROM judge_versions WHERE version IN ('1.0.0', '1.1.0')"""
+    )
+    assert float(str(declared)) < float(str(tuned)) <= 1
+    assert 0 < float(str(paid)) < 0.5
+
+
 def test_examples_that_undo_the_error_are_found_without_a_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

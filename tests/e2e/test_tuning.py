@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
@@ -13,7 +14,7 @@ from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.cli.tune import tune
 from eval_assets.tuning import certificate_schema, split_of
 from eval_assets.tuning_options import SplitShares
-from tests.e2e.conftest import Evaluated
+from tests.e2e.conftest import PROGRAM, Evaluated
 
 DATA = Path(__file__).parents[2] / "data" / "tuning"
 
@@ -183,6 +184,54 @@ def test_a_judge_that_is_gone_keeps_its_certificate_as_a_stale_one(planted: Eval
     assert planted.rows(
         "SELECT stale_because FROM judge_certificates WHERE judge_id = 'steady'"
     ) == [("the judge or the question is no longer declared",)]
+
+
+@pytest.mark.slow
+def test_a_judge_can_rate_as_a_version_and_keeps_its_certificate(planted: Evaluated) -> None:
+    path = planted.path / "evaluation.yaml"
+    declared = path.read_text()
+    files = certificates(planted)
+    followed = declared.replace("{id: harsh,", "{id: harsh, version: current,")
+    path.write_text(followed.replace("{id: steady,", "{id: steady, version: 1.0.0,"))
+    assert planted.materialize().success
+
+    assert planted.rows("SELECT judge_id, version FROM judges WHERE version IS NOT NULL") == [
+        ("harsh", "1.0.1"),
+        ("steady", "1.0.0"),
+    ]
+    mapped = set(
+        planted.rows(
+            """SELECT judge_value, mapped_value FROM score_calibration
+               WHERE judge_id = 'harsh' AND judge_value IS NOT NULL"""
+        )
+    )
+    seen = set(
+        planted.rows(
+            """SELECT DISTINCT raw_score, score FROM judge_scores
+               WHERE judge_id = 'harsh' AND raw_score IN (FROM (SELECT judge_value
+                                                                FROM score_calibration
+                                                                WHERE judge_id = 'harsh'))"""
+        )
+    )
+    assert seen <= mapped
+    assert any(raw != score for raw, score in seen)
+    assert planted.rows(
+        "SELECT DISTINCT score - raw_score FROM judge_scores WHERE judge_id = 'steady'"
+    ) == [(0,)]
+    assert certificates(planted) == files
+    assert planted.rows("SELECT DISTINCT stale_because FROM judge_certificates") == [(None,)]
+    assert planted.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
+
+    path.write_text(declared.replace("{id: harsh,", "{id: harsh, version: 1.4.0,"))
+    refused = subprocess.run(
+        [PROGRAM, "run", "--data", planted.path], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 1
+    line = 1 + path.read_text().splitlines().index("judges:")
+    assert (
+        f"evaluation.yaml:{line + 1}:judges[0].version: harsh has no version 1.4.0. "
+        "Use 1.0.0, 1.0.1, current, or remove the key." in refused.stderr
+    )
 
 
 @pytest.mark.slow

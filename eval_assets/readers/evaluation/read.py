@@ -5,7 +5,7 @@ from pathlib import Path
 from eval_assets.evaluation import Evaluation, default_gates
 from eval_assets.labelling import SessionFolder
 from eval_assets.models import Capabilities
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.problems import InputError, InputProblem, KeyPath
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
 from eval_assets.readers.evaluation.given_files import given_files, in_folder
 from eval_assets.readers.evaluation.validation import Checks, keys_of, type_at, validated
@@ -51,6 +51,11 @@ def read_evaluation(folder: Path) -> Evaluation:
     if evaluation is None:
         raise AssertionError("an evaluation that is not valid has a problem")
     return evaluation
+
+
+def evaluation_problem(folder: Path, path: KeyPath, what: str, remedy: str) -> InputProblem:
+    """Return a problem with a declared value that only shows once other things are read."""
+    return _document(folder).problem(path, what, remedy)
 
 
 def evaluations_in(folder: Path) -> tuple[str, ...]:

@@ -85,11 +85,27 @@ def _card(data: ReportData, judge_id: str) -> Card:
     sentence = judge_sentence(data, judge_id)
     blocks: list[Block] = [
         Text(f"{sentence[0].upper()}{sentence[1:]}."),
+        *_version(data, judge_id),
         _overview(data, judge_id, compared),
         *(_details(data, judge_id, question, record) for question, record in compared),
         *_far_apart(data, judge_id),
     ]
     return Card(judge_id, tuple(blocks), anchor=anchor("judge", judge_id))
+
+
+def _version(data: ReportData, judge_id: str) -> list[Text]:
+    """Return as which version a judge rates; nothing if it rates as declared."""
+    [version] = [
+        text(record, "version") for record in data.rows("judges") if record["judge_id"] == judge_id
+    ] or [""]
+    if not version:
+        return []
+    words = (
+        f"It rates as version {version}. If tuning made that version, it knows part of these "
+        "labels, and what counts is its certificate: the figures there are of labels that tuning "
+        "never saw."
+    )
+    return [Text(words, is_small=True)]
 
 
 def _overview(

@@ -61,4 +61,4 @@ def scores(*given: tuple[str, str, str, float | None, str]) -> pd.DataFrame:
     named = ["response_id", "question_id", "judge_id", "score", "status"]
     rows = pd.DataFrame(given, columns=named)
     rows["score"] = rows["score"].astype(float)
-    return rows.reindex(columns=list(SCORE_COLUMNS))
+    return rows.assign(raw_score=rows["score"]).reindex(columns=list(SCORE_COLUMNS))

@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.inputs import write_labels
-from eval_assets.store.scores import write_judge_scores
+from eval_assets.store.scores import JudgeRow, write_judge_scores
 from eval_assets.store.splits import (
     compared_answers,
     cost_of_requests,
@@ -16,7 +16,7 @@ from eval_assets.store.splits import (
     questions_where_people_agree,
     tuning_units,
 )
-from eval_assets.store.tables import insert_rows, replace_rows
+from eval_assets.store.tables import insert_rows, replace_records, replace_rows
 from eval_assets.tuning import split_of
 from eval_assets.tuning_options import SplitShares
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores
@@ -121,13 +121,34 @@ def test_people_agree_if_a_question_passes_every_human_gate(connection: Connecti
 
 
 def test_systems_are_compared_on_every_answer_that_a_judge_scored(rated: Connection) -> None:
-    answers = compared_answers(rated, CLARITY, "gpt")
+    answers = compared_answers(rated, CLARITY, "gpt", shares=SplitShares())
 
     assert answers.systems.tolist() == ["m1", "m2"]
     assert answers.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
     assert answers.judge.tolist() == [2.0, 5.0]
     assert len(set(answers.groups)) == 2
     assert not answers.is_binary
+
+
+def test_a_judge_that_rates_as_a_tuned_version_is_corrected_by_the_test_alone(
+    rated: Connection,
+) -> None:
+    judge = JudgeRow("gpt", "openai", "m", 2, 2, "f", 0, version="1.0.1", version_hash="v")
+    replace_records(rated, "judges", [judge])
+    all_test, none = SplitShares(0.001, 0, 0.999), SplitShares(1 - 1e-10, 0, 1e-10)
+
+    in_test = compared_answers(rated, CLARITY, "gpt", shares=all_test)
+    in_train = compared_answers(rated, CLARITY, "gpt", shares=none)
+    assert in_test.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
+    assert np.isnan(in_train.human).all()
+    assert in_train.judge.tolist() == [2.0, 5.0]
+
+
+def test_judges_are_tuned_on_their_scores_before_any_map(rated: Connection) -> None:
+    rated.execute("UPDATE judge_scores SET score = 5 WHERE status = 'ok'")
+    clarity = tuning_units(rated, [CLARITY], shares=SplitShares())["clarity"]
+
+    assert clarity.scores["gpt"] == pytest.approx(np.array([2.0, NAN]), nan_ok=True)
 
 
 def test_answers_are_sliced_by_whatever_sorts_them(connection: Connection) -> None:
@@ -138,12 +159,9 @@ def test_answers_are_sliced_by_whatever_sorts_them(connection: Connection) -> No
         connection, [], scores(*((r, "clarity", "gpt", 3.0, "ok") for r in given["response_id"]))
     )
 
-    assert compared_answers(connection, CLARITY, "gpt").slices["difficulty"].tolist() == [
-        "easy",
-        "easy",
-        "hard",
-        "",
-    ]
+    answers = compared_answers(connection, CLARITY, "gpt", shares=SplitShares())
+
+    assert answers.slices["difficulty"].tolist() == ["easy", "easy", "hard", ""]
 
 
 def test_costs_and_models_are_those_that_vendors_reported(rated: Connection) -> None:

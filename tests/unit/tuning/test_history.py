@@ -129,7 +129,14 @@ def test_the_version_accepted_last_is_the_judge_as_it_stands() -> None:
 
 
 def test_the_version_certified_last_is_the_current_one() -> None:
-    readings = [reading(1, certificates={"gpt": {}}), reading(2)]
+    newer = replace(GPT, version="1.1.0")
+    readings = [
+        reading(1, certificates={"gpt": {}}),
+        reading(2, candidates=(newer,), certificates={"gpt": {}}),
+        reading(3),
+    ]
 
-    assert certified_version(readings, "gpt") == "1.0.0"
-    assert certified_version(readings, "other") is None
+    assert certified_version(readings, "gpt", fingerprint=GPT.fingerprint) == newer
+    assert certified_version(readings[:1], "gpt", fingerprint=GPT.fingerprint) == GPT
+    assert certified_version(readings, "gpt", fingerprint="of another model") is None
+    assert certified_version(readings, "other", fingerprint=GPT.fingerprint) is None

@@ -32,7 +32,7 @@ rubric:
 judges:
   - {id: gpt, provider: openai, model: gpt-6-luna}
   - {id: local, provider: openai, model: x, base_url: "http://127.0.0.1", api_key_env: KEY}
-  - {id: old, provider: recorded, scores: scores.csv, model: gpt-3.5/cot}
+  - {id: old, provider: recorded, scores: scores.csv, model: gpt-3.5/cot, version: 1.0.1}
 gates:
   human_alpha: {min: 0.8, severity: warn, level: interval}
   judge_alpha: {severity: warn}
@@ -53,7 +53,13 @@ budget_usd: 5
     assert evaluation.judges == (
         Judge("gpt", "openai", model="gpt-6-luna"),
         Judge("local", "openai", model="x", base_url="http://127.0.0.1", api_key_env="KEY"),
-        Judge("old", "recorded", model="gpt-3.5/cot", scores=folder / "scores.csv"),
+        Judge(
+            "old",
+            "recorded",
+            model="gpt-3.5/cot",
+            scores=folder / "scores.csv",
+            version="1.0.1",
+        ),
     )
     assert evaluation.gates == {
         **default_gates(),
@@ -230,6 +236,13 @@ def test_what_is_wrong_with_a_question_is_reported(
             (
                 'judges[0].provider: "gemini" is not one of '
                 "the choices. Use 'openai', 'anthropic' or 'recorded'"
+            ),
+        ),
+        (
+            "judges: [{id: a, provider: openai, model: x, version: latest}]",
+            (
+                'judges[0].version: "latest" is not a version. '
+                "Use a number of judge_versions such as 1.1.0, or current"
             ),
         ),
         (

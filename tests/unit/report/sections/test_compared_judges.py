@@ -1,5 +1,8 @@
 """Each judge against humans: verdict, figures, lean and confusion."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 
 from eval_assets.report._document import Section, Table
@@ -31,6 +34,18 @@ def test_a_judge_stands_beside_its_controls_and_people() -> None:
         "Units": "80",
         "Groups": "80",
     }
+
+
+def test_a_judge_that_rates_as_a_version_says_so() -> None:
+    data = Case().data()
+    judges = pd.DataFrame([("gpt", "1.1.0"), ("haiku", None)], columns=["judge_id", "version"])
+    pinned = replace(data, tables={**data.tables, "judges": judges})
+    section = compared_judges.section(pinned)
+    assert section is not None
+
+    said = [words for words in paragraphs(section) if words.startswith("It rates as version")]
+    assert len(said) == 1
+    assert said[0].startswith("It rates as version 1.1.0. If tuning made that version, it knows")
 
 
 def test_every_judge_has_a_card_in_the_order_in_which_judges_are_declared() -> None:

@@ -1,0 +1,66 @@
+"""Versions of judges with their scores, and what each is compared with."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from eval_assets.store.sealed import single_judge
+from eval_assets.tuning import JudgeVersion, RatedUnits, Reading
+from tests.unit.tuning.made_up import judged, simulated
+
+DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f", prompt_text="Rate it.")
+FIRST = replace(DECLARED, version="1.1.0", step="prompt_candidates", prompt_text="Rate it well.")
+SECOND = replace(FIRST, version="1.2.0", prompt_text="Rate it better.")
+VERSIONS = [DECLARED, FIRST, SECOND]
+
+
+def accepted(version: JudgeVersion) -> Reading:
+    """Return a reading that accepted a version."""
+    row: dict[str, object] = {"judge_id": "gpt", "version": version.version, "verdict": "accepted"}
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    return Reading("q", 1, 1, 0.025, (version,), (), "", (row,), {}, at)
+
+
+@pytest.fixture
+def units() -> dict[str, RatedUnits]:
+    """Return units that a judge rates with its second tuned prompt."""
+    rated, quality = simulated(40, seed=1, split="train")
+    return {"q": replace(rated, scores={"gpt": judged(quality, seed=3)})}
+
+
+@pytest.fixture
+def prompted(units: dict[str, RatedUnits]) -> dict[tuple[str, str], dict[str, np.ndarray]]:
+    """Return scores with each prompt, all of them different."""
+    n_units = len(units["q"].groups)
+    return {
+        ("gpt", version.prompt_hash): {"q": np.resize(values, n_units).astype(float)}
+        for version, values in zip(VERSIONS, ([1, 2], [2, 3], [3, 4]), strict=True)
+    }
+
+
+def test_a_version_has_the_scores_of_its_prompt_whichever_the_judge_rates_with(
+    units: dict[str, RatedUnits], prompted: dict[tuple[str, str], dict[str, np.ndarray]]
+) -> None:
+    for version in VERSIONS:
+        judge = single_judge(version, units, prompted, VERSIONS, {})
+        assert judge.raw["q"].tolist() == prompted["gpt", version.prompt_hash]["q"].tolist()
+
+    recorded = single_judge(replace(DECLARED, prompt_text=""), units, {}, VERSIONS, {})
+    assert recorded.raw["q"].tolist() == units["q"].scores["gpt"].tolist()
+    lost = single_judge(FIRST, units, {}, VERSIONS, {})
+    assert np.isnan(lost.raw["q"]).all()
+
+
+def test_a_tuned_prompt_is_compared_with_the_one_that_was_accepted_last(
+    units: dict[str, RatedUnits], prompted: dict[tuple[str, str], dict[str, np.ndarray]]
+) -> None:
+    def values(version: JudgeVersion, *readings: Reading) -> list[float]:
+        judge = single_judge(version, units, prompted, VERSIONS, {"q": readings})
+        return sorted(set(map(float, judge.baseline["q"])))
+
+    assert values(SECOND) == [1, 2]
+    assert values(SECOND, accepted(FIRST)) == [2, 3]
+    assert values(FIRST, accepted(FIRST)) == [1, 2]  # it would be compared with itself
+    assert values(SECOND, accepted(replace(FIRST, fingerprint="other model"))) == [1, 2]
