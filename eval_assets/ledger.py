@@ -1,6 +1,6 @@
 """The ledger of calls: what every attempt to ask a model brought, and what it cost."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -173,6 +173,54 @@ class Batch:
     batch_id: str | None = None
 
 
+GRANT_SECONDS = 2.0
+"""How long a grant may be used from its start; then the requests that it leaves are not sent."""
+
+
+@dataclass(frozen=True)
+class RateLimits:
+    """What a vendor lets one account ask of one model, whichever process asks.
+
+    Args:
+        account: Fingerprint of the endpoint and the key.
+        requests_per_minute: Most requests in any minute; None for no such limit.
+        input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
+    """
+
+    account: str
+    requests_per_minute: float | None
+    input_tokens_per_minute: float | None
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Some requests, and the input tokens that they have together.
+
+    Args:
+        requests: How many requests.
+        tokens: Their input tokens.
+    """
+
+    requests: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Permission to send some requests soon, which nobody else has.
+
+    Args:
+        id: Its number, under which what is left of it is given back.
+        amount: What may be sent.
+        wait_seconds: Time until it starts; below 0 if it has started. It ends `GRANT_SECONDS` after
+            its start.
+    """
+
+    id: int
+    amount: Amount
+    wait_seconds: float
+
+
 class Ledger(Protocol):
     """Requests and what came of them, kept across runs. Methods block; each is one transaction.
 
@@ -214,6 +262,24 @@ class Ledger(Protocol):
 
     def left_usd(self) -> float | None:
         """Return what the caps have left, reservations included; None without a cap."""
+
+    def grant(
+        self,
+        limits: RateLimits,
+        wanted: Amount,
+        *,
+        unused: Mapping[int, Amount],
+        delay_seconds: float = 0.0,
+    ) -> Grant:
+        """Grant the next requests to a model, so that all processes together keep its limits.
+
+        Args:
+            limits: The limits, and whose they are.
+            wanted: What is to be sent.
+            unused: What earlier grants turned out to leave, by their number; it is given back.
+                Below 0 where more was sent.
+            delay_seconds: Time from now in which nothing can be sent yet.
+        """
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""

@@ -4,6 +4,8 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass
 
+from eval_assets.judges.calling.grants import SharedRates
+
 _MINUTE = 60.0
 _WINDOW = 61.0
 """Seconds over which a rate is held: requests sent a minute apart may arrive a little closer."""
@@ -69,11 +71,13 @@ class Rate:
 
 @dataclass
 class Taken:
-    """An amount taken from a rate, and when."""
+    """An amount taken from a rate; of a request also its estimated tokens and its grant."""
 
     at: float
     amount: float
     is_counted: bool = True
+    estimated: int = 0
+    grant_id: int | None = None
 
 
 class Limiter:
@@ -88,6 +92,7 @@ class Limiter:
         requests_per_minute: Most requests in any minute; None for no such limit.
         input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
         max_in_flight: Most requests at a time.
+        shared: The rates as all processes keep them together; None if nobody else asks.
     """
 
     def __init__(
@@ -96,9 +101,13 @@ class Limiter:
         requests_per_minute: float | None,
         input_tokens_per_minute: float | None,
         max_in_flight: int,
+        shared: SharedRates | None = None,
     ) -> None:
         self._requests = None if requests_per_minute is None else Rate(requests_per_minute)
         self._tokens = None if input_tokens_per_minute is None else Rate(input_tokens_per_minute)
+        self._shared = shared
+        self._n_estimated = 0
+        self._n_counted = 0
         self._most = max_in_flight
         self._allowed = float(min(_FIRST_IN_FLIGHT, max_in_flight))
         self._is_starting = True
@@ -119,6 +128,7 @@ class Limiter:
         Args:
             input_tokens: Estimated input tokens of the request.
         """
+        estimated, input_tokens = input_tokens, self._expected(input_tokens)
         async with self._turn:
             while self._in_flight >= self.allowed_in_flight:
                 self._ended.clear()
@@ -127,9 +137,13 @@ class Limiter:
             self._in_flight += 1
             if self._requests:
                 self._requests.take(1, now=now)
+            taken = Taken(at=now, amount=input_tokens)
             if self._tokens:
-                return self._tokens.take(input_tokens, now=now)
-            return Taken(at=now, amount=input_tokens)
+                taken = self._tokens.take(input_tokens, now=now)
+            taken.estimated = estimated
+            if self._shared:
+                taken.grant_id = self._shared.take(input_tokens)
+            return taken
 
     def succeeded(self, admission: Taken, *, input_tokens: int | None) -> None:
         """End a request that was answered.
@@ -139,6 +153,11 @@ class Limiter:
             input_tokens: Input tokens by the vendor's count; None if it did not say.
         """
         if self._tokens and input_tokens is not None:
+            self._n_estimated += admission.estimated
+            self._n_counted += input_tokens
+            if self._shared and admission.grant_id is not None:
+                taken = round(admission.amount)
+                self._shared.amend(admission.grant_id, taken=taken, counted=input_tokens)
             self._tokens.amend(admission, amount=input_tokens)
         self._allowed += 1.0 if self._is_starting else 1.0 / self._allowed
         self._allowed = min(self._allowed, self._most)
@@ -166,13 +185,26 @@ class Limiter:
         self._in_flight -= 1
         self._ended.set()
 
+    def _expected(self, estimated: int) -> int:
+        """Return an estimate of tokens, corrected by how far off estimates were so far."""
+        if not self._n_estimated:
+            return estimated
+        return round(estimated * self._n_counted / self._n_estimated)
+
     async def _open(self, input_tokens: int) -> float:
         """Wait until every limit allows one more request; return the time then."""
-        now = _now()
-        while (wait := self._opens_at(input_tokens, now=now) - now) > 0:
-            await asyncio.sleep(wait)
+        while True:
             now = _now()
-        return now
+            opens_at = self._opens_at(input_tokens, now=now)
+            if opens_at <= now and self._shared:
+                granted_at = self._shared.opens_at(input_tokens, now=now)
+                if granted_at is None:
+                    await self._shared.renew(input_tokens)
+                    continue
+                opens_at = granted_at
+            if opens_at <= now:
+                return now
+            await asyncio.sleep(opens_at - now)
 
     def _opens_at(self, input_tokens: int, *, now: float) -> float:
         """Return when every limit allows one more request."""

@@ -1,6 +1,7 @@
 """Models made ready to be asked, with one budget and one way into the ledger."""
 
 import asyncio
+import hashlib
 import logging
 import os
 from collections import defaultdict
@@ -14,6 +15,7 @@ import numpy as np
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.connections import Connections
+from eval_assets.judges.calling.grants import SharedRates
 from eval_assets.judges.calling.interruption import ending_well
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter
@@ -23,7 +25,7 @@ from eval_assets.judges.calling.requests import Answer, Endpoint, Unsent
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
-from eval_assets.ledger import Ledger
+from eval_assets.ledger import Amount, Grant, Ledger, RateLimits
 from eval_assets.problems import InputError, InputProblem
 
 logger = logging.getLogger(__name__)
@@ -103,7 +105,7 @@ async def open_clients(
     rng = np.random.default_rng(options.seed)
     asked: dict[str, asyncio.Task[Answer | Unsent]] = {}
     writer = LedgerWriter(ledger)
-    limiters = _limiters(models, options)
+    limiters = _limiters(models, ledger, options)
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
     clients: list[ModelClient[Declared]] = []
     async with ending_well(clients, asked) as interruption, AsyncExitStack() as stack:
@@ -135,20 +137,49 @@ async def open_clients(
 
 
 def _limiters(
-    models: Sequence[AnyLiveModel], options: RequestOptions
+    models: Sequence[AnyLiveModel], ledger: Ledger, options: RequestOptions
 ) -> dict[tuple[Endpoint, str], Limiter]:
     """Return a limiter for each model and account, which vendors limit, whoever asks it."""
     sharing: defaultdict[tuple[Endpoint, str], list[AnyLiveModel]] = defaultdict(list)
     for model in models:
         sharing[_account(model, options)].append(model)
-    return {
-        account: Limiter(
-            requests_per_minute=_least(each.declared.requests_per_minute for each in same),
-            input_tokens_per_minute=_least(each.declared.input_tokens_per_minute for each in same),
-            max_in_flight=min(each.declared.max_in_flight for each in same),
-        )
-        for account, same in sharing.items()
-    }
+    return {account: _limiter(account, same, ledger) for account, same in sharing.items()}
+
+
+def _limiter(
+    account: tuple[Endpoint, str], models: Sequence[AnyLiveModel], ledger: Ledger
+) -> Limiter:
+    """Return the limiter of a model that has the least of all declared limits."""
+    limits = RateLimits(
+        _fingerprint(*account),
+        _least(each.declared.requests_per_minute for each in models),
+        _least(each.declared.input_tokens_per_minute for each in models),
+    )
+    is_limited = (limits.requests_per_minute, limits.input_tokens_per_minute) != (None, None)
+    return Limiter(
+        requests_per_minute=limits.requests_per_minute,
+        input_tokens_per_minute=limits.input_tokens_per_minute,
+        max_in_flight=min(each.declared.max_in_flight for each in models),
+        shared=SharedRates(limits, partial(_grant, ledger, limits)) if is_limited else None,
+    )
+
+
+async def _grant(
+    ledger: Ledger,
+    limits: RateLimits,
+    wanted: Amount,
+    unused: Mapping[int, Amount],
+    delay_seconds: float,
+) -> Grant:
+    return await asyncio.to_thread(
+        ledger.grant, limits, wanted, unused=unused, delay_seconds=delay_seconds
+    )
+
+
+def _fingerprint(endpoint: Endpoint, key: str) -> str:
+    """Return a name of a model and account that is the same in every process, and not the key."""
+    parts = (endpoint.provider, endpoint.base_url, endpoint.model, key)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _account(model: AnyLiveModel, options: RequestOptions) -> tuple[Endpoint, str]:

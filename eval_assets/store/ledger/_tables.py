@@ -184,6 +184,18 @@ refusals = sa.Table(
     sa.Column("learnt_at", _Moment, nullable=False),
 )
 
+# Requests that processes may send to a model, of the last minute. Starts are seconds since 1970.
+rate_grants = sa.Table(
+    "rate_grants",
+    metadata,
+    sa.Column("id", _Id, primary_key=True, autoincrement=True),
+    sa.Column("account", sa.Text, nullable=False),
+    sa.Column("starts_at", sa.Double, nullable=False),
+    sa.Column("requests", sa.BigInteger, nullable=False),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+    sa.Index("rate_grants_by_account", "account", "starts_at"),
+)
+
 staged_mode = sa.Table(
     "staged_mode",
     metadata,
@@ -252,5 +264,10 @@ def _add_reservations(connection: sa.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_add_reservations,)
+def _add_rate_grants(connection: sa.Connection) -> None:
+    """Processes share the limits of a model."""
+    rate_grants.create(connection)
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_add_reservations, _add_rate_grants)
 """Number n takes a ledger from version n to n + 1; the tables above are those of the latest."""

@@ -4,7 +4,7 @@ import logging
 import math
 import os
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, get_args
@@ -12,7 +12,18 @@ from typing import Any, Self, get_args
 import sqlalchemy as sa
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, ReplyStatus, Request
+from eval_assets.ledger import (
+    Amount,
+    Attempt,
+    Batch,
+    ClaimState,
+    Grant,
+    RateLimits,
+    Refusal,
+    Reply,
+    ReplyStatus,
+    Request,
+)
 from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger._engine import SqlLedger, this_machine
 from eval_assets.store.ledger._tables import (
@@ -23,6 +34,7 @@ from eval_assets.store.ledger._tables import (
     requests,
     workers,
 )
+from eval_assets.store.ledger.rates import grant
 from eval_assets.store.ledger.spending import left_of_caps, portion_of
 
 logger = logging.getLogger(__name__)
@@ -205,6 +217,25 @@ class Worker:
         with self._ledger.reading() as connection:
             left = [left for left, _ in self._left_of_caps(connection)]
         return max(0.0, min(left)) if left else None
+
+    def grant(
+        self,
+        limits: RateLimits,
+        wanted: Amount,
+        *,
+        unused: Mapping[int, Amount],
+        delay_seconds: float = 0.0,
+    ) -> Grant:
+        """Grant the next requests to a model, so that all processes together keep its limits.
+
+        Args:
+            limits: The limits, and whose they are.
+            wanted: What is to be sent.
+            unused: What earlier grants turned out to leave, by their number; it is given back.
+                Below 0 where more was sent.
+            delay_seconds: Time from now in which nothing can be sent yet.
+        """
+        return grant(self._ledger, limits, wanted, unused=unused, delay_seconds=delay_seconds)
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""

@@ -1,7 +1,7 @@
 """Judges that are the real SDK clients, talking to the fake provider on loopback."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -21,7 +21,17 @@ from eval_assets.judges import (
     live_judges,
 )
 from eval_assets.judges.calling.retry import RetryPolicy
-from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request
+from eval_assets.ledger import (
+    Amount,
+    Attempt,
+    Batch,
+    ClaimState,
+    Grant,
+    RateLimits,
+    Refusal,
+    Reply,
+    Request,
+)
 from eval_assets.raters import Judge
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
@@ -90,6 +100,18 @@ class MemoryLedger:
     def left_usd(self) -> float | None:
         """No cap."""
         return None
+
+    def grant(
+        self,
+        limits: RateLimits,
+        wanted: Amount,
+        *,
+        unused: Mapping[int, Amount],
+        delay_seconds: float = 0.0,
+    ) -> Grant:
+        """Grant everything at once: nobody else asks."""
+        del limits, unused, delay_seconds
+        return Grant(0, wanted, 0.0)
 
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Refusals recorded before."""

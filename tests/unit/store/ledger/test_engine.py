@@ -75,13 +75,14 @@ def test_a_newer_ledger_is_refused_and_left_as_it_is(ledger: SqlLedger, tmp_path
         assert connection.scalar(sa.select(ledger_version.c.version)) == VERSION + 1
 
 
-def test_a_ledger_of_the_first_version_gets_reservations_and_keeps_its_rows(
+def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
     ledger: SqlLedger, tmp_path: Path
 ) -> None:
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
         worker.record([attempt("a")])
     with ledger.writing() as connection:
         connection.execute(sa.text("ALTER TABLE workers DROP COLUMN reserved_usd"))
+        connection.execute(sa.text("DROP TABLE rate_grants"))
         connection.execute(sa.update(ledger_version), {"version": 1})
     given = None if ledger.place.endswith(".sqlite") else ledger.place
 
@@ -89,6 +90,8 @@ def test_a_ledger_of_the_first_version_gets_reservations_and_keeps_its_rows(
     try:
         assert reserved(migrated) == 0
         assert spent_in_run(migrated, "run-1") == pytest.approx(0.01)
+        with migrated.reading() as connection:
+            assert sa.inspect(connection).has_table("rate_grants")
     finally:
         migrated.close()
 
