@@ -1,6 +1,7 @@
 """Assets of labelling: sheets to fill in, the raters' quality, and settled disagreements."""
 
 import json
+from dataclasses import replace
 
 import dagster as dg
 import pandas as pd
@@ -47,14 +48,17 @@ from eval_assets.store import (
 
 @dg.asset(group_name="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])
 def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """A sheet for each rater with what is to be rated, for spreadsheet programs, in out/sheets."""
+    """A sheet for each rater with what is to be rated, for spreadsheet programs, in out/sheets.
+
+    If no raters are declared, one sheet for nobody in particular, unless there are label files.
+    """
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             responses = stored_responses(connection)
         study = _study(evaluation, responses)
         written, kept = [], []
-        for rater in study.raters or ("",):
+        for rater in study.raters or (() if evaluation.labels.files else ("",)):
             path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
             units = study.desk(rater).units
             try:
@@ -138,8 +142,11 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def _study(evaluation: Evaluation, responses: pd.DataFrame) -> Study:
-    """Return the evaluation as people label it."""
-    return Study(evaluation, shown_responses(evaluation, responses), read_assignments(evaluation))
+    """Return the evaluation as people label it; without responses if all labels come in files."""
+    study = Study(evaluation, {}, read_assignments(evaluation))
+    if evaluation.labels.files and not study.raters and not study.sessions.files():
+        return study
+    return replace(study, responses=shown_responses(evaluation, responses))
 
 
 def _settled_row(decision: Adjudication, steps: list[Adjudication]) -> dict[str, object]:

@@ -71,13 +71,14 @@ def sheet_text(
         *(["round"] if any(unit.key.round > 1 for unit in units) else []),
         *([] if _holds_all_turns(units) else ["history"]),
     ]
+    rows = by_id.to_dict("index")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
     for unit in sorted(units, key=_place_by_conversation(units, by_id)):
         if unit.is_repeat:
             continue
-        cells = by_id.loc[unit.response.response_id].to_dict()
+        cells = rows[unit.response.response_id]
         cells |= {
             "model": None if "model_name" in hide else cells["model_name"],
             "rater_id": unit.key.rater_id,

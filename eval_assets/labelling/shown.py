@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -83,15 +84,21 @@ def shown_responses(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str
     rows = [
         {**json.loads(row.pop("attributes") or "{}"), **row} for row in plain.to_dict("records")
     ]
-    _check_columns(rows, labelling)
+    if labelling.show or labelling.hide:
+        _check_columns(rows, labelling)
     earlier = _earlier_turns(responses)
     asked_by = ("indicator_id", *evaluation.filter_columns)
+
+    @cache
+    def asked(*cells: str | None) -> tuple[RubricQuestion, ...]:
+        return evaluation.asked(dict(zip(asked_by, cells, strict=True)))
+
     return {
         row["response_id"]: ShownResponse(
             response_id=row["response_id"],
             prompt="" if "prompt_text" in labelling.hide else row["prompt_text"] or "",
             response=row["response_text"] or "",
-            questions=evaluation.asked({column: _cell(row.get(column)) for column in asked_by}),
+            questions=asked(*(_cell(row.get(column)) for column in asked_by)),
             run_id=_cell(row.get(labelling.run_column)),
             earlier=earlier.get(row["response_id"], ()),
             facts=tuple(

@@ -23,6 +23,7 @@ from eval_assets.stats import RatingPatterns
 from eval_assets.store.connection import StoreError
 from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.summaries import count_disagreements
+from eval_assets.store.tables import content_fingerprint
 
 _BITS = 4
 _MOST_RATINGS = 2**_BITS - 1
@@ -235,12 +236,14 @@ def ratings_from(
         f"""
         WITH unit AS (
             SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
+        ), rating AS MATERIALIZED (
+            {source}
         ), rater AS (
             SELECT rater_id, row_number() OVER (ORDER BY rater_id) - 1 AS i
-            FROM (SELECT DISTINCT rater_id FROM ({source}))
+            FROM (SELECT DISTINCT rater_id FROM rating)
         )
         SELECT unit.i AS unit, rater.i AS rater, value
-        FROM ({source}) AS rating
+        FROM rating
         JOIN unit USING (response_id) JOIN rater USING (rater_id)
         WHERE question_id = ? ORDER BY unit, rater
         """,  # noqa: S608 - constants of ours
@@ -258,8 +261,15 @@ def ratings_from(
 def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
     """Return the response group of each unit index, numbered from 0."""
     found = connection.execute(
-        """SELECT dense_rank() OVER (ORDER BY group_id) - 1 AS code
-           FROM response_groups ORDER BY response_id"""
+        """
+        WITH grouped AS MATERIALIZED (
+            FROM response_groups
+        ), coded AS (
+            SELECT group_id, row_number() OVER (ORDER BY group_id) - 1 AS code
+            FROM (SELECT DISTINCT group_id FROM grouped)
+        )
+        SELECT code FROM grouped JOIN coded USING (group_id) ORDER BY response_id
+        """
     ).fetchnumpy()
     return np.asarray(found["code"], dtype=np.int64)
 
@@ -329,6 +339,39 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     level, and the judges' fingerprints. Of humans it covers how disagreements were settled too:
     judges are compared with that.
     """
+    # Every gate asks for it, and it takes seconds of millions of ratings. That nothing changed is
+    # seen in a tenth of the time, by hashes that hold for one version of DuckDB only.
+    deciding = {**_DECIDING[kind], **_DECIDING_OF_ALL}
+    now = kind, *(content_fingerprint(connection, *each) for each in deciding.items())
+    if now not in _known_versions:
+        _known_versions[now] = _data_version(connection, kind)
+    return _known_versions[now]
+
+
+_known_versions: dict[tuple[str, ...], str] = {}
+
+_DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
+    "human": {
+        "human_labels": ("response_id", "question_id", "rater_id", "value"),
+        "adjudicated_labels": ("response_id", "question_id", "value", "excluded"),
+    },
+    "judge": {
+        "judge_scores": ("response_id", "question_id", "judge_id", "score", "raw_score", "status"),
+        "judges": ("judge_id", "fingerprint"),
+    },
+}
+_DECIDING_OF_ALL = {
+    "responses": (
+        *("response_id", "prompt_text", "model_name", "group_id", "indicator_id", "convo_id"),
+        *("turn_index", "seed", "attributes"),
+    ),
+    "rubric_questions": ("question_id", "scale_min", "scale_max", "scale_values", "level"),
+}
+"""Columns that data versions depend on, by table."""
+
+
+def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
+    """Compute a data version; see `data_version`."""
     ratings = _RATINGS_SQL[kind]
     ratings += f" UNION ALL {_OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
     settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"

@@ -553,16 +553,17 @@ CREATE TABLE IF NOT EXISTS system_comparison (
 -- and its documents. `group_id`: answers that are not independent, so that they are resampled and
 -- split together. A prompt of more than half of all responses is an instruction, not a group.
 CREATE OR REPLACE VIEW response_groups AS
-SELECT response_id, prompt_id,
-       CASE WHEN given IS NOT NULL THEN given
-            WHEN 2 * count(*) OVER (PARTITION BY prompt_id) > count(*) OVER () THEN response_id
-            ELSE prompt_id
-       END AS group_id
-FROM (
+WITH named AS MATERIALIZED (
     SELECT response_id, coalesce(group_id, convo_id) AS given,
            coalesce(attributes ->> 'prompt_id', md5(prompt_text), response_id) AS prompt_id
     FROM responses
-);
+), prompt_of_most AS (
+    SELECT prompt_id FROM named
+    GROUP BY prompt_id HAVING 2 * count(*) > (SELECT count(*) FROM responses)
+)
+SELECT response_id, prompt_id,
+       coalesce(given, if(prompt_id IN (FROM prompt_of_most), response_id, prompt_id)) AS group_id
+FROM named;
 
 -- Parts of the responses: every column that sorts them into at most 20 values.
 CREATE OR REPLACE VIEW response_slices AS

@@ -182,7 +182,7 @@ def evidence_today(
             return None
         changed = [v for v in singles if v.fingerprint != declared[v.judge_id]]
         [judge] = _judges_of([version], units, prompted, versions, {})
-        was_read = (rated.splits == "test") & np.isin(rated.groups, reading.groups)
+        was_read = (rated.splits == "test") & rated.are_of(reading.groups)
         return evidence_of(
             replace(version, fingerprint="another") if changed else version,
             rated.only(was_read),
@@ -210,7 +210,7 @@ def recomputed_certificates(
         background: What certificates say besides.
     """
     rated = units[reading.question_id]
-    live = rated.only((rated.splits != "test") | np.isin(rated.groups, reading.groups))
+    live = rated.only((rated.splits != "test") | rated.are_of(reading.groups))
     mine = {**units, reading.question_id: live}
     prompted = prompted_scores(connection, mine)
     earlier = [r for r in readings_of(ledger, reading.question_id) if r.read_at < reading.read_at]

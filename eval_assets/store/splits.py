@@ -43,7 +43,7 @@ def tuning_units(
         FROM responses JOIN response_groups USING (response_id) ORDER BY response_id
         """
     ).df()
-    splits = splits_of(responses["group_id"], shares)
+    splits = splits_of(responses["group_id"].to_numpy(dtype=object), shares)
     group = group_codes(connection)
     history = earlier_turns(connection)
     return {

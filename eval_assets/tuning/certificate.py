@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from importlib import resources
@@ -80,7 +80,7 @@ def rubric_hash(question: RubricQuestion) -> str:
 
 def labels_hash(units: RatedUnits) -> str:
     """Return the fingerprint of the ratings of units, whoever gave them and in whatever order."""
-    rows = [sorted(row[~np.isnan(row)].tolist()) for row in units.ratings]
+    rows = [tuple(sorted(row[~np.isnan(row)].tolist())) for row in units.ratings]
     return _hash_of_rows(units.response_ids.tolist(), rows)
 
 
@@ -328,8 +328,9 @@ def _shown(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
-def _hash_of_rows(names: Sequence[str], values: Sequence[object]) -> str:
-    rows = sorted(zip(names, (json.dumps(value) for value in values), strict=True))
+def _hash_of_rows(names: Sequence[str], values: Sequence[Hashable]) -> str:
+    texts = {value: json.dumps(value) for value in set(values)}  # few of many are distinct
+    rows = sorted(zip(names, map(texts.__getitem__, values), strict=True))
     return _sha256(canonical_json(rows))
 
 

@@ -1,6 +1,6 @@
 """The rated responses of one question, with everything that tuning looks at."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -62,6 +62,11 @@ class RatedUnits:
     def part(self, split: Split) -> "RatedUnits":
         """Return the units of one split."""
         return self.only(self.splits == split)
+
+    def are_of(self, groups: Collection[str]) -> NDArray[np.bool_]:
+        """Return which units are of one of these groups."""
+        wanted = frozenset(groups)
+        return np.fromiter((group in wanted for group in self.groups), np.bool_, len(self.groups))
 
     def only(self, kept: NDArray[np.bool_]) -> "RatedUnits":
         """Return the units that are kept."""

@@ -44,7 +44,7 @@ class Background:
 
 def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
     """Return the units without test groups whose labels an earlier seal has shown."""
-    spent = (units.splits == "test") & np.isin(units.groups, list(seal.spent_groups))
+    spent = (units.splits == "test") & units.are_of(seal.spent_groups)
     return units.only(~spent)
 
 
@@ -54,7 +54,7 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
     A judge that scored none of the test is no candidate, unless there is no test.
     """
     question = units.question.id
-    spent = (units.splits == "test") & np.isin(units.groups, list(seal.spent_groups))
+    spent = (units.splits == "test") & units.are_of(seal.spent_groups)
     is_test = units.splits[~spent] == "test"
     found = []
     for judge in judges:

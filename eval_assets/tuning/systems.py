@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class ComparedAnswers:
 
     Args:
         systems: System that gave each answer, shape (n_answers,).
-        groups: Group of each answer; answers to one prompt share it.
+        groups: Group of each answer, a name or number; answers to one prompt share it.
         human: Mean human rating of each answer, NaN if nobody rated it.
         judge: The judge's score of each answer, NaN if missing.
         slices: Value of each answer in each slice that is compared, such as its difficulty.
@@ -36,7 +36,7 @@ class ComparedAnswers:
     """
 
     systems: Texts
-    groups: Texts
+    groups: NDArray[np.generic]
     human: Floats
     judge: Floats
     slices: Mapping[str, Texts]
@@ -52,6 +52,8 @@ def compare_systems(answers: ComparedAnswers) -> list[Row]:
     difference counts as safe.
     """
     slices = {"all": np.full(len(answers.systems), ""), **answers.slices}
+    # Every row looks at the groups again: numbers sort ten times as fast as names.
+    answers = replace(answers, groups=np.unique(answers.groups, return_inverse=True)[1])
     return [row for name, values in slices.items() for row in _slice_rows(answers, name, values)]
 
 
@@ -158,7 +160,7 @@ def _difference(
     }
 
 
-def _part(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> tuple[_Part, Texts]:
+def _part(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> tuple[_Part, NDArray[np.generic]]:
     """Return labels, their scores, scores of the other answers, and the groups of both."""
     scored = kept & ~np.isnan(answers.judge)
     labelled, other = scored & ~np.isnan(answers.human), scored & np.isnan(answers.human)

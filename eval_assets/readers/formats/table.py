@@ -64,6 +64,8 @@ class Table:
 
     def text(self, *names: str) -> list[str | None]:
         """Return cells as text, unchanged if they are text."""
+        if self.header_of(*names) is None:
+            return [None] * len(self)
         return [cell if isinstance(cell, str) else as_text(cell) for cell in self.cells(*names)]
 
     def stripped(self, *names: str) -> list[str | None]:
