@@ -83,8 +83,8 @@ class Tuning:
     steps: tuple[Step, ...] = ("calibration",)
     margin: Annotated[float, Gt(0), Lt(1)] = 0.10
     writer: Text | None = None
-    rounds: Count = 2
-    candidates: Count = 4
+    rounds: Count = 3
+    candidates: Count = 6
     max_usd: NotNegative | None = None
     targets: Targets = field(default_factory=Targets)
 

@@ -270,15 +270,14 @@ def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
     words: Words,
 ) -> TunedSection:
     """Return what tuning adds to a judge's prompt on one question."""
-    dev = _units(rated.part("dev"))
 
-    def score(sections: Sequence[Section]) -> list[Floats]:
-        return [_scores(section) for section in sections]
+    def score(units: RatedUnits, sections: Sequence[Section]) -> list[Floats]:
+        return [_scores(_units(units), section) for section in sections]
 
-    def _scores(section: Section) -> Floats:
+    def _scores(units: Sequence[Unit], section: Section) -> Floats:
         source = with_sections(template.source, {rated.question.id: section})
         prompt = PromptTemplate(source, name=f"a tuned prompt of {model.id}")
-        summary = models.score(model, prompt, dev)
+        summary = models.score(model, prompt, units)
         scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
         # A candidate that the budget cut off cannot be compared with the others.
         return np.array([np.nan if summary.n_budget_stopped else each for each in scores])

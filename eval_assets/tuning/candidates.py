@@ -11,13 +11,13 @@ from eval_assets.tuning.tuned_prompts import Section, copied_share
 from eval_assets.tuning.writer import Disagreement, instructions_request, read_instructions
 
 SHOWN = 10
-"""Disagreements that the writer reads for one candidate."""
+"""Disagreements that the writer reads for one candidate, and on which each is tried first."""
 
 Write = Callable[[Sequence[str]], Sequence[str | None]]
 """Asks the writer several requests; None if one was not answered or the budget ran out."""
 
-Score = Callable[[Sequence[Section]], Sequence[Floats]]
-"""Asks the judge about all units of dev with each section; NaN if a score is missing."""
+Score = Callable[[RatedUnits, Sequence[Section]], Sequence[Floats]]
+"""Asks the judge about units with each section; NaN if a score is missing."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Search:
 
 
 def search_instructions(  # noqa: PLR0913 - material, two models and how long
+    train: RatedUnits,
     dev: RatedUnits,
     scores: Floats,
     disagreements: Sequence[Disagreement],
@@ -68,9 +69,12 @@ def search_instructions(  # noqa: PLR0913 - material, two models and how long
     """Rewrite a judge's instructions in rounds, each from the best so far; select on dev.
 
     Candidates are compared by agreement beyond chance after the best map, so that a candidate
-    which only moves scores gains nothing: that is what calibration is for.
+    which only moves scores gains nothing: that is what calibration is for. One that comes no
+    nearer to people than the best so far on the worst disagreements of train is not asked about
+    dev, so that most of what is spent goes to promising ones.
 
     Args:
+        train: Units of the split `train`, no others.
         dev: Units of the split `dev`, no others.
         scores: The judge's scores of them as it stands.
         disagreements: Disagreements of train, worst first; every candidate is written from others.
@@ -78,12 +82,14 @@ def search_instructions(  # noqa: PLR0913 - material, two models and how long
         material: Texts of train that no candidate may quote.
         known: Texts that it may repeat: the question, its guidelines, the declared template.
         write: Asks the writer.
-        score: Asks the judge about dev.
+        score: Asks the judge about units.
         rounds: Number of rounds.
         per_round: Candidates in each.
     """
     best, best_scores = start, scores
     best_figure = _mapped_figure(dev, scores)
+    trial = _trial(train, disagreements, start)
+    [best_error] = [_error(trial, given) for given in score(trial, [start])]
     tried: list[Tried] = []
     for round_ in range(1, rounds + 1):
         shown = [
@@ -102,16 +108,22 @@ def search_instructions(  # noqa: PLR0913 - material, two models and how long
                 tried.append(Tried(round_, draft, float("nan"), "dropped: it quotes train"))
                 continue
             drafts.append(draft)
-        found = [
-            (_mapped_figure(dev, given), draft, given)
-            for draft, given in zip(drafts, score(drafts) if drafts else [], strict=True)
-        ]
-        for figure, draft, given in found:
+        errors = [_error(trial, given) for given in score(trial, drafts)]
+        promising = []
+        for draft, error in zip(drafts, errors, strict=True):
+            if error < best_error or not trial.n_groups:
+                promising.append((draft, error))
+            else:
+                outcome = "dropped: no nearer to people on the worst answers of train"
+                tried.append(Tried(round_, draft, float("nan"), outcome))
+        on_dev = score(dev, [draft for draft, _ in promising])
+        for (draft, error), given in zip(promising, on_dev, strict=True):
+            figure = _mapped_figure(dev, given)
             better = figure > best_figure
             outcome = "best so far" if better else "no better than the best so far"
             tried.append(Tried(round_, draft, figure, outcome))
             if better:
-                best, best_scores, best_figure = draft, given, figure
+                best, best_scores, best_figure, best_error = draft, given, figure, error
     return Search(best, is_improved(dev, best_scores, scores), tuple(tried))
 
 
@@ -150,6 +162,20 @@ def worst_disagreements(
                 )
             )
     return found
+
+
+def _trial(train: RatedUnits, disagreements: Sequence[Disagreement], start: Section) -> RatedUnits:
+    """Return the worst disagreements of train that the prompt does not show as examples."""
+    shown = {example.response_id for example in start.examples}
+    others = [each.response_id for each in disagreements if each.response_id not in shown]
+    return train.only(np.isin(train.response_ids.astype(str), others[:SHOWN]))
+
+
+def _error(trial: RatedUnits, scores: Floats) -> float:
+    """Return how far scores lie from people's mean ratings in all; missing ones, a whole scale."""
+    scale = trial.question.scale
+    off = np.abs(scores - np.nanmean(trial.ratings, axis=1))
+    return float(np.nan_to_num(off, nan=scale.high - scale.low).sum())
 
 
 def _batch(

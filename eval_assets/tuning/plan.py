@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from eval_assets.stats import agreement_gain, groups_to_detect, non_inferiority
+from eval_assets.tuning.candidates import SHOWN
 from eval_assets.tuning.fitness import MIN_PAIRED_GROUPS
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits
@@ -153,7 +154,8 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:
     """Return how often the steps of prompts ask one judge at most, the writer's texts left out.
 
-    Every candidate is scored on dev, and the best one on all rated units.
+    Every candidate is tried on the worst disagreements of train and scored on dev, and the best
+    one on all rated units.
 
     Args:
         units: Rated units by question.
@@ -164,6 +166,8 @@ def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:
     searched = tuning.rounds * tuning.candidates if "prompt_candidates" in tuning.steps else 0
     single = sum(step != "prompt_candidates" for step in tuning.prompt_steps)
     return sum(
-        (searched + single) * int((rated.splits == "dev").sum()) + len(rated.response_ids)
+        searched * SHOWN
+        + (searched + single) * int((rated.splits == "dev").sum())
+        + len(rated.response_ids)
         for rated in units.values()
     )

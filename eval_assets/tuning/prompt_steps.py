@@ -74,7 +74,7 @@ def tune_section(  # noqa: PLR0913 - material, two models and how long
         steps: Steps, in the order in which they are tried.
         known: Texts that the prompt may repeat: the declared template.
         write: Asks the writer.
-        score: Asks the judge about all units of dev.
+        score: Asks the judge about units of train or dev.
         rounds: Rounds of the search for instructions.
         per_round: Candidates in each.
     """
@@ -96,6 +96,7 @@ def tune_section(  # noqa: PLR0913 - material, two models and how long
                 outcomes.append(f"{step}: the judge differs from people on no answer of train")
                 continue
             search = search_instructions(
+                train,
                 dev,
                 on_dev,
                 disagreements,
@@ -108,7 +109,8 @@ def tune_section(  # noqa: PLR0913 - material, two models and how long
                 per_round=per_round,
             )
             outcomes += [
-                f"{step}, round {each.round}: {each.outcome} ({each.dev_figure:.3f} on dev)"
+                f"{step}, round {each.round}: {each.outcome}"
+                + ("" if np.isnan(each.dev_figure) else f" ({each.dev_figure:.3f} on dev)")
                 for each in search.tried
             ]
             draft = search.section
@@ -121,7 +123,7 @@ def tune_section(  # noqa: PLR0913 - material, two models and how long
         if draft == best:
             outcomes.append(f"{step}: found nothing to add")
             continue
-        [scores] = score([draft])
+        [scores] = score(dev, [draft])
         if is_improved(dev, scores, on_dev):
             best, on_dev, last = draft, scores, step
             outcomes.append(f"{step}: kept")

@@ -123,7 +123,7 @@ def test_instructions_that_undo_the_error_are_found_tested_and_certified(
     assert 0 < float(str(spent)) < 1.0
 
     n_dev = folder.rows("SELECT count(*) FROM judge_splits WHERE split = 'dev'")[0][0]
-    assert N_GROUPS * PER_GROUP < first <= 2 * N_GROUPS * PER_GROUP + 6 + 6 * int(str(n_dev))
+    assert N_GROUPS * PER_GROUP < first <= 2 * N_GROUPS * PER_GROUP + 6 + 6 * (10 + int(str(n_dev)))
     assert second == 0
     assert folder.rows("SELECT count(*) FROM test_set_uses") == [(1,)]
     assert certificate_of(folder) == before

@@ -4,16 +4,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from eval_assets.tuning.candidates import Search, search_instructions, worst_disagreements
-from eval_assets.tuning.tuned_prompts import Section
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.tuned_prompts import Example, Section
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 DEV, QUALITY = simulated(40, seed=1, split="dev")
 NOISY = judged(QUALITY, seed=2, noise=2.5)
 BETTER = judged(QUALITY, seed=3, noise=0.4)
 TRAIN, TRAIN_QUALITY = simulated(40, seed=4, split="train")
-DISAGREEMENTS = worst_disagreements(
-    TRAIN, judged(TRAIN_QUALITY, seed=5, noise=2.5), rationales={}, notes={}
-)
+ON_TRAIN = judged(TRAIN_QUALITY, seed=5, noise=2.5)
+ON_TRAIN_BETTER = judged(TRAIN_QUALITY, seed=6, noise=0.4)
+DISAGREEMENTS = worst_disagreements(TRAIN, ON_TRAIN, rationales={}, notes={})
+
+
+BE_FAIR = Section("Be fair.")
+DROPPED = "dropped: no nearer to people on the worst answers of train"
 
 
 class Models:
@@ -29,18 +34,31 @@ class Models:
         self.requests += requests
         return [self.replies.pop(0) for _ in requests]
 
-    def score(self, sections: Sequence[Section]) -> list[np.ndarray]:
-        """Judge well if told to look at the steps."""
-        self.scored += sections
-        return [BETTER if "steps" in each.instructions else NOISY for each in sections]
+    def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
+        """Judge well if told to look at the steps; on train, also if told to be nice."""
+        if units is DEV:
+            self.scored += sections
+            return [BETTER if "steps" in each.instructions else NOISY for each in sections]
+        place = np.isin(TRAIN.response_ids, units.response_ids)
+        helped = [
+            {"steps", "nice"} & set(each.instructions.strip(".").split()) for each in sections
+        ]
+        return [(ON_TRAIN_BETTER if each else ON_TRAIN)[place] for each in helped]
 
 
-def search(models: Models, *, rounds: int = 2, material: Sequence[str] = ()) -> Search:
+def search(
+    models: Models,
+    *,
+    rounds: int = 2,
+    material: Sequence[str] = (),
+    start: Section = BE_FAIR,
+) -> Search:
     return search_instructions(
+        TRAIN,
         DEV,
         NOISY,
         DISAGREEMENTS,
-        start=Section("Be fair."),
+        start=start,
         material=material,
         known=[DEV.question.question],
         write=models.write,
@@ -63,9 +81,34 @@ def test_the_instructions_that_help_on_dev_are_found() -> None:
     assert [tried.outcome for tried in found.tried] == [
         "no better than the best so far",
         "best so far",
-        "no better than the best so far",
-        "no better than the best so far",
+        DROPPED,
+        DROPPED,
     ]
+
+
+def test_only_candidates_that_help_on_the_worst_answers_of_train_are_asked_about_dev() -> None:
+    models = Models(said("Be kind."), said("Be nice."), said("Be calm."), said("Be dull."))
+    found = search(models)
+
+    assert [section.instructions for section in models.scored] == ["Be nice."]
+    assert [tried.outcome for tried in found.tried].count(DROPPED) == 3
+    assert not found.improved
+
+
+def test_candidates_are_not_tried_on_answers_that_the_prompt_shows() -> None:
+    worst = [each.response_id for each in DISAGREEMENTS[:3]]
+    asked: list[str] = []
+
+    class Watched(Models):
+        def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
+            asked.extend(units.response_ids if sections else ())
+            return super().score(units, sections)
+
+    examples = tuple(Example(name, "Prompt", "Answer", 3.0) for name in worst)
+    search(Watched(said("a"), said("b")), rounds=1, start=Section(examples=examples))
+
+    assert len(set(asked)) == 10
+    assert set(asked).isdisjoint(worst)
 
 
 def test_a_later_round_starts_from_the_best_so_far() -> None:
@@ -96,10 +139,10 @@ def test_every_candidate_is_written_from_other_disagreements() -> None:
 
 
 def test_a_candidate_that_quotes_train_is_dropped_before_anything_is_spent() -> None:
-    models = Models(said("Say that the cat sat on the mat."), said("b"))
+    models = Models(said("Say that the cat sat on the mat."), said("Count steps"))
     found = search(models, rounds=1, material=["the cat sat on the mat today"])
 
-    assert [section.instructions for section in models.scored] == ["b"]
+    assert [section.instructions for section in models.scored] == ["Count steps"]
     assert found.tried[0].outcome == "dropped: it quotes train"
 
 

@@ -35,11 +35,11 @@ class Models:
             for each in requests
         ]
 
-    def score(self, sections: Sequence[Section]) -> list[np.ndarray]:
+    def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
         """Rate better if the section has what helps."""
-        is_dev = UNITS.splits == "dev"
+        place = np.isin(UNITS.response_ids, units.response_ids)
         return [
-            (BETTER if self.helps and getattr(each, self.helps) else NOISY)[is_dev]
+            (BETTER if self.helps and getattr(each, self.helps) else NOISY)[place]
             for each in sections
         ]
 
@@ -81,12 +81,12 @@ def test_a_step_that_helps_on_dev_is_kept_and_one_that_does_not_is_not(
 
 def test_steps_build_on_each_other() -> None:
     class Both(Models):
-        def score(self, sections: Sequence[Section]) -> list[np.ndarray]:
-            is_dev = UNITS.splits == "dev"
+        def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
+            place = np.isin(UNITS.response_ids, units.response_ids)
             best = judged(QUALITY, seed=4, noise=0.05)
             return [
                 (best if each.rules and each.examples else BETTER if each.examples else NOISY)[
-                    is_dev
+                    place
                 ]
                 for each in sections
             ]
