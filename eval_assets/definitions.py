@@ -31,6 +31,7 @@ from eval_assets.assets import (
 )
 from eval_assets.assets.automation import automation_of, names_before
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.starting import job_that_starts
 from eval_assets.assets.terminal import terminal
 from eval_assets.operation import Schedule
 from eval_assets.problems import InputError
@@ -64,7 +65,7 @@ def definitions_of(root: EvaluationFolder) -> dg.Definitions:
     befores = [names_before(name, root) for name in names]
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=_jobs("", dg.AssetSelection.all(), tuning=befores) if names else [],
+            jobs=[_of_each(job, befores) for job in ("evaluate", "score")] if names else [],
             resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=dg.in_process_executor,
@@ -110,7 +111,7 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         asset_checks=dg.load_asset_checks_from_modules(
             [gates, checks, drift, alerting], asset_key_prefix=prefix
         ),
-        jobs=_jobs(before, everything, tuning=[before]),
+        jobs=_jobs(before, everything),
         sensors=[
             *sensors,
             dg.AutomationConditionSensorDefinition(
@@ -123,17 +124,13 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     )
 
 
-def _jobs(
-    before: str, everything: dg.AssetSelection, *, tuning: Sequence[str]
-) -> list[UnresolvedAssetJobDefinition]:
-    """Return the jobs that run everything, and everything but tuning.
+def _jobs(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJobDefinition]:
+    """Return the jobs that run everything, and everything but tuning, of one evaluation.
 
     Args:
-        before: What the names of the jobs begin with.
+        before: What the names of the jobs and groups begin with.
         everything: The assets.
-        tuning: What the names of their groups begin with.
     """
-    tuned = dg.AssetSelection.groups(*(f"{each}judge_tuning" for each in tuning))
     return [
         dg.define_asset_job(
             f"{before}evaluate",
@@ -142,10 +139,16 @@ def _jobs(
         ),
         dg.define_asset_job(
             f"{before}score",
-            selection=everything - tuned,
+            selection=everything - dg.AssetSelection.groups(f"{before}judge_tuning"),
             description="Everything through agreement and its gates; no tuning.",
         ),
     ]
+
+
+def _of_each(job: str, befores: Sequence[str]) -> dg.JobDefinition:
+    """Return the job that starts the job of that name of every evaluation."""
+    names = [f"{before}{job}" for before in befores]
+    return job_that_starts(job, names, description=f"Starts {', '.join(names)}, each as a run.")
 
 
 defs = definitions_of(EvaluationFolder())

@@ -22,14 +22,12 @@ from eval_assets.assets.resources import (
     EVALUATION_TAG,
     EvaluationFolder,
     clear_failures,
+    ui_address,
 )
 from eval_assets.operation import Alerts
 from eval_assets.problems import InputError
 from eval_assets.readers import FILE, read_evaluation
 from eval_assets.store import SqlLedger, append_history, history_of, open_ledger
-
-UI = "EVAL_UI_URL"
-"""Variable with the address of Dagster's UI, for links to runs."""
 
 _PAGE = 20
 _RUN = "run"
@@ -169,7 +167,7 @@ def _alert_of(
         since=datetime.fromtimestamp(found.at, UTC).isoformat(timespec="seconds"),
         reason=found.reason,
         questions=tuple(_failing_questions(found.metadata)),
-        run_url=f"{os.environ.get(UI, 'http://127.0.0.1:3000').rstrip('/')}/runs/{found.run_id}",
+        run_url=f"{ui_address()}/runs/{found.run_id}",
         report=str(report.resolve()) if report.exists() else "",
         **{figure: _number(found.metadata, figure) for figure in _FIGURES},
     )

@@ -35,6 +35,9 @@ EVALUATION_TAG = "eval_assets/evaluation"
 VENDORS = "vendors"
 """Pool of the assets that ask models; dagster.yaml says how many runs may do so at once."""
 
+UI = "EVAL_UI_URL"
+"""Variable with the address of Dagster's UI, for links to runs and to start some."""
+
 CONTENT = "content"
 """Metadata of a stored table: a fingerprint of its rows."""
 
@@ -213,3 +216,8 @@ def data_version_in(table: Mapping[str, dg.TableSchema | int | str]) -> dg.DataV
 def or_none(value: float) -> float | None:
     """Return a figure as metadata; undefined is None, which JSON has."""
     return None if math.isnan(value) else float(value)
+
+
+def ui_address() -> str:
+    """Return the address of Dagster's UI, without a slash at its end."""
+    return (os.environ.get(UI) or "http://127.0.0.1:3000").rstrip("/")

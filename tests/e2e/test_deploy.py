@@ -50,12 +50,16 @@ class Deployment:
             for line in (DEPLOY / "environment.example").read_text().splitlines()
             if line and not line.startswith("#")
         )
-        self.environment = given | {
-            name: value.replace("/srv/eval-assets", str(folder))
-            for name, value in given.items()
-            if value.startswith("/srv/")
+        self.environment = {
+            name: value.replace("/srv/eval-assets", str(folder)) for name, value in given.items()
         }
-        self.environment |= {"DAGSTER_POSTGRES_URL": database, "CODE_PORT": str(free_port())}
+        driver = self.environment["DAGSTER_POSTGRES_URL"].partition("://")[0]
+        database = f"{driver}://{database.partition('://')[2]}"
+        self.environment |= {
+            "DAGSTER_POSTGRES_URL": database,
+            "CODE_PORT": str(free_port()),
+            "EVAL_UI_URL": f"http://127.0.0.1:{self.port}",
+        }
         home = folder / "dagster"
         home.mkdir(parents=True, exist_ok=True)
         for name in ("dagster.yaml", "workspace.yaml"):
@@ -96,6 +100,15 @@ class Deployment:
         with urllib.request.urlopen(request) as reply:  # noqa: S310
             return json.load(reply)["data"]
 
+    def ended_runs(self) -> dict[str, str]:
+        """Return how the runs of each job have ended, without those under way."""
+        runs = self.ask("{runsOrError{... on Runs{results{jobName status}}}}")["runsOrError"]
+        return {
+            run["jobName"]: run["status"]
+            for run in runs["results"]
+            if run["status"] in {"SUCCESS", "FAILURE", "CANCELED"}
+        }
+
     def wait(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition holds, as long as all services run."""
         deadline = time.monotonic() + LONGEST_SECONDS
@@ -134,21 +147,34 @@ def deployed(folder: Path, database: str) -> Iterator[Deployment]:
         deployment.stop()
 
 
-def test_the_services_start_on_postgresql_and_know_the_jobs_of_each_evaluation(
+def test_the_services_start_on_postgresql_and_the_job_of_all_starts_a_run_of_each(
     tmp_path: Path, postgres: Postgres
 ) -> None:
     ignored = shutil.ignore_patterns("out", "ledger*")
-    shutil.copytree(TOP / "data" / "sample", tmp_path / "data" / "sample", ignore=ignored)
+    for name in ("sample", "contested"):
+        shutil.copytree(TOP / "data" / name, tmp_path / "data" / name, ignore=ignored)
     with deployed(tmp_path, postgres.new_database()) as deployment:
-        jobs = "repositories{jobs{name}}"
+        jobs = "repositories{name jobs{name}}"
         location = f"locationEntries{{locationOrLoadError{{... on RepositoryLocation{{{jobs}}}}}}}"
         [entry] = deployment.ask(f"{{workspaceOrError{{... on Workspace{{{location}}}}}}}")[
             "workspaceOrError"
         ]["locationEntries"]
-    [repository] = entry["locationOrLoadError"]["repositories"]
-    assert {"evaluate", "sample_evaluate", "sample_score"} <= {
-        job["name"] for job in repository["jobs"]
-    }
+        [repository] = entry["locationOrLoadError"]["repositories"]
+        assert {"evaluate", "sample_evaluate", "sample_score"} <= {
+            job["name"] for job in repository["jobs"]
+        }
+        selector = (
+            f'repositoryLocationName:"eval_assets",repositoryName:"{repository["name"]}",'
+            'jobName:"evaluate"'
+        )
+        launched = deployment.ask(
+            f"mutation{{launchRun(executionParams:{{selector:{{{selector}}}}})"
+            "{__typename ... on PythonError{message}}}"
+        )
+        assert launched["launchRun"]["__typename"] == "LaunchRunSuccess", launched
+        ended = {"evaluate": "SUCCESS", "sample_evaluate": "SUCCESS"}
+        ended["contested_evaluate"] = "FAILURE"  # its gates are closed
+        deployment.wait(lambda: deployment.ended_runs() == ended)
 
 
 def test_the_compose_file_starts_what_the_units_start() -> None:

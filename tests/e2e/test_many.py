@@ -50,7 +50,7 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
     shutil.copytree(closed_once.path, data / "opposing")
     root = EvaluationFolder(data=str(data))
     definitions = definitions_of(root)
-    job = definitions.resolve_job_def("evaluate")
+    job = definitions.resolve_implicit_global_asset_job_def()
     selected = [dg.AssetKey([name, key]) for name in ("agreeing", "opposing") for key in ASSETS]
     first = job.execute_in_process(
         instance=instance, asset_selection=selected, raise_on_error=False
