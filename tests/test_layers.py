@@ -57,7 +57,7 @@ LIBRARIES = {
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "fake_provider": {"httptools"},
     "starter": set[str](),
-    "assets": {"dagster", "duckdb", "numpy", "pandas"},
+    "assets": {"dagster", "dagster_graphql", "duckdb", "numpy", "pandas"},
     "cli": {
         "annotated_types",
         "click",

@@ -21,6 +21,9 @@ SCHEMA_VERSION = 1
 _KEPT = ("judge_calls", "judge_batches", "dual_judgements")
 """Tables that a new ledger takes over: a change to one needs an ALTER TABLE in schema.sql."""
 
+_READABLE_FROM = "v1.0.0"
+"""Oldest DuckDB that opens the file, whichever version writes it."""
+
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 _SECONDS_BETWEEN_MESSAGES = 10.0
@@ -115,7 +118,10 @@ def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyCon
         try:
             return duckdb.connect(
                 f"duckdb:{path}",  # nothing else: a CSV file would open as a database in memory
-                config={"autoinstall_known_extensions": "false"},
+                config={
+                    "autoinstall_known_extensions": "false",
+                    "storage_compatibility_version": _READABLE_FROM,
+                },
             )
         except duckdb.IOException as error:
             waited = time.monotonic() - started

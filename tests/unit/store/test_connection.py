@@ -334,3 +334,12 @@ def test_a_transaction_that_is_interrupted_leaves_nothing_behind(
     with pytest.raises(KeyboardInterrupt):
         interrupt()
     assert count_rows(connection, "responses") == 4
+
+
+def test_older_clients_open_a_file_that_a_newer_version_of_duckdb_wrote(tmp_path: Path) -> None:
+    with connect(tmp_path / "eval.duckdb"):
+        pass
+    header = (tmp_path / "eval.duckdb").read_bytes()[8:20]
+    storage_of_duckdb_1_0 = 64
+    assert header[:4] == b"DUCK"
+    assert int.from_bytes(header[4:], "little") == storage_of_duckdb_1_0
