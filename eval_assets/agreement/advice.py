@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
+from eval_assets.interpretation import SKEWED_SHARE
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import Interval
@@ -93,6 +94,7 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
     adjacent: float,
     alpha: Interval,
     minimum_alpha: float,
+    most_frequent_share: float,
     n_disagreements: int,
 ) -> list[Finding]:
     """Return what to do about a question on which raters do not agree well.
@@ -106,6 +108,7 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
         adjacent: Share within one step of the scale; NaN if it has no steps.
         alpha: Krippendorff's alpha.
         minimum_alpha: What the gate `human_alpha` demands.
+        most_frequent_share: Share of all ratings that have the most frequent value.
         n_disagreements: Rows of the question in `label_disagreements`.
     """
     in_classes = question.scale.is_binary or question.level == "nominal"
@@ -124,13 +127,15 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
             found.append("Consider fewer values: raters seldom choose the same one")
     elif not in_classes and exact < POOR_SHARE and alpha.value >= minimum_alpha:
         found.append("Raters are close but seldom equal; that may do if one step matters little")
-    found += _beyond_chance(alpha, minimum_alpha, exact=exact)
+    found += _beyond_chance(
+        alpha, minimum_alpha, is_skewed=exact >= GOOD_SHARE and most_frequent_share > SKEWED_SHARE
+    )
     if n_disagreements:
         found.append(_discussion(n_disagreements))
     return [Finding(question.id, "suggestion", text) for text in found]
 
 
-def _beyond_chance(alpha: Interval, minimum: float, *, exact: float) -> list[str]:
+def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[str]:
     """Return advice on agreement beyond chance; nothing if alpha reaches its minimum."""
     if np.isnan(alpha.value) or alpha.value >= minimum - TOLERANCE:
         return []
@@ -139,7 +144,7 @@ def _beyond_chance(alpha: Interval, minimum: float, *, exact: float) -> list[str
         if alpha.low > 0:
             open_question = f"alpha reaches {minimum:g}"
         more = f"Have more responses rated: the data cannot tell whether {open_question}"
-        if exact >= GOOD_SHARE:
+        if is_skewed:
             more += "; choose some that deserve the rarer values"
         return [more]
     if alpha.high < 0:

@@ -17,11 +17,8 @@ from eval_assets.gates import (
     applicable_gates,
     evaluate_gates,
 )
-from eval_assets.interpretation import UNSTABLE
+from eval_assets.interpretation import MOSTLY_EQUAL, SKEWED_SHARE, UNSTABLE
 from eval_assets.scale import Level
-
-_MOSTLY_EQUAL = 75.0
-"""Percentage of equal pairs from which on a low alpha comes from ratings that hardly vary."""
 
 _KIND_OF_GATE: dict[GateName, RaterKind] = {
     "human_a_hh": "human",
@@ -108,6 +105,7 @@ def _why_unusable(
 
 def _figures(rows: pd.DataFrame, column: str) -> tuple[Figure, ...]:
     """Return overall and question figures; NULL is NaN, which passes no comparison."""
+    of_all = rows["most_frequent_share"].max() if "most_frequent_share" in rows else math.nan
     return tuple(
         Figure(
             question_id=None if row["scope"] == "overall" else str(row["question_id"]),
@@ -115,8 +113,8 @@ def _figures(rows: pd.DataFrame, column: str) -> tuple[Figure, ...]:
             low=_number(row[f"{column}_low"]),
             high=_number(row[f"{column}_high"]),
             n_units=int(row["n_responses" if "n_responses" in row else "n_units"]),
-            undefined_because=str(row["interpretation"]),
-            hardly_varies=_how_alike(row),
+            undefined_because=str(row["interpretation"]).rpartition("; ")[2],
+            hardly_varies=_how_alike(row, of_all=_number(of_all)),
             n_disagreements=int(row.get("n_disagreements", 0)),
             n_groups=int(row["n_groups"]),
         )
@@ -124,10 +122,16 @@ def _figures(rows: pd.DataFrame, column: str) -> tuple[Figure, ...]:
     )
 
 
-def _how_alike(row: Mapping[Hashable, Any]) -> str:
-    """Return how alike the ratings are if they hardly vary; else nothing."""
+def _how_alike(row: Mapping[Hashable, Any], *, of_all: float) -> str:
+    """Return how alike the ratings are if they hardly vary; else nothing.
+
+    Args:
+        row: The figures of a question, or overall.
+        of_all: The largest share that one value has of the ratings of any question.
+    """
     exact = _number(row.get("exact_agreement"))
-    if exact >= _MOSTLY_EQUAL:
+    share = of_all if row["scope"] == "overall" else _number(row.get("most_frequent_share"))
+    if exact >= MOSTLY_EQUAL and share > SKEWED_SHARE:
         return f"{exact:.0f} % of pairs are equal"
     if row["interpretation"] == UNSTABLE:
         return "all scores lie close together"

@@ -85,6 +85,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             adjacent=profile.adjacent_agreement.value,
             alpha=profile.alpha,
             minimum_alpha=evaluation.gates["human_alpha"].minimum,
+            most_frequent_share=measured["most_frequent_share"],
             n_disagreements=humans.n_disagreements.get(question.id, 0),
         )
     overall = {

@@ -241,19 +241,20 @@ def _status(macro: float, micro: float) -> str:
 def _notes(prompts: pd.DataFrame, judges: tuple[str, str], *, p: float, median: float) -> list[str]:
     """Return remarks on the figures."""
     notes = []
+    several = len(prompts["question_id"].unique()) > 1
+    n_all = f"{len(prompts)} {'pairs of prompt and question' if several else 'prompts'}"
     n_undefined = int(prompts["kappa"].isna().sum())
     if n_undefined:
-        notes.append(
-            f"{n_undefined} of {len(prompts)} prompts have no kappa and are left out of the mean"
-        )
+        notes.append(f"{n_undefined} of {n_all} have no kappa and are left out of the mean")
     n_low = int((prompts["kappa"] < LOW_KAPPA).sum())
     if n_low > MOST_LOW_PROMPTS * len(prompts):
-        notes.append(f"kappa is below {LOW_KAPPA:g} on {n_low} of {len(prompts)} prompts")
+        notes.append(f"kappa is below {LOW_KAPPA:g} on {n_low} of {n_all}")
     if p < SIGNIFICANT and median != 0:
         higher, lower = judges if median > 0 else judges[::-1]
+        shown_p = "below 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004 - as papers do
         threshold = min(MIDDLE + abs(median), HIGHEST_THRESHOLD)
         notes.append(
-            f"{higher} scores higher than {lower} (Wilcoxon p {p:.2g}, median difference "
+            f"{higher} scores higher than {lower} (Wilcoxon p {shown_p}, median difference "
             f"{abs(median):.2f}): split its scores at {threshold:.2f} instead of {MIDDLE}"
         )
     return notes

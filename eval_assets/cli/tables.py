@@ -128,7 +128,8 @@ def print_humans(agreement: pd.DataFrame) -> None:
         "groups",
     )
     print_table(
-        f"Human agreement: {overall.n_ratings:,} ratings by {overall.n_raters} raters",
+        f"Human agreement: {overall.n_ratings:,} ratings by {overall.n_raters} "
+        f"rater{'' if overall.n_raters == 1 else 's'}",
         ("question", *numbers),
         [
             (
@@ -147,14 +148,14 @@ def print_humans(agreement: pd.DataFrame) -> None:
         ],
         numbers=numbers,
     )
-    for remark in _remarks(agreement):
+    for remark in _remarks(agreement) if overall.n_pairs else ():
         click.echo(f"{remark}\n")
 
 
 def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
     """Yield what limits the figures on agreement of people: few groups, pooled questions."""
     asked = agreement[agreement["scope"] == "question"]
-    few = asked.loc[asked["n_groups"] < FEW_GROUPS, "question_id"]
+    few = asked.loc[asked["n_groups"].between(1, FEW_GROUPS - 1), "question_id"]
     if len(few):
         where = "" if len(few) == len(asked) else f" on {', '.join(few)}"
         yield (
@@ -208,7 +209,7 @@ _JUDGE_VERDICTS: Mapping[JudgeVerdict, str] = {
     "less than people do": "agrees less than people do",
     "cannot tell": "the data cannot tell",
     "like a constant": "no nearer than one score for all",
-    "like shuffled scores": "no nearer than its scores, shuffled",
+    "like shuffled scores": "no nearer than its scores in random order",
 }
 
 

@@ -18,12 +18,14 @@ class Findings:
         alpha: Alpha of all raters on the question.
         n_raters: Raters with a rating of it.
         others_vary: Whether the others' ratings of the rater's responses differ.
+        is_binary: Whether there are two values only, so that all who differ are at opposite ends.
         failing: Gates that this question fails, each as a clause with its value.
     """
 
     alpha: float
     n_raters: int
     others_vary: bool
+    is_binary: bool
     failing: tuple[str, ...]
 
 
@@ -68,9 +70,9 @@ def _severity(rater: str, value: float, n: int, _: Findings) -> str:
     )
 
 
-def _opposite_ends(rater: str, value: float, n: int, _: Findings) -> str:
+def _opposite_ends(rater: str, value: float, n: int, findings: Findings) -> str:
     count = round(value * n)
-    if count < 2 or value < 0.1:  # noqa: PLR2004 - one may be a slip
+    if count < 2 or value < 0.1 or findings.is_binary:  # noqa: PLR2004 - one may be a slip
         return ""
     return (
         f"{rater} and another rater put {count} responses at opposite ends: adjudicate these "

@@ -163,6 +163,7 @@ class _Question:
         return Findings(
             alpha=self.alpha,
             n_raters=self.matrix.shape[1],
+            is_binary=self.question.scale.is_binary,
             others_vary=len(np.unique(others[shared][~np.isnan(others[shared])])) > 1,
             failing=tuple(
                 f"{name} is {value:.3f} on {self.question.id}, below {minimum:g}"

@@ -4,15 +4,17 @@ import math
 from collections.abc import Iterator
 
 from eval_assets.gates import GateOutcome
-from eval_assets.interpretation import FEW_GROUPS, LOWEST_COVERAGE, figure_text
+from eval_assets.interpretation import (
+    FEW_GROUPS,
+    LOWEST_COVERAGE,
+    MOSTLY_EQUAL,
+    SKEWED_SHARE,
+    figure_text,
+)
 from eval_assets.report._document import Card, Definition, Definitions, Section
 from eval_assets.report._text import counted, interval_text, listed, percent_text
 from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
 from eval_assets.report.sections.trend import falls
-
-SKEWED_SHARE = 0.6
-_MOSTLY_EQUAL = 75.0
-"""Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew."""
 
 
 def section(data: ReportData) -> Section | None:
@@ -119,7 +121,7 @@ def _why_alpha_is_low(record: Record) -> str:
             "Its interval reaches down to chance: raters may share nothing but their habits. Go "
             "by alpha."
         )
-    if share > SKEWED_SHARE and number(record, "exact_agreement") >= _MOSTLY_EQUAL:
+    if share > SKEWED_SHARE and number(record, "exact_agreement") >= MOSTLY_EQUAL:
         return (
             f"One value makes up {percent_text(100 * share)} of all ratings, so the few pairs that "
             f"differ decide alpha. Have some responses rated that deserve the rarer values before "
@@ -152,7 +154,7 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
     few = [
         f"{text(record, 'question_id')} ({groups_text(record, 'n_responses')})"
         for record in _questions(data)
-        if count(record, "n_groups") < FEW_GROUPS
+        if 0 < count(record, "n_groups") < FEW_GROUPS
     ]
     if few:
         yield Definition(

@@ -16,7 +16,7 @@ from eval_assets.report._document import (
     columns,
 )
 from eval_assets.report._text import shortened
-from eval_assets.report.data import Record, ReportData, number, text
+from eval_assets.report.data import Record, ReportData, count, number, text
 
 _MOST_CHARACTERS = 2000
 """Longest text that is shown whole; `responses` has all of it."""
@@ -25,8 +25,10 @@ _MOST_NAMED = 6
 """Ratings up to which each stands with its rater; more are counted by value."""
 
 
-def section(data: ReportData) -> Section:
-    """Return a table of the worst disagreements, worst first."""
+def section(data: ReportData) -> Section | None:
+    """Return a table of the worst disagreements, worst first; None if nothing was rated twice."""
+    if not any(count(record, "n_pairs") for record in data.rows("human_agreement")):
+        return None
     shown = list(data.rows("label_disagreements"))
     blocks: tuple[Block, ...]
     if not shown:

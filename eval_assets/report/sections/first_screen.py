@@ -165,7 +165,8 @@ def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
     if not verdicts - {"not compared"}:
         return "That cannot be said: no response has both a score and a rating", "poor"
     if not verdicts - {"like a constant", "like shuffled scores", "not compared"}:
-        return "No: no judge is nearer to people than one that never reads the responses", "poor"
+        words = "no judge is shown to be nearer to people than one that never reads the responses"
+        return f"No: {words}", "poor"
     unknown = [question_id for question_id, verdict in found.items() if verdict == "cannot tell"]
     if not unknown:
         return "No: no judge agrees with people as people do", "weak"
@@ -186,6 +187,8 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
     if not data.evaluation.judges:
         words = "Declare two judges of different vendors under judges in evaluation.yaml."
         yield Cell(words, link="cautions")
+    fit = {judge.id: fit_questions(data, judge.id) for judge in data.evaluation.judges}
+    yield from _uses(data, [name for name, found in fit.items() if {*data.tunable} <= {*found}])
     yield from _useless_prompts(data)
     for outcome in data.gates:
         for verdict in outcome.questions:
@@ -206,28 +209,38 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
     if unknown:
         words = f"Have more responses rated on {named_questions(unknown)}: the data cannot tell"
         yield Cell(f"{words} whether a judge agrees with people as people do.", link="judge-human")
-    good = [judge.id for judge in data.evaluation.judges if fit_questions(data, judge.id)]
+    yield from _uses(data, [j.id for j in data.evaluation.judges if fit_questions(data, j.id)])
+    yield Cell("Have the judges score responses that people rated.", link="judges")
+
+
+def _uses(data: ReportData, good: list[str]) -> Iterator[Cell]:
+    """Yield that these judges can be used, those that a sealed test found fit first."""
     tested = [judge_id for judge_id in good if "fit" in tested_fitness(data, judge_id).values()]
     if tested:
         yield Cell(f"Use {listed(tested)} where a sealed test found it fit.", link="certificates")
     if good:
         yield Cell(f"Use {listed(good)}; tuning may bring more.", link="judge-human")
-    yield Cell("Have the judges score responses that people rated.", link="judges")
 
 
 def _useless_prompts(data: ReportData) -> Iterator[Cell]:
     """Yield judges whose scores on a question say nothing about the responses."""
     for judge in data.evaluation.judges:
         for question_id, record in verdicts_of(data, judge.id).items():
-            if text(record, "verdict").startswith("like"):
+            if not text(record, "verdict").startswith("like"):
+                continue
+            if not tells_apart(record):
+                words = (
+                    f"Revise the prompt of {judge.id}: its scores on {question_id} say no more "
+                    "than those of a judge that never reads the responses."
+                )
+            elif question_id in data.tunable:
                 words = (
                     f"Tune {judge.id}: on {question_id} it tells responses apart, but its scores "
-                    f"are no nearer to people's ratings than one score for all."
-                    if tells_apart(record)
-                    else f"Revise the prompt of {judge.id}: its scores on {question_id} say no "
-                    f"more than those of a judge that never reads the responses."
+                    "are no nearer to people's ratings than one score for all."
                 )
-                yield Cell(words, link=anchor("judge", judge.id))
+            else:
+                continue
+            yield Cell(words, link=anchor("judge", judge.id))
 
 
 def _remedy(words: str, outcome: GateOutcome) -> Cell:

@@ -6,6 +6,7 @@ from eval_assets.gates import HUMAN_GATES
 from eval_assets.report._document import Cell, Tone
 from eval_assets.report._text import counted, listed
 from eval_assets.report.data import Record, ReportData, number, text
+from eval_assets.scale import TOLERANCE
 
 _WORDS = {
     "as people do": "agrees with people as people do",
@@ -14,7 +15,7 @@ _WORDS = {
 }
 _CONTROLS = {
     "like a constant": ("a_ha_above_constant", "a constant score"),
-    "like shuffled scores": ("a_ha_above_shuffled", "its own scores, shuffled"),
+    "like shuffled scores": ("a_ha_above_shuffled", "its own scores in random order"),
 }
 _TONES: Mapping[str, Tone] = {
     "as people do": "good",
@@ -41,8 +42,8 @@ def verdicts_of(data: ReportData, judge_id: str) -> dict[str, Record]:
 def verdict_cell(data: ReportData, record: Record) -> Cell:
     """Return the verdict of a judge on one question in a few words."""
     verdict = text(record, "verdict")
-    if _is_no_merit(data, record):
-        return Cell("people do not agree")
+    if _why_no_merit(data, record):
+        return Cell("cannot be judged")
     return Cell(verdict or "not compared", tone=_TONES.get(verdict, "none"))
 
 
@@ -54,8 +55,8 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
         found.items(), key=lambda item: _rank(text(item[1], "verdict"))
     ):
         words, where = _words(record), ""
-        if _is_no_merit(data, record):
-            words, where = "cannot be judged", ", where people do not agree with each other"
+        if why := _why_no_merit(data, record):
+            words, where = "cannot be judged", f", where {why}"
         by_words.setdefault((words, where), []).append(question_id)
     parts = [
         f"{words} on {_questions(questions, len(found))}{where}"
@@ -123,10 +124,22 @@ def contested_questions(data: ReportData) -> set[str]:
     }
 
 
-def _is_no_merit(data: ReportData, record: Record) -> bool:
-    """Return whether a judge is compared with people who do not agree with each other."""
-    is_contested = text(record, "question_id") in contested_questions(data)
-    return is_contested and text(record, "verdict") in _WORDS
+def _why_no_merit(data: ReportData, record: Record) -> str:
+    """Return why agreement with these people says nothing about a judge; empty if it does."""
+    question_id = text(record, "question_id")
+    if number(record, "a_ha_constant") >= 1 - TOLERANCE:
+        return "people gave one value throughout"
+    if question_id not in contested_questions(data) or text(record, "verdict") not in _WORDS:
+        return ""
+    do_not_agree = any(
+        verdict.question_id == question_id and verdict.verdict == "fail" and not verdict.cannot_tell
+        for outcome in data.gates
+        if outcome.gate in HUMAN_GATES
+        for verdict in outcome.questions
+    )
+    if do_not_agree:
+        return "people do not agree with each other"
+    return "it is not known whether people agree with each other"
 
 
 def _rank(verdict: str) -> int:

@@ -56,7 +56,8 @@ def section(data: ReportData) -> Section | None:
         Fold(question_id, (table,), is_open=place == 0)
         for place, (question_id, table) in enumerate(tables)
     )
-    return Section("scores", "Mean scores, humans beside judges", "Scores", (Text(_LEAD), *folds))
+    title = "Mean scores, humans beside judges" if data.evaluation.judges else "Mean scores"
+    return Section("scores", title, "Scores", (Text(_LEAD), *folds))
 
 
 def _by_key(data: ReportData, question_id: str) -> dict[Key, Record]:

@@ -31,12 +31,14 @@ def advice(  # noqa: PLR0913 - the figures that decide
     adjacent: float = 0.95,
     alpha: float = 0.8,
     half_width: float = 0.02,
+    most_frequent_share: float = 0.3,
     n_disagreements: int = 0,
 ) -> str:
     found = suggestions(
         question,
         exact=exact,
         adjacent=adjacent,
+        most_frequent_share=most_frequent_share,
         alpha=Interval(alpha, alpha - half_width, alpha + half_width, 0.95, "score", 60, 60),
         minimum_alpha=0.667,
         n_disagreements=n_disagreements,
@@ -156,11 +158,12 @@ def test_an_alpha_certainly_below_its_minimum_is_answered_by_how_low_it_is(
 
 def test_an_alpha_whose_interval_reaches_the_minimum_asks_for_more_ratings() -> None:
     """18 of 20 equal pairs have alpha .458: raters are careful, and the data cannot tell."""
-    skewed = advice(alpha=0.458, half_width=0.4)
+    skewed = advice(alpha=0.458, half_width=0.4, most_frequent_share=0.9)
 
     assert skewed.startswith("Have more responses rated: the data cannot tell")
     assert skewed.endswith("choose some that deserve the rarer values")
-    assert "deserve" not in advice(exact=0.6, alpha=0.5, half_width=0.2)
+    assert "deserve" not in advice(exact=0.6, alpha=0.5, half_width=0.2, most_frequent_share=0.9)
+    assert "deserve" not in advice(alpha=0.5, half_width=0.2, most_frequent_share=0.5)
 
 
 def test_what_the_data_cannot_tell_is_chance_or_the_minimum() -> None:

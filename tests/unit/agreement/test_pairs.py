@@ -17,14 +17,14 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 def measured(
     prompts: dict[str, dict[str, Sequence[float]]], *, low: float = 0.0, high: float = 1.0
 ) -> PairMeasures:
-    """Measures of judges' scores, given by prompt and judge."""
+    """Measures of judges' scores, given by prompt (or prompt/question) and judge."""
     units = pd.DataFrame(
         [
             {
-                "prompt_id": prompt,
+                "prompt_id": prompt.partition("/")[0],
                 "query": f"query {prompt}",
                 "response_id": f"{prompt}{k}",
-                "question_id": "q",
+                "question_id": prompt.partition("/")[2] or "q",
                 "scale_min": low,
                 "scale_max": high,
             }
@@ -114,6 +114,17 @@ def test_prompts_without_a_kappa_are_left_out_of_the_mean_and_the_pooled_kappa_d
     assert (validation.n_prompts, validation.n_prompts_defined) == (10, 1)
     assert validation.status == "fail"
     assert "9 of 10 prompts have no kappa" in validation.notes
+
+
+def test_prompts_with_several_questions_are_counted_as_pairs_of_both() -> None:
+    lower: dict[str, Sequence[float]] = {"one": [0.2, 0.9, 0.6, 0.7], "two": [0.1, 0.6, 0.4, 0.5]}
+    alike: dict[str, Sequence[float]] = {"one": [0.9, 0.8, 0.7, 0.6], "two": [0.8, 0.7, 0.6, 0.55]}
+
+    validation = measured({f"{p}/{q}": g for p in "abc" for q, g in (("q", lower), ("r", alike))})
+
+    assert validation.validation is not None
+    assert "3 of 6 pairs of prompt and question have no kappa" in validation.validation.notes
+    assert "Wilcoxon p below 0.001" in validation.validation.notes
 
 
 def test_ten_identical_answers_are_not_evaluable() -> None:

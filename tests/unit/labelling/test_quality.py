@@ -11,7 +11,7 @@ from eval_assets.human_raters import Labelling
 from eval_assets.labelling.circumstances import ControlUnit
 from eval_assets.labelling.quality import MEASURES, QualityFigure, measure_quality
 from eval_assets.rubric import RubricQuestion
-from eval_assets.scale import Scale
+from eval_assets.scale import BINARY, Scale
 from eval_assets.stats import krippendorff_alpha
 from tests.unit.labelling.conftest import CLARITY, CORRECT, evaluation_of
 
@@ -105,6 +105,15 @@ def test_opposite_ends_are_counted_on_any_scale(tmp_path: Path) -> None:
 
     assert found["anna", "opposite_ends"].value == 0.5
     assert "2 responses at opposite ends" in found["anna", "opposite_ends"].advice
+
+
+def test_of_two_values_nobody_is_said_to_be_at_opposite_ends(tmp_path: Path) -> None:
+    question = RubricQuestion("safe", "?", BINARY, "nominal")
+    evaluation = evaluation_of(tmp_path, rubric=(question,))
+    found = figures(evaluation, labels({"anna": [0, 1, 1, 0], "ben": [1, 0, 1, 0]}, question))
+
+    assert found["anna", "opposite_ends"].value == 0.5
+    assert found["anna", "opposite_ends"].advice == ""
 
 
 def test_alpha_without_a_rater_is_alpha_of_the_others(evaluation: Evaluation) -> None:

@@ -59,7 +59,7 @@ def test_a_verdict_beside_people_who_disagree_is_withheld() -> None:
     case = Case(measured=(Measured(QUESTIONS[0]), Measured(QUESTIONS[1], a_hh=0.74)))
 
     rows = table(section_of(case), OVERVIEW)
-    assert [row["Verdict"] for row in rows] == ["as people do", "people do not agree"]
+    assert [row["Verdict"] for row in rows] == ["as people do", "cannot be judged"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from eval_assets.report._document import Table
+from eval_assets.report import ReportData
+from eval_assets.report._document import Section, Table
 from eval_assets.report.sections import disagreements
 from tests.unit.report.builder import LONG, Case, with_tables
 from tests.unit.report.reading import blocks_in, notes, paragraphs, table
@@ -10,8 +11,14 @@ from tests.unit.report.reading import blocks_in, notes, paragraphs, table
 LABEL = "Disagreements between raters"
 
 
+def section_of(data: ReportData) -> Section:
+    section = disagreements.section(data)
+    assert section is not None
+    return section
+
+
 def test_a_disagreement_shows_who_rated_how_and_why_it_is_listed() -> None:
-    section = disagreements.section(Case().data())
+    section = section_of(Case().data())
 
     assert table(section, LABEL) == [
         {
@@ -27,7 +34,7 @@ def test_a_disagreement_shows_who_rated_how_and_why_it_is_listed() -> None:
 
 
 def test_the_number_left_out_is_stated() -> None:
-    [lead] = paragraphs(disagreements.section(Case().data()))
+    [lead] = paragraphs(section_of(Case().data()))
 
     assert lead.startswith("The worst 1 of 31 in the table label_disagreements.")
 
@@ -39,12 +46,12 @@ def test_many_ratings_are_counted_by_value() -> None:
         data, label_disagreements=data.tables["label_disagreements"].assign(ratings=ratings)
     )
 
-    [row] = table(disagreements.section(data), LABEL)
+    [row] = table(section_of(data), LABEL)
     assert row["Ratings"] == "1 (62 times) · 2 (61 times)"
 
 
 def test_texts_are_folded_and_very_long_ones_are_cut() -> None:
-    section = disagreements.section(Case(response_text=LONG).data())
+    section = section_of(Case(response_text=LONG).data())
     [found] = [block for block in blocks_in(section.blocks) if isinstance(block, Table)]
 
     (_, prompt), (_, response) = found.rows[0].cells[0].folded
@@ -57,4 +64,11 @@ def test_without_any_that_is_stated() -> None:
     data = Case().data()
     data = with_tables(data, label_disagreements=pd.DataFrame())
 
-    assert paragraphs(disagreements.section(data)) == ["On no response are raters far apart."]
+    assert paragraphs(section_of(data)) == ["On no response are raters far apart."]
+
+
+def test_there_is_no_section_if_nothing_was_rated_twice() -> None:
+    data = Case().data()
+    humans = data.tables["human_agreement"].assign(n_pairs=0)
+
+    assert disagreements.section(with_tables(data, human_agreement=humans)) is None

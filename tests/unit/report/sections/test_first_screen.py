@@ -1,5 +1,6 @@
 """The first screen: can the judges be trusted, and what is to be done next."""
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -38,7 +39,8 @@ def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
     screen = screen_of(Case(a_ha=0.69, a_ha_shuffled=0.68, verdicts=all_of("like a constant")))
 
     assert (
-        screen.answer == "No: no judge is nearer to people than one that never reads the responses"
+        screen.answer
+        == "No: no judge is shown to be nearer to people than one that never reads the responses"
     )
     assert screen.tone == "poor"
     assert screen.judges[0].text == "gpt: no better than a constant score on both questions."
@@ -74,6 +76,37 @@ def test_a_judge_above_a_control_by_chance_cannot_be_told_apart_from_it() -> Non
     )
 
 
+def test_a_judge_that_can_be_used_comes_before_one_that_can_be_tuned() -> None:
+    verdicts: dict[tuple[str, str], JudgeVerdict] = {
+        ("haiku", question.id): "like a constant" for question in QUESTIONS
+    }
+
+    assert screen_of(Case(verdicts=verdicts)).next_step.text == "Use gpt; tuning may bring more."
+
+
+def test_no_judge_is_to_be_tuned_on_a_question_that_the_gates_leave_out() -> None:
+    measured = (Measured(CLARITY), Measured(SAFE, judge_alpha=0.6))
+    verdicts = all_of("cannot tell") | {("gpt", "safe"): "like a constant"}
+    screen = screen_of(Case(measured=measured, verdicts=verdicts))
+
+    assert "Tune" not in screen.next_step.text
+    assert screen.next_step.text.startswith("On safe: ")
+
+
+def test_judges_are_not_blamed_for_ratings_of_which_nothing_is_known() -> None:
+    """One rater, whose agreement with others is unknown; and one value throughout."""
+    alone = Measured(CLARITY, a_hh=math.nan, alpha=math.nan)
+    one_value = Case(measured=(Measured(CLARITY),), a_ha=1.0, a_ha_constant=1.0)
+
+    assert screen_of(Case(measured=(alone,))).judges[0].text == (
+        "gpt: cannot be judged on clarity, where it is not known whether people agree with each "
+        "other."
+    )
+    assert screen_of(one_value).judges[0].text == (
+        "gpt: cannot be judged on clarity, where people gave one value throughout."
+    )
+
+
 def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
     verdicts = all_of("less than people do") | {("haiku", "safe"): "as people do"}
     screen = screen_of(Case(verdicts=verdicts))
@@ -90,7 +123,7 @@ def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
         ("not compared", "That cannot be said: no response has both a score and a rating"),
         (
             "like shuffled scores",
-            "No: no judge is nearer to people than one that never reads the responses",
+            "No: no judge is shown to be nearer to people than one that never reads the responses",
         ),
     ],
 )
@@ -160,7 +193,7 @@ def test_a_stale_test_says_nothing() -> None:
 
 
 def test_agreeing_like_people_who_disagree_is_no_merit() -> None:
-    case = Case(measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.74)))
+    case = Case(measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.70)))
     screen = screen_of(case)
 
     assert screen.answer == (
