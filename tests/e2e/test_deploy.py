@@ -29,6 +29,7 @@ TOP = Path(__file__).parents[2]
 DEPLOY = TOP / "deploy"
 PROGRAMS = Path(sys.executable).parent
 SERVICES = ("code", "webserver", "daemon")
+IN_REPOSITORY = 'repositoryLocationName:"eval_assets",repositoryName:"__repository__"'
 LONGEST_SECONDS = 600
 """How long a condition may take before the test gives up, on a machine that is busy."""
 
@@ -100,14 +101,30 @@ class Deployment:
         with urllib.request.urlopen(request) as reply:  # noqa: S310
             return json.load(reply)["data"]
 
-    def ended_runs(self) -> dict[str, str]:
-        """Return how the runs of each job have ended, without those under way."""
+    def ended_runs(self) -> list[tuple[str, str]]:
+        """Return job and state of the runs that have ended, latest first."""
         runs = self.ask("{runsOrError{... on Runs{results{jobName status}}}}")["runsOrError"]
-        return {
-            run["jobName"]: run["status"]
+        return [
+            (run["jobName"], run["status"])
             for run in runs["results"]
             if run["status"] in {"SUCCESS", "FAILURE", "CANCELED"}
-        }
+        ]
+
+    def assets_of_last_run(self) -> set[str]:
+        """Return the assets that the latest run was to materialize."""
+        runs = self.ask("{runsOrError(limit:1){... on Runs{results{assetSelection{path}}}}}")
+        [run] = runs["runsOrError"]["results"]
+        return {asset["path"][-1] for asset in run["assetSelection"]}
+
+    def has_ticked(self, sensor: str) -> bool:
+        """Return whether a sensor has looked once."""
+        selector = f'{IN_REPOSITORY},sensorName:"{sensor}"'
+        found = self.ask(
+            f"{{sensorOrError(sensorSelector:{{{selector}}})"
+            "{... on Sensor{sensorState{ticks(limit:1){status}}}}}"
+        )
+        ticks = found["sensorOrError"]["sensorState"]["ticks"]
+        return bool(ticks) and ticks[0]["status"] in {"SUCCESS", "SKIPPED"}
 
     def wait(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition holds, as long as all services run."""
@@ -147,34 +164,49 @@ def deployed(folder: Path, database: str) -> Iterator[Deployment]:
         deployment.stop()
 
 
-def test_the_services_start_on_postgresql_and_the_job_of_all_starts_a_run_of_each(
-    tmp_path: Path, postgres: Postgres
-) -> None:
+@pytest.fixture(scope="module")
+def deployment(
+    tmp_path_factory: pytest.TempPathFactory, postgres: Postgres
+) -> Iterator[Deployment]:
+    folder = tmp_path_factory.mktemp("deployed")
     ignored = shutil.ignore_patterns("out", "ledger*")
     for name in ("sample", "contested"):
-        shutil.copytree(TOP / "data" / name, tmp_path / "data" / name, ignore=ignored)
-    with deployed(tmp_path, postgres.new_database()) as deployment:
-        jobs = "repositories{name jobs{name}}"
-        location = f"locationEntries{{locationOrLoadError{{... on RepositoryLocation{{{jobs}}}}}}}"
-        [entry] = deployment.ask(f"{{workspaceOrError{{... on Workspace{{{location}}}}}}}")[
-            "workspaceOrError"
-        ]["locationEntries"]
-        [repository] = entry["locationOrLoadError"]["repositories"]
-        assert {"evaluate", "sample_evaluate", "sample_score"} <= {
-            job["name"] for job in repository["jobs"]
-        }
-        selector = (
-            f'repositoryLocationName:"eval_assets",repositoryName:"{repository["name"]}",'
-            'jobName:"evaluate"'
+        shutil.copytree(TOP / "data" / name, folder / "data" / name, ignore=ignored)
+    with deployed(folder, postgres.new_database()) as services:
+        yield services
+
+
+def test_the_job_of_all_starts_a_run_of_each_evaluation(deployment: Deployment) -> None:
+    selector = f'{IN_REPOSITORY},jobName:"evaluate"'
+    launched = deployment.ask(
+        f"mutation{{launchRun(executionParams:{{selector:{{{selector}}}}})"
+        "{__typename ... on PythonError{message}}}"
+    )
+    assert launched["launchRun"]["__typename"] == "LaunchRunSuccess", launched
+    ended = [("evaluate", "SUCCESS"), ("sample_evaluate", "SUCCESS")]
+    ended.append(("contested_evaluate", "FAILURE"))  # its gates are closed
+    deployment.wait(lambda: sorted(deployment.ended_runs()) == sorted(ended))
+
+
+def test_a_changed_file_starts_what_is_downstream_of_it(deployment: Deployment) -> None:
+    before = deployment.ended_runs()
+    for sensor in ("sample_file_versions", "sample_changed_inputs"):
+        selector = f'{IN_REPOSITORY},sensorName:"{sensor}"'
+        started = deployment.ask(
+            f"mutation{{startSensor(sensorSelector:{{{selector}}}){{__typename}}}}"
         )
-        launched = deployment.ask(
-            f"mutation{{launchRun(executionParams:{{selector:{{{selector}}}}})"
-            "{__typename ... on PythonError{message}}}"
-        )
-        assert launched["launchRun"]["__typename"] == "LaunchRunSuccess", launched
-        ended = {"evaluate": "SUCCESS", "sample_evaluate": "SUCCESS"}
-        ended["contested_evaluate"] = "FAILURE"  # its gates are closed
-        deployment.wait(lambda: deployment.ended_runs() == ended)
+        assert started["startSensor"]["__typename"] == "Sensor", started
+    deployment.wait(lambda: deployment.has_ticked("sample_changed_inputs"))
+    labels = deployment.folder / "data" / "sample" / "labels.csv"
+    lines = labels.read_text().splitlines()
+    labels.write_text("\n".join(lines[:-1]) + "\n")
+
+    def has_rerun() -> bool:
+        return len(deployment.ended_runs()) > len(before)
+
+    deployment.wait(has_rerun)
+    assert deployment.assets_of_last_run() >= {"human_labels", "human_agreement", "judge_splits"}
+    assert "judge_scores" not in deployment.assets_of_last_run()
 
 
 def test_the_compose_file_starts_what_the_units_start() -> None:
