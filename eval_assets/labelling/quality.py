@@ -202,10 +202,11 @@ def _figures(
     changed = int((history["kind"] == "change").sum())
     yield "changed_share", (changed / len(mine), len(mine))
     yield "outdated_share", (float(mine["is_outdated"].mean()), len(mine))
-    expected = np.array([settled.get(response, math.nan) for response in mine["response_id"]])
-    near = measured.closeness(mine["value"].to_numpy(dtype=np.float64), expected[:, None])
-    if not np.isnan(near).all():
-        yield "control_agreement", (_mean(near), int(np.count_nonzero(~np.isnan(near))))
+    if settled:
+        expected = np.array([settled.get(response, math.nan) for response in mine["response_id"]])
+        near = measured.closeness(mine["value"].to_numpy(dtype=np.float64), expected[:, None])
+        if not np.isnan(near).all():
+            yield "control_agreement", (_mean(near), int(np.count_nonzero(~np.isnan(near))))
     repeats = history[history["kind"] == "repeat"].dropna(subset=["before", "after"])
     if len(repeats):
         before = repeats["before"].to_numpy(dtype=np.float64)
@@ -241,8 +242,7 @@ def _of_single_labels(
     measured: _Question, mine: pd.DataFrame, closeness: Floats
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     """Figures that need each label's circumstances: skips, confidence, time and order."""
-    place = {response: k for k, response in enumerate(measured.matrix.index)}
-    rows = mine["response_id"].map(place).to_numpy()
+    rows = measured.matrix.index.get_indexer(pd.Index(mine["response_id"]))
     skipped = mine["skipped"].to_numpy(dtype=bool)
     yield "skipped_share", (float(skipped.mean()), len(mine))
     scale = measured.question.scale

@@ -108,13 +108,17 @@ def labels_of_files(
         ExceptionGroup: Of an InputError for each bad row, or file.
     """
     ratings = _joined(checked)
-    rejected = [row for file in checked for row in file.rejected] + second_ratings(ratings)
+    is_second = ratings.duplicated(UNIT_AND_RATER, keep="first")
+    second = second_ratings(ratings) if is_second.any() else []
+    rejected = [row for file in checked for row in file.rejected] + second
     rejected = _by_place(rejected)
     faults = [row.problem for row in rejected]
     wrong = [*unusable, *_raters_alike(ratings)]
     raise_all(wrong if rejects_rows else [*wrong, *faults], source="the labels")
-    kept = ratings[~ratings.duplicated(UNIT_AND_RATER, keep="first")]
-    latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
+    kept = ratings[~is_second] if second else ratings
+    latest = pd.Series(data=True, index=kept.index)
+    if kept["round"].min() < kept["round"].max():
+        latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
     return Labels(
         kept.loc[latest, list(LABEL_COLUMNS)].reset_index(drop=True),
         kept.loc[~latest, list(LABEL_COLUMNS)].reset_index(drop=True),

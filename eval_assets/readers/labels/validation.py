@@ -119,8 +119,6 @@ def checked_labels(
 def second_ratings(ratings: pd.DataFrame) -> list[RejectedLabel]:
     """Return each rating whose unit the same rater has rated before, in the same round."""
     again = ratings[ratings.duplicated(UNIT_AND_RATER, keep="first")]
-    if again.empty:
-        return []
     sharing = ratings[ratings.duplicated(UNIT_AND_RATER, keep=False)]
     firsts = sharing.drop_duplicates(UNIT_AND_RATER)
     units = firsts[UNIT_AND_RATER].itertuples(index=False, name=None)
