@@ -1,7 +1,7 @@
 """Cautions before relying on a figure."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from eval_assets.gates import GateOutcome
 from eval_assets.interpretation import (
@@ -15,6 +15,8 @@ from eval_assets.report._document import Card, Definition, Definitions, Section
 from eval_assets.report._text import counted, interval_text, listed, percent_text
 from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
 from eval_assets.report.sections.trend import falls
+
+_MOST_NAMED = 5
 
 
 def section(data: ReportData) -> Section | None:
@@ -62,7 +64,7 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
             yield Definition(
                 f"{outcome.gate}: the data cannot tell",
                 f"The 95 % interval reaches both sides of the minimum "
-                f"{outcome.overall.minimum:g}, or there is none, for {listed(undecided)}. The gate "
+                f"{outcome.overall.minimum:g}, or there is none, for {_some(undecided)}. The gate "
                 f"goes by the value; the truth may lie on the other side. {more} narrow the "
                 "interval.",
             )
@@ -146,7 +148,7 @@ def _easy_by_chance(data: ReportData) -> Iterator[Definition]:
         yield Definition(
             "A^HH is easy to reach by chance",
             f"Raters who share nothing but how often they give each value would reach the minimum "
-            f"{minimum:g} on {listed(easy)}. Go by alpha there, which takes chance out.",
+            f"{minimum:g} on {_some(easy)}. Go by alpha there, which takes chance out.",
         )
 
 
@@ -159,11 +161,18 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
     if few:
         yield Definition(
             f"Fewer than {FEW_GROUPS} response groups: go by the intervals, not by the values",
-            f"Rated by two raters or more: {listed(few)}. Responses to one prompt, or of one "
+            f"Rated by two raters or more: {_some(few)}. Responses to one prompt, or of one "
             "conversation, are not independent, so groups of them count, not responses. So few "
             f"leave every figure uncertain. In simulations 95 % intervals held the true value 93 "
             f"to 97 times in 100 from {FEW_GROUPS} groups on, and less reliably with fewer.",
         )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names as in a sentence; of many the first ones and how many more there are."""
+    if len(names) <= _MOST_NAMED:
+        return listed(names)
+    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
 
 
 def _guessed_scales(data: ReportData) -> Iterator[Definition]:

@@ -59,11 +59,12 @@ def section(data: ReportData) -> Section | None:
         (
             *columns("Judge", "Question", "May stand in", "Better than before"),
             Column("Judge minus people", axis=_AXIS),
-            *columns("Gain", "Groups#", "Readings#", "Per 1,000 scores#", "Note"),
+            *columns("Gain#", "Groups#", "Readings#", "Per 1,000 scores#"),
         ),
         tuple(TableRow(_cells(row, is_shown=text(row, "judge_id") in shown)) for row in rows),
     )
-    blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), table]
+    why = Bullets(cells(*map(_note, rows)), heading="Why")
+    blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), table, why]
     if held:
         blocks.insert(0, Bullets(cells(*(each["summary"] for each in held))))
         cautions = dict.fromkeys(caution for each in held for caution in each["cautions"])
@@ -93,8 +94,20 @@ def _cells(row: Record, *, is_shown: bool) -> tuple[Cell, ...]:
         f"{count(row, 'n_groups'):,}",
         f"{count(row, 'n_readings'):,}",
         UNDEFINED if cost is None else f"{cost:,.4f}",
-        f"Stale: {stale}." if stale else f"{text(row, 'reason')}.",
     )
+
+
+def _note(row: Record) -> str:
+    """Return why the verdicts are what they are, or why they no longer hold."""
+    subject = f"{text(row, 'judge_id')} on {text(row, 'question_id')}"
+    if stale := text(row, "stale_because"):
+        return f"{subject}: stale, because {stale}"
+    claim = _certificate(row).get("claims", {}).get("improvement", {})
+    before, after = claim.get("kappa_baseline"), claim.get("kappa")
+    figures = (
+        "" if before is None or after is None else f"; kappa {before:.3f} before, {after:.3f} now"
+    )
+    return f"{subject}: {text(row, 'reason')}{figures}"
 
 
 def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
@@ -116,15 +129,13 @@ def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
 
 
 def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:
-    """Return the gain over the judge as it stands, with both figures if they were released."""
+    """Return the gain over the judge as it stands."""
     gain, low = claim.get("gain"), claim.get("gain_low")
     if gain is None:
         return Cell("none" if verdict == "unchanged" else "sealed")
     if low is None:
         return Cell(f"about {gain:+.2f}")
-    interval = f"{low:+.3f} to {claim['gain_high']:+.3f}"
-    before, after = claim["kappa_baseline"], claim["kappa"]
-    return Cell(f"{gain:+.3f}", note=f"{interval}; from {before:.3f} to {after:.3f}")
+    return Cell(f"{gain:+.3f}", note=f"{low:+.3f} to {claim['gain_high']:+.3f}")
 
 
 def _certificate(row: Record) -> Certificate:

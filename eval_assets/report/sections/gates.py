@@ -101,7 +101,7 @@ def _card(outcome: GateOutcome) -> Card:
                 f"{_units(outcome.gate)}",
                 is_small=True,
             ),
-            Text(f"{outcome.reason}."),
+            Text(f"{outcome.reason[0].upper()}{outcome.reason[1:]}."),
         ),
         figure=Figure(
             name="",

@@ -160,15 +160,26 @@ def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
         blocks=(
             *asked,
             Text(f"{question.scale.described()} · {question.level}", is_small=True),
-            Fold(
-                "All statistics",
-                (lines_table(statistics.values(), label=f"All statistics of {question.id}"),),
-                subject=f"of {question.id}",
-                is_open=len(data.evaluation.rubric) <= _MOST_OPEN,
-            ),
+            *_all_statistics(data, record, question, statistics),
             Text(" · ".join(_evidence(record)), is_small=True),
             *bullets(_findings(data, question, "pattern"), "What stands out"),
             *bullets(_findings(data, question, "suggestion"), "What to do"),
+        ),
+    )
+
+
+def _all_statistics(
+    data: ReportData, record: Record, question: RubricQuestion, statistics: dict[str, Line]
+) -> tuple[Fold, ...]:
+    """Return a fold with all statistics; none if nothing was rated twice."""
+    if not count(record, "n_pairs"):
+        return ()
+    return (
+        Fold(
+            "All statistics",
+            (lines_table(statistics.values(), label=f"All statistics of {question.id}"),),
+            subject=f"of {question.id}",
+            is_open=len(data.evaluation.rubric) <= _MOST_OPEN,
         ),
     )
 

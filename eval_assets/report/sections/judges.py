@@ -29,7 +29,7 @@ from eval_assets.report.data import Record, ReportData, count, number, text
 _REMARK = (
     "Judges that agree may still be wrong together: see below how they compare with humans. Kappa "
     "compares scores above the middle of the scale with the rest and is undefined if all fall on "
-    "one side; micro is over all units, macro the mean over response groups."
+    "one side; micro is over all units, macro the mean over prompts."
 )
 
 
@@ -98,9 +98,7 @@ def _together(data: ReportData) -> Table:
         (
             Column("Question"),
             Column("Krippendorff's alpha", axis=(axis_low, 1.0)),
-            *columns(
-                "95 % interval", "Meaning", "Kappa, micro#", "macro#", "Units#", "Groups#", "Pairs#"
-            ),
+            *columns("Meaning", "Kappa, micro#", "macro#", "Units#", "Groups#", "Pairs#"),
         ),
         tuple(
             TableRow(
@@ -137,8 +135,7 @@ def _together_cells(data: ReportData, record: Record, *, axis_low: float) -> tup
     return cells(
         Cell(question_id, link=anchor("question", question_id)) if question_id else "All questions",
         Cell(alpha.value, plot=plot),
-        alpha.interval or "none",
-        Cell(alpha.reading, tone=tone),
+        Cell(alpha.reading, note=alpha.interval or "no interval", tone=tone),
         figure_text(number(record, "kappa_micro"), limits=[]),
         figure_text(number(record, "kappa_macro"), limits=[]),
         f"{count(record, 'n_units'):,}",

@@ -74,7 +74,7 @@ def test_stale_figures_block_and_the_card_names_the_remedy() -> None:
     data = replace(data, gates=(closed, *data.gates[1:]), tunable=())
 
     assert gates.tuning_sentence(data) == "Judge tuning is blocked: human_a_hh cannot be evaluated"
-    assert "stale: X. Materialize human_agreement." in paragraphs(gates.section(data))
+    assert "Stale: X. Materialize human_agreement." in paragraphs(gates.section(data))
 
 
 @pytest.mark.parametrize("a_hh", [0.7496, 0.74996, 0.7499996])
