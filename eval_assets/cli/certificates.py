@@ -1,6 +1,7 @@
 """`eval-assets certificates`: which judge may be used for which question, and how sure that is."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from eval_assets.store import (
     recomputed_certificates,
     tuning_units,
 )
-from eval_assets.tuning import differences, is_certificate
+from eval_assets.tuning import certificate_files, differences, is_certificate
 
 NOT_FIT = GATE_CLOSED
 """Exit code for a judge that may not stand in for a rater: like a closed gate, 3."""
@@ -157,37 +158,51 @@ def _differences(
     given: dict[str, Any], evaluation: Evaluation, data: Path, database: Path
 ) -> list[str]:
     """Return what a certificate says that is not computed again, one line each."""
-    judge_id = given["predicate"]["judge"]["judge_id"]
-    lines: list[str] = []
+    judge = given["predicate"]["judge"]
+    name = f"{judge.get('judge_id')}-{judge.get('version')}"
     with (
         connect(database, folder=data) as connection,
         ledger_of(data, evaluation, database=database) as ledger,
     ):
         units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
+        readings = [r for q in evaluation.rubric for r in readings_of(ledger, q.id)]
+        issued = certificate_files(readings).get(name)
+        if issued is None:
+            return [f"the ledger has no certificate of {name}"]
+        lines = differences(_without_questions(given), _without_questions(issued))
         for claimed in given["predicate"]["questions"]:
-            question_id = claimed["question_id"]
+            question_id, place = str(claimed["question_id"]), (claimed["seal"], claimed["reading"])
             reading = next(
                 (
                     each
-                    for each in readings_of(ledger, question_id)
-                    if (each.seal, each.number) == (claimed["seal"], claimed["reading"])
+                    for each in readings
+                    if (each.question_id, each.seal, each.number) == (question_id, *place)
+                    and name in {f"{v.judge_id}-{v.version}" for v in each.candidates}
+                    and judge["judge_id"] in each.certificates
                 ),
                 None,
             )
-            if reading is None or question_id not in units:
+            if reading is None:
                 lines.append(
-                    f"{question_id}: the ledger has no reading {claimed['reading']} under seal "
-                    f"{claimed['seal']}"
+                    f"{question_id}: the ledger has no certificate of {name} from reading "
+                    f"{place[1]} under seal {place[0]}"
                 )
                 continue
-            background = background_of(
-                connection, question_id, margin=claimed["claims"]["fitness"]["margin"]
-            )
+            kept = reading.certificates[judge["judge_id"]]
+            margin = kept["claims"]["fitness"]["margin"]
+            background = background_of(connection, question_id, margin=margin)
             again = recomputed_certificates(connection, ledger, units, reading, background).get(
-                judge_id
+                judge["judge_id"]
             )
             if again is None:
                 lines.append(f"{question_id}: no claim holds when the test is computed again")
                 continue
+            # What scores cost goes on while a judge is asked: the ledger has what it was then.
+            again["cost_per_1000_usd"] = kept["cost_per_1000_usd"]
             lines += [f"{question_id}: {line}" for line in differences(claimed, again)]
     return lines
+
+
+def _without_questions(statement: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a statement without what it says of single questions."""
+    return {**statement, "predicate": {**statement["predicate"], "questions": []}}

@@ -21,14 +21,13 @@ from eval_assets.store import (
     current_judges,
     judge_gates,
     open_seal,
-    readings_of,
+    seal_of,
     transaction,
     tuning_units,
 )
 from eval_assets.tuning import (
     Plan,
     RatedUnits,
-    Seal,
     candidates_for,
     most_requests,
     plan_reading,
@@ -93,7 +92,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
                 for judge in evaluation.judges
             ]
             costs = _costs(evaluation, units, cost_of_requests(connection))
-            seals = {q: Seal.of(readings_of(ledger, q)) for q in question_ids}
+            seals = {q: seal_of(ledger, units[q]) for q in question_ids}
     plans: list[Plan] = []
     for question_id, seal in seals.items():
         live = sealed_units(units[question_id], seal)

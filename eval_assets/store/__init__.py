@@ -50,7 +50,6 @@ from eval_assets.store.pairs import judged_units, write_pair_measures
 from eval_assets.store.prompted import (
     PromptedScores,
     prompt_sources,
-    prompted_scores,
     scores_by_prompt,
     words_on,
 )
@@ -86,6 +85,7 @@ from eval_assets.store.sealed import (
     open_seal,
     read_if_due,
     recomputed_certificates,
+    seal_of,
     single_judge,
 )
 from eval_assets.store.splits import (
@@ -165,7 +165,6 @@ __all__ = [
     "open_ledger",
     "open_seal",
     "prompt_sources",
-    "prompted_scores",
     "questions_where_people_agree",
     "ratings_by_round",
     "read_if_due",
@@ -187,6 +186,7 @@ __all__ = [
     "scores_around",
     "scores_by_prompt",
     "scores_of_responses",
+    "seal_of",
     "set_aside",
     "single_judge",
     "slices_in_order",

@@ -7,9 +7,11 @@ from typing import Any
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.store.ledger import (
     SqlLedger,
+    readings_elsewhere,
     readings_of,
     record_reading,
     release_reading,
@@ -41,9 +43,11 @@ from eval_assets.tuning import (
     evidence_of,
     fitted_maps,
     jury_judge,
+    label_fingerprints,
     make_reading,
     mapped_judge,
     sealed_units,
+    shown_in,
     unread_rows,
     why_not_read,
 )
@@ -96,6 +100,18 @@ def background_of(
     )
 
 
+def seal_of(ledger: SqlLedger, units: RatedUnits) -> Seal:
+    """Return the seal that a question's test is under.
+
+    Readings of the same labels count under whatever name of the question or the evaluation.
+    """
+    labels = label_fingerprints(units.part("test"))
+    elsewhere = readings_elsewhere(ledger, units.question.id)
+    return Seal.of(
+        readings_of(ledger, units.question.id), [r for r in elsewhere if r.has_read(labels)]
+    )
+
+
 def read_if_due(
     ledger: SqlLedger,
     units: RatedUnits,
@@ -120,7 +136,7 @@ def read_if_due(
         StoreError: If another run took the reading meanwhile.
     """
     question_id = units.question.id
-    seal = Seal.of(readings_of(ledger, question_id))
+    seal = seal_of(ledger, units)
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
     if reason := why_not_read(live, candidates, seal):
         return unread_rows(question_id, candidates, reason=reason), False
@@ -148,7 +164,7 @@ def open_seal(
     Raises:
         StoreError: If another run opened it meanwhile.
     """
-    seal = Seal.of(readings_of(ledger, units.question.id))
+    seal = seal_of(ledger, units)
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
     if reason := why_not_read(live, candidates, seal):
         return unread_rows(units.question.id, candidates, reason=reason)
@@ -257,7 +273,8 @@ def single_judge(
 ) -> TunedJudge:
     """Return a version of a single judge with its scores.
 
-    With a tuned prompt, it is compared with the judge as it stands after a map of its own: with
+    Test groups do not count for a judge whose prompt shows one of their answers. With a tuned
+    prompt, it is compared with the judge as it stands after a map of its own: with
     the prompt that was accepted last on a question, or else the declared one.
 
     Args:
@@ -268,11 +285,12 @@ def single_judge(
         readings: Readings before this one, by question.
     """
     rates = {question: rated.scores[version.judge_id] for question, rated in units.items()}
-    if version.step in ("declared", "calibration"):
-        raw = prompted.get((version.judge_id, version.prompt_hash), rates)
-        return mapped_judge(version, raw, stands={})
+    is_tuned = version.step not in ("declared", "calibration")
     unknown = {question: np.full(len(given), np.nan) for question, given in rates.items()}
-    raw = prompted.get((version.judge_id, version.prompt_hash), unknown)
+    found = prompted.get((version.judge_id, version.prompt_hash), unknown if is_tuned else rates)
+    raw = {q: _without_shown(version, units[q], given) for q, given in found.items()}
+    if not is_tuned:
+        return mapped_judge(version, raw, stands={})
     [declared, *_] = [v for v in versions if v.step == "declared" and _is_of_one_judge(v, version)]
     stands = {}
     for question, rated in units.items():
@@ -283,6 +301,16 @@ def single_judge(
         fitted = fitted_maps({question: rated}, {question: given}).get(question)
         stands[question] = given if fitted is None else fitted(given)
     return mapped_judge(version, raw, stands=stands)
+
+
+def _without_shown(
+    version: JudgeVersion, rated: RatedUnits, scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return scores without those of test groups of which the version's prompt shows an answer."""
+    test = rated.part("test")
+    shown = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
+    is_known = (rated.splits == "test") & np.isin(rated.groups, test.groups[shown])
+    return np.where(is_known, np.nan, scores)
 
 
 def _is_of_one_judge(one: JudgeVersion, other: JudgeVersion) -> bool:

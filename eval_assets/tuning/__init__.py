@@ -15,6 +15,7 @@ from eval_assets.tuning.certificate import (
     differences,
     evidence_of,
     is_certificate,
+    label_fingerprints,
     labels_hash,
     question_certificate,
     rubric_hash,
@@ -65,7 +66,14 @@ from eval_assets.tuning.steps import (
 )
 from eval_assets.tuning.systems import ComparedAnswers, compare_systems
 from eval_assets.tuning.targets import Target, compared_with, decisions
-from eval_assets.tuning.tuned_prompts import Example, Rule, Section, copied_share, with_sections
+from eval_assets.tuning.tuned_prompts import (
+    Example,
+    Rule,
+    Section,
+    copied_share,
+    shown_in,
+    with_sections,
+)
 from eval_assets.tuning.versions import (
     JudgeVersion,
     canonical_json,
@@ -152,6 +160,7 @@ __all__ = [
     "jury_scores",
     "jury_version",
     "jury_weights",
+    "label_fingerprints",
     "labels_hash",
     "make_reading",
     "mapped_judge",
@@ -167,6 +176,7 @@ __all__ = [
     "rubric_hash",
     "sealed_units",
     "search_instructions",
+    "shown_in",
     "split_of",
     "splits_of",
     "stale_because",

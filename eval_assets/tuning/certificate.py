@@ -84,6 +84,15 @@ def labels_hash(units: RatedUnits) -> str:
     return _hash_of_rows(units.response_ids.tolist(), rows)
 
 
+def label_fingerprints(units: RatedUnits) -> dict[str, str]:
+    """Return the fingerprint of each response's ratings, to know the same labels by."""
+    rows = (sorted(row[~np.isnan(row)].tolist()) for row in units.ratings)
+    return {
+        str(name): _sha256(canonical_json(row))[:8]
+        for name, row in zip(units.response_ids, rows, strict=True)
+    }
+
+
 def is_certificate(given: object) -> bool:
     """Return whether a JSON value is a certificate whose digest is that of its definition."""
     if not isinstance(given, dict) or given.get("predicateType") != PREDICATE_TYPE:
@@ -91,9 +100,9 @@ def is_certificate(given: object) -> bool:
     try:
         definition = given["predicate"]["judge"]["definition"]
         digests = [subject["digest"]["sha256"] for subject in given["subject"]]
-        has_questions = all(
-            {"question_id", "seal", "reading", "claims"} <= set(each)
-            for each in given["predicate"]["questions"]
+        questions = given["predicate"]["questions"]
+        has_questions = bool(questions) and all(
+            {"question_id", "seal", "reading", "claims"} <= set(each) for each in questions
         )
     except (KeyError, TypeError):
         return False
@@ -103,12 +112,11 @@ def is_certificate(given: object) -> bool:
 def differences(certified: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
     """Return what two certificates of one question say differently, one line each.
 
-    Numbers may differ by 1e-9. What scores cost is left out: it goes on while a judge is asked.
+    Numbers may differ by 1e-9.
     """
     return [
         f"{place}: the file says {_shown(told)}, recomputed {_shown(found)}"
         for place, told, found in _compared("", _plain(certified), _plain(again))
-        if place != "cost_per_1000_usd"
     ]
 
 

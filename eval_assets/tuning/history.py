@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from eval_assets.stats import cohen_kappa
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.seal import MOST_READINGS
 from eval_assets.tuning.versions import (
@@ -20,6 +21,11 @@ OPENED = MOST_READINGS + 1
 
 GROWTH = 1.5
 """Growth of the test from which on the same candidates are read again without being asked."""
+
+
+SAME_LABELS = 0.8
+"""Kappa of two tests' ratings, response by response, from which on they are the same labels: those
+of two questions of the same answers hardly reach it, and those of one with a few changed do."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,8 @@ class Reading:
         rows: Rows of `tuned_judge_evaluation` that were shown.
         certificates: What was certified, by judge.
         read_at: When, UTC.
+        labels: Fingerprint of the ratings of each response that was read: a question of another
+            name with the same ones is the same test.
     """
 
     question_id: str
@@ -49,6 +57,7 @@ class Reading:
     rows: tuple[Row, ...]
     certificates: Mapping[str, dict[str, Any]]
     read_at: datetime
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return what is kept besides question, seal, number, level and time."""
@@ -56,6 +65,7 @@ class Reading:
             "candidates": [version_as_json(version) for version in self.candidates],
             "groups": list(self.groups),
             "content": self.content,
+            "labels": dict(self.labels),
             "rows": list(self.rows),
             "certificates": dict(self.certificates),
         }
@@ -83,7 +93,20 @@ class Reading:
             rows=tuple(kept["rows"]),
             certificates=kept["certificates"],
             read_at=read_at,
+            labels=kept.get("labels", {}),
         )
+
+    def has_read(self, labels: Mapping[str, str]) -> bool:
+        """Return whether it read these labels, but for a few: whatever the question was called.
+
+        Args:
+            labels: Fingerprint of the ratings of each response of a test.
+        """
+        both = [name for name in labels if name in self.labels]
+        if not both or len(both) < min(len(labels), len(self.labels)) / 2:
+            return False
+        own, others = [self.labels[name] for name in both], [labels[name] for name in both]
+        return own == others or cohen_kappa(own, others, weights=None) >= SAME_LABELS
 
 
 @dataclass(frozen=True)
@@ -94,29 +117,44 @@ class Seal:
         number: Its number, from 1.
         readings: Readings under it, in order.
         spent_groups: Groups under earlier seals, which no longer count: their labels were shown.
+        n_elsewhere: Readings of the same labels under another name of question or evaluation.
     """
 
     number: int
     readings: tuple[Reading, ...]
     spent_groups: frozenset[str]
+    n_elsewhere: int = 0
 
     @classmethod
-    def of(cls, readings: Sequence[Reading]) -> "Seal":
-        """Return the seal that holds after all readings of a question so far."""
-        ended = {each.seal for each in readings if each.number >= MOST_READINGS}
-        number = 1 + max(ended, default=0)
+    def of(cls, readings: Sequence[Reading], elsewhere: Sequence[Reading] = ()) -> "Seal":
+        """Return the seal that holds after all readings of a question so far.
+
+        Args:
+            readings: Readings of the question.
+            elsewhere: Readings of the same labels under another name.
+        """
+        every = [*readings, *elsewhere]
+        ended = {each.seal for each in every if each.number >= MOST_READINGS}
+        if sum(each.seal not in ended for each in every) >= MOST_READINGS:
+            ended = {each.seal for each in every}
         return cls(
-            number=number,
+            number=1 + max(ended, default=0),
             readings=tuple(
-                sorted((r for r in readings if r.seal == number), key=lambda r: r.number)
+                sorted((r for r in readings if r.seal not in ended), key=lambda r: r.number)
             ),
-            spent_groups=frozenset(g for r in readings if r.seal in ended for g in r.groups),
+            spent_groups=frozenset(g for r in every if r.seal in ended for g in r.groups),
+            n_elsewhere=sum(each.seal not in ended for each in elsewhere),
         )
+
+    @property
+    def n_readings(self) -> int:
+        """Readings under it so far."""
+        return len(self.readings) + self.n_elsewhere
 
     @property
     def next_reading(self) -> int:
         """Number of the next reading."""
-        return len(self.readings) + 1
+        return self.n_readings + 1
 
     def same(self, content: str) -> Reading | None:
         """Return the reading that already read exactly this; None if none did."""
@@ -126,8 +164,9 @@ class Seal:
         """Return whether the test is read now, which costs a reading.
 
         It is read when somebody asks for it, for the first time under a seal, when a judge or a
-        prompt is another one than the last reading's, and when the test has grown by half. New
-        labels alone, which come every day while people label, do not use up the seal.
+        prompt is another one than the last reading's, when that was cut off before it showed
+        anything, and when the test has grown by half. New labels alone, which come every day while
+        people label, do not use up the seal.
 
         Args:
             candidates: Versions that would be read.
@@ -137,6 +176,8 @@ class Seal:
         if asked or not self.readings:
             return True
         last = self.readings[-1]
+        if not last.rows:
+            return True
         if {_identity(v) for v in candidates} != {_identity(v) for v in last.candidates}:
             return True
         return n_groups >= GROWTH * len(last.groups)

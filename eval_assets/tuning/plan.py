@@ -86,7 +86,7 @@ def plan_reading(
                 question_id=units.question.id,
                 n_groups=n_groups,
                 reading=seal.next_reading,
-                readings_left=max(0, MOST_READINGS - len(seal.readings)),
+                readings_left=max(0, MOST_READINGS - seal.n_readings),
                 level=level,
                 expected_gain=gain[0],
                 detectable_gain=gain[1],

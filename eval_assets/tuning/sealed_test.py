@@ -11,6 +11,7 @@ from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import (
     Evidence,
     evidence_of,
+    label_fingerprints,
     labels_hash,
     question_certificate,
 )
@@ -153,6 +154,7 @@ def due_reading(
         rows=(),
         certificates={},
         read_at=now,
+        labels=label_fingerprints(test),
     )
     return new, True
 

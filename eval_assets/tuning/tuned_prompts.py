@@ -163,6 +163,29 @@ def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[
     return copied_share(words, texts, known=[rest, question.question, question.guidelines or ""])
 
 
+def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> list[bool]:
+    """Return of each text whether a prompt shows all of it, whatever its case and punctuation.
+
+    Args:
+        prompt_text: Source of the prompt, tuned or not.
+        texts: Answers; one of fewer words than `n_words` is not looked for.
+        n_words: Words in a row that are compared.
+
+    Examples:
+        >>> shown_in("Such as: Boil the rice, then drain it.", ["boil the rice then drain it"])
+        [True]
+    """
+    added = [json.loads(found["text"]) for found in _ADDED.finditer(prompt_text)]
+    prompt = _sequences("\n".join([_ADDED.sub("", prompt_text), *added]), n_words)
+    shown = []
+    for text in texts:
+        words = re.findall(r"\w+", text.casefold())
+        places = range(len(words) - n_words + 1)
+        found = bool(places) and all(tuple(words[k : k + n_words]) in prompt for k in places)
+        shown.append(found)
+    return shown
+
+
 def marked(text: str, name: str) -> str:
     """Return a text between two marks that hold its fingerprint, so that it cannot end itself."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_LENGTH]

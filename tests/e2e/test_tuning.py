@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.cli.tune import tune
+from eval_assets.problems import InputError
 from eval_assets.tuning import certificate_schema, split_of
 from eval_assets.tuning_options import SplitShares
 from tests.e2e.conftest import PROGRAM, Evaluated
@@ -327,12 +328,38 @@ def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
         )
 
     path = planted.path / "out" / "certificates" / "steady-1.0.0.json"
-    told = json.loads(path.read_text())
-    told["predicate"]["questions"][0]["claims"]["fitness"]["kappa"] += 1e-6
-    path.write_text(json.dumps(told))
-    found = called(planted, certificates_command, "verify", str(path))
-    assert found.return_value == 3
-    assert found.stdout.startswith("completeness: claims.fitness.kappa: the file says 0.7")
+    given = path.read_text()
+
+    def verified(*place: str | int, value: object) -> str:
+        """Return what is said once one value of the file is another one."""
+        edited = json.loads(given)
+        inner = edited
+        for step in place[:-1]:
+            inner = inner[step]
+        inner[place[-1]] = value
+        path.write_text(json.dumps(edited))
+        found = called(planted, certificates_command, "verify", str(path))
+        assert found.return_value == 3
+        return found.stdout
+
+    predicate, question = ("predicate",), ("predicate", "questions", 0)
+    assert verified(*question, "claims", "fitness", "kappa", value=0.776).startswith(
+        "completeness: claims.fitness.kappa: the file says 0.776, recomputed 0.7767"
+    )
+    assert verified(*question, "claims", "fitness", "margin", value=0.5) == (
+        "completeness: claims.fitness.margin: the file says 0.5, recomputed 0.1\n"
+    )
+    assert "cost_per_1000_usd" in verified(*question, "cost_per_1000_usd", value=0.01)
+    assert "reading 2 under seal 1" in verified(*question, "reading", value=2)
+    assert "no certificate of steady-9.0.0" in verified(
+        *predicate, "judge", "version", value="9.0.0"
+    )
+    assert verified(*predicate, "supersedes", value="0.9.0").startswith("predicate.supersedes: ")
+    assert verified("subject", 0, "name", value="gpt").startswith("subject[0].name: ")
+
+    path.write_text(json.dumps({**json.loads(given), "predicate": {"questions": []}}))
+    with pytest.raises(InputError, match="no certificate of a judge"):
+        called(planted, certificates_command, "verify", str(path))
 
 
 def test_a_plan_says_what_the_next_reading_could_show(planted_once: Evaluated) -> None:

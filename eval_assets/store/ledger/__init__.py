@@ -14,6 +14,7 @@ from eval_assets.store.ledger.histories import (
 )
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.seals import (
+    readings_elsewhere,
     readings_of,
     record_reading,
     register_versions,
@@ -43,6 +44,7 @@ __all__ = [
     "history_of",
     "in_flight",
     "open_ledger",
+    "readings_elsewhere",
     "readings_of",
     "record_reading",
     "register_versions",

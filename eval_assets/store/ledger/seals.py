@@ -55,20 +55,29 @@ def register_versions(
 
 def readings_of(ledger: SqlLedger, question_id: str) -> list[Reading]:
     """Return all readings of a question's test by this evaluation, under whichever seal."""
+    return _readings(ledger, _is_own(ledger, question_id))
+
+
+def readings_elsewhere(ledger: SqlLedger, question_id: str) -> list[Reading]:
+    """Return all readings of other questions and evaluations on the ledger."""
+    return _readings(ledger, ~_is_own(ledger, question_id))
+
+
+def _is_own(ledger: SqlLedger, question_id: str) -> sa.ColumnElement[bool]:
+    table = test_set_uses.c
+    return (table.evaluation == ledger.evaluation) & (table.question_id == question_id)
+
+
+def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[Reading]:
     query = (
-        sa.select(test_set_uses)
-        .where(
-            (test_set_uses.c.evaluation == ledger.evaluation)
-            & (test_set_uses.c.question_id == question_id)
-        )
-        .order_by(test_set_uses.c.read_at, test_set_uses.c.k)
+        sa.select(test_set_uses).where(which).order_by(test_set_uses.c.read_at, test_set_uses.c.k)
     )
     with ledger.reading() as connection:
         found = connection.execute(query).all()
     return [
         Reading.from_json(
             {**row.candidates, **(row.released or {"rows": [], "certificates": {}})},
-            question_id=question_id,
+            question_id=row.question_id,
             seal=int(row.seal_id.rpartition("/")[2]),
             number=row.k,
             level=row.level,
@@ -92,7 +101,7 @@ def record_reading(ledger: SqlLedger, reading: Reading) -> None:
         "evaluation": ledger.evaluation,
         "judge_set": reading.content,
         "level": reading.level,
-        "candidates": {name: kept[name] for name in ("candidates", "groups", "content")},
+        "candidates": {name: kept[name] for name in ("candidates", "groups", "content", "labels")},
         "released": None,
         "read_at": reading.read_at,
     }

@@ -64,3 +64,17 @@ def test_a_tuned_prompt_is_compared_with_the_one_that_was_accepted_last(
     assert values(SECOND, accepted(FIRST)) == [2, 3]
     assert values(FIRST, accepted(FIRST)) == [1, 2]  # it would be compared with itself
     assert values(SECOND, accepted(replace(FIRST, fingerprint="other model"))) == [1, 2]
+
+
+def test_test_groups_do_not_count_for_a_prompt_that_shows_one_of_their_answers() -> None:
+    rated, quality = simulated(40, seed=1, split="test")
+    texts = rated.response_texts.copy()
+    texts[5] = "First boil the rice, then drain it."
+    answers = {"q": replace(rated, scores={"gpt": judged(quality, seed=3)}, response_texts=texts)}
+    shows = replace(
+        DECLARED, prompt_text="Such as: first boil the rice; then drain it. That is a 4."
+    )
+
+    judge = single_judge(shows, answers, {}, [shows], {})
+    assert set(rated.groups[np.isnan(judge.scores["q"])]) == {rated.groups[5]}
+    assert not np.isnan(single_judge(DECLARED, answers, {}, VERSIONS, {}).scores["q"]).any()

@@ -140,3 +140,42 @@ def test_the_version_certified_last_is_the_current_one() -> None:
     assert certified_version(readings[:1], "gpt", fingerprint=GPT.fingerprint) == GPT
     assert certified_version(readings, "gpt", fingerprint="of another model") is None
     assert certified_version(readings, "other", fingerprint=GPT.fingerprint) is None
+
+
+def test_the_same_labels_are_one_test_whatever_the_question_is_called() -> None:
+    labels = {f"r{k}": str(k % 5) for k in range(50)}
+    few_changed = {**labels, "r1": "4", "r2": "3"}
+    other_question = {name: str(int(name[1:]) * 7 % 3) for name in labels}
+    seen = reading(1, labels=labels)
+
+    assert seen.has_read(labels)
+    assert seen.has_read(few_changed)
+    assert not seen.has_read(other_question)
+    assert not seen.has_read({f"other {name}": value for name, value in labels.items()})
+    assert not reading(1).has_read(labels)
+
+
+def test_readings_under_another_name_count() -> None:
+    own = [reading(1), reading(4)]
+    seal = Seal.of(own, [reading(2), reading(3)])
+
+    assert seal.readings == tuple(own)
+    assert (seal.next_reading, seal.n_readings) == (5, 4)
+    spent = Seal.of([], [reading(k) for k in range(1, MOST_READINGS + 1)])
+    assert (spent.number, spent.next_reading) == (2, 1)
+    assert spent.spent_groups == {"g1", "g2"}
+
+
+def test_names_that_were_read_apart_do_not_get_more_readings_together() -> None:
+    apart = [reading(k) for k in range(1, 13)]
+    seal = Seal.of(apart, apart)
+
+    assert (seal.number, seal.next_reading) == (2, 1)
+    assert seal.spent_groups == {"g1", "g2"}
+
+
+def test_a_reading_that_was_cut_off_counts_and_is_made_again() -> None:
+    seal = Seal.of([reading(1, rows=())])
+
+    assert seal.next_reading == 2
+    assert seal.is_due([GPT], n_groups=2, asked=False)

@@ -13,6 +13,7 @@ from eval_assets.tuning.tuned_prompts import (
     Section,
     copied_share,
     copied_share_on,
+    shown_in,
     with_sections,
 )
 
@@ -125,3 +126,11 @@ def test_what_a_prompt_copies_is_counted_without_its_marked_examples() -> None:
     assert share(Section(examples=(shown,))) == 0
     assert math.isnan(share(Section(instructions=said), name="other"))
     assert math.isnan(share(Section()))
+
+
+def test_an_answer_that_a_tuned_prompt_shows_as_an_example_is_found() -> None:
+    shown, other = "One two three four five six.", "One two three four five seven"
+    section = Section(examples=(Example("r1", "What?", shown, 3.0),))
+    tuned = with_sections("{% block system %}Rate it.{% endblock %}", {"q": section})
+
+    assert shown_in(tuned, [shown, other, "Too short", ""]) == [True, False, False, False]
