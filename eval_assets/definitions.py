@@ -30,7 +30,9 @@ from eval_assets.assets import (
     tuning,
 )
 from eval_assets.assets.automation import automation_of, names_before
+from eval_assets.assets.executors import executor
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.sharding import judge_scores_in_shards
 from eval_assets.assets.starting import job_that_starts
 from eval_assets.assets.terminal import terminal
 from eval_assets.operation import Schedule
@@ -68,7 +70,7 @@ def definitions_of(root: EvaluationFolder) -> dg.Definitions:
             jobs=[_of_each(job, befores) for job in ("evaluate", "score")] if names else [],
             resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
-            executor=dg.in_process_executor,
+            executor=executor(),
         ),
         *own,
     )
@@ -86,11 +88,16 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         evaluation = read_evaluation(folder.path)
     except* InputError:
         owners: tuple[str, ...] = ()
-        schedule = Schedule()
+        schedule, n_shards = Schedule(), 1
     else:
         owners, schedule = evaluation.owners, evaluation.schedule
+        n_shards = evaluation.judging.shards
     prefix = name or None
     assets = dg.load_assets_from_modules(MODULES, key_prefix=prefix)
+    if n_shards > 1:
+        whole = folder.key("judge_scores")
+        shards = judge_scores_in_shards(n_shards, name=name)
+        assets = [shards if _is_of(each, whole) else each for each in assets]
     code = version("eval-assets")
     described = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
@@ -122,6 +129,11 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         ],
         schedules=[rerun],
     )
+
+
+def _is_of(definition: object, key: dg.AssetKey) -> bool:
+    """Return whether that is the definition of one asset alone."""
+    return isinstance(definition, dg.AssetsDefinition) and definition.keys == {key}
 
 
 def _jobs(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJobDefinition]:

@@ -16,7 +16,7 @@ from annotated_types import MinLen
 from eval_assets.declared import Name, NotNegative, Text, set_by_reader
 from eval_assets.human_raters import Labelling
 from eval_assets.models import Price
-from eval_assets.operation import Alerts, Drift, Schedule, is_owner
+from eval_assets.operation import Alerts, Drift, Judging, Schedule, is_owner
 from eval_assets.problems import Fault, raise_faults
 from eval_assets.raters import Generator, Judge, Staged, judge_fingerprint
 from eval_assets.rubric import RubricQuestion
@@ -112,12 +112,14 @@ class Evaluation:
         owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
         schedule: When everything runs again by itself.
         alerts: Which changes are reported.
+        judging: How the work of live judges is split.
         drift: How live judges are watched for changes; None to judge nothing again.
         executive_summary: Who writes a summary of the report; None for no summary.
 
     Raises:
         DeclarationError: If two entries share an id, a gate cannot have its minimum, fewer than
-            two judges are staged, or an owner is neither an address nor a team.
+            two judges are staged, staged judges are split into shards, or an owner is neither an
+            address nor a team.
     """
 
     name: Text
@@ -140,6 +142,7 @@ class Evaluation:
     owners: tuple[Text, ...] = ()
     schedule: Schedule = field(default_factory=Schedule)
     alerts: Alerts = field(default_factory=Alerts)
+    judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
     executive_summary: ExecutiveSummary | None = None
 
@@ -157,6 +160,9 @@ class Evaluation:
         if self.staged is not None and len(self.judges) < _PAIR:
             remedy = "Declare a second judge, or remove it"
             faults.append(Fault(("staged",), "staging takes two judges", remedy))
+        if self.staged is not None and self.judging.shards > 1:
+            what = "staged judging goes through the units one after the other"
+            faults.append(Fault(("judging", "shards"), what, "Remove shards, or staged"))
         raise_faults(faults)
 
     def _twin_faults(self) -> Iterator[Fault]:

@@ -50,6 +50,18 @@ class Schedule:
 
 
 @dataclass(frozen=True)
+class Judging:
+    """How the work of live judges is split.
+
+    Args:
+        shards: Parts of the units that are judged on their own, each by a step of a run, which
+            EVAL_EXECUTOR lets other processes or machines do.
+    """
+
+    shards: Count = 1
+
+
+@dataclass(frozen=True)
 class Drift:
     """How live judges are watched: they rate a frozen set of answers again and again.
 

@@ -57,7 +57,15 @@ LIBRARIES = {
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
     "fake_provider": {"httptools"},
     "starter": set[str](),
-    "assets": {"dagster", "dagster_graphql", "duckdb", "numpy", "pandas"},
+    "assets": {
+        "dagster",
+        "dagster_celery",
+        "dagster_graphql",
+        "duckdb",
+        "kombu",
+        "numpy",
+        "pandas",
+    },
     "cli": {
         "annotated_types",
         "click",

@@ -6,7 +6,7 @@ import pandas as pd
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
-from eval_assets.assets.live_judging import judge_fingerprints, judge_live
+from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_shard
 from eval_assets.assets.pinning import (
     VersionsInUse,
     log_versions,
@@ -51,6 +51,11 @@ def judge_scores(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
     """Each judge's score of each response on each question, or the reason why there is none."""
+    return scored(folder, run_id=context.run.run_id)
+
+
+def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[None]:
+    """Ask live judges for what the ledger does not hold, and store the scores of all judges."""
     with clear_failures():
         evaluation = folder.evaluation()
         fingerprints = judge_fingerprints(evaluation)
@@ -69,17 +74,10 @@ def judge_scores(
             if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection, further=evaluation.filter_columns)
-        problems: list[InputProblem] = []
-        if not all_recorded:
-            # Nothing is spent while any input is at fault, the labels' included.
-            with gathered(problems):
-                read_labels(evaluation, responses)
-        with gathered(problems):
-            parts = recorded_scores(evaluation, responses)
-        raise_all(problems, source="the inputs")
+        recorded = _sound_scores(evaluation, responses)
         prompts = prompts_in_use(in_use)
-        live = judge_live(evaluation, folder, prompts=prompts, run_id=context.run.run_id)
-        scores = mapped_scores(_together([*parts, live.scores]), in_use)
+        live = judge_live(evaluation, folder, prompts=prompts, run_id=run_id)
+        scores = mapped_scores(_together([*recorded, live.scores]), in_use)
         judges = _judge_rows(evaluation, scores, fingerprints, in_use)
         with folder.connect() as connection, transaction(connection):
             write_judge_scores(connection, judges, scores)
@@ -109,6 +107,43 @@ def judge_scores(
             ),
         },
     )
+
+
+def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: int, n_shards: int) -> None:
+    """Ask live judges about the units of one shard, except for what the ledger already answers.
+
+    Args:
+        folder: The evaluation.
+        run_id: The run, whose budget is spent.
+        shard: Number of the shard, from 0.
+        n_shards: How many shards there are.
+    """
+    evaluation = folder.evaluation()
+    if all(judge.provider == "recorded" for judge in evaluation.judges):
+        return
+    in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
+    with folder.connect() as connection:
+        responses = response_keys(connection, further=evaluation.filter_columns)
+    _sound_scores(evaluation, responses)
+    prompts = prompts_in_use(in_use)
+    judge_shard(evaluation, folder, prompts=prompts, run_id=run_id, shard=shard, n_shards=n_shards)
+
+
+def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the recorded scores; nothing is spent while any input is at fault, labels included.
+
+    Raises:
+        ExceptionGroup: Of an InputError for every bad cell.
+    """
+    problems: list[InputProblem] = []
+    if any(judge.provider != "recorded" for judge in evaluation.judges):
+        with gathered(problems):
+            read_labels(evaluation, responses)
+    recorded: list[pd.DataFrame] = []
+    with gathered(problems):
+        recorded = recorded_scores(evaluation, responses)
+    raise_all(problems, source="the inputs")
+    return recorded
 
 
 def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:

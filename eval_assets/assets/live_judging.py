@@ -1,9 +1,10 @@
 """Live judges: asked for what the ledger does not hold, within the run's budget."""
 
 import asyncio
+import logging
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
@@ -32,10 +33,16 @@ from eval_assets.store import (
     Worker,
     copy_ledger,
     earlier_turns,
+    next_units_of_shard,
     transaction,
     units_to_judge,
     write_staged_mode,
 )
+
+logger = logging.getLogger(__name__)
+
+_UNITS_AT_ONCE = 20_000
+"""Units of a shard that are in memory with their replies: about 200 MB."""
 
 Metadata = dict[str, dg.MetadataValue | list[str] | float | int | str | None]
 
@@ -79,19 +86,9 @@ def judge_live(
     judges = declared_live_judges(evaluation)
     if not judges:
         return LiveScores()
-    keys = api_keys(judge for judge in evaluation.judges if judge.provider != "recorded")
+    keys = _keys(evaluation)
     with folder.connect() as connection:
-        history = earlier_turns(connection)
-        units = [
-            Unit(
-                response_id,
-                evaluation.question(question_id),
-                prompt_text,
-                response_text,
-                history.get(response_id, ()),
-            )
-            for response_id, question_id, prompt_text, response_text in units_to_judge(connection)
-        ]
+        units = _units(evaluation, units_to_judge(connection), earlier_turns(connection))
     template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
         with Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker:
@@ -125,6 +122,60 @@ def judge_live(
     )
 
 
+def judge_shard(  # noqa: PLR0913 - who rates which part, how, and on whose account
+    evaluation: Evaluation,
+    folder: EvaluationFolder,
+    *,
+    prompts: Mapping[str, PromptTemplate],
+    run_id: str,
+    shard: int,
+    n_shards: int,
+) -> None:
+    """Ask every live judge about the units of one shard, except for what the ledger answers.
+
+    Only the ledger keeps the replies: of any number of units, a portion at a time is in memory.
+
+    Args:
+        evaluation: Declares the judges.
+        folder: Where database and ledger are.
+        prompts: Prompts of judges that have one of their own.
+        run_id: The run, whose budget is spent.
+        shard: Number of the shard, from 0.
+        n_shards: How many shards there are.
+    """
+    judges = declared_live_judges(evaluation)
+    options = RequestOptions(api_keys=_keys(evaluation))
+    template = PromptTemplate.load(evaluation.judge_prompt)
+    after, n_done = ("", ""), 0
+    with (
+        folder.ledger(evaluation) as ledger,
+        Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker,
+    ):
+        while True:
+            with folder.connect() as connection:
+                rows = next_units_of_shard(
+                    connection, shard=shard, n_shards=n_shards, after=after, n=_UNITS_AT_ONCE
+                )
+                history = earlier_turns(connection, of={response_id for response_id, *_ in rows})
+            if not rows:
+                return
+            summary = asyncio.run(
+                judge_units(
+                    _units(evaluation, rows, history),
+                    judges,
+                    worker,
+                    template=template,
+                    options=options,
+                    prompts=prompts,
+                )
+            )
+            after, n_done = rows[-1][:2], n_done + len(rows)
+            logger.info("shard %d of %d: %d units are done", shard + 1, n_shards, n_done)
+            # Whoever collects meets the same end, and reports it.
+            if summary.n_budget_stopped or any(judge.stopped for judge in summary.judges):
+                return
+
+
 def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:
     """Batches of live judges that vendors have answered and no run has collected yet."""
     judges = [judge for judge in declared_live_judges(evaluation) if judge.declared.batch]
@@ -152,6 +203,29 @@ def judge_fingerprints(evaluation: Evaluation) -> dict[str, str]:
         )
         for judge in evaluation.judges
     }
+
+
+def _keys(evaluation: Evaluation) -> dict[str, str]:
+    """Return the keys of the live judges by id."""
+    return api_keys(judge for judge in evaluation.judges if judge.provider != "recorded")
+
+
+def _units(
+    evaluation: Evaluation,
+    rows: Iterable[tuple[str, str, str, str]],
+    history: Mapping[str, tuple[tuple[str, str], ...]],
+) -> list[Unit]:
+    """Return units as judges take them: rows of the store, with the turns before each response."""
+    return [
+        Unit(
+            response_id,
+            evaluation.question(question_id),
+            prompt_text,
+            response_text,
+            history.get(response_id, ()),
+        )
+        for response_id, question_id, prompt_text, response_text in rows
+    ]
 
 
 def _metadata(summary: JudgingSummary) -> Metadata:

@@ -188,7 +188,8 @@ def clear_failures() -> Iterator[None]:
             "n_problems": len(errors),
             "database_is_damaged": any(isinstance(error, DamagedError) for error in errors),
         },
-        allow_retries=False,
+        # The ledger or the database may be back soon; an input stays as it is.
+        allow_retries=all(isinstance(error, StoreError) for error in errors),
     )
 
 

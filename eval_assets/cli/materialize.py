@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.assets.automation import names_before
+from eval_assets.assets.executors import executor_name, require_broker
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
 from eval_assets.cli.results import gate_json
@@ -48,6 +49,8 @@ _MEASURED = ("human_agreement", "judge_agreement", "judge_human_agreement")
 
 Output = Literal["text", "quiet", "json"]
 
+RunResult = dg.ExecuteInProcessResult | dg.JobExecutionResult
+
 
 def materialize(
     folder: EvaluationFolder,
@@ -70,10 +73,8 @@ def materialize(
     Returns:
         The program's exit code.
     """
-    with warnings.catch_warnings():
-        # Of a parameter that only Dagster itself passes, when it copies a sensor.
-        warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
-        job = _job_of(folder)
+    require_broker()
+    job = job_of(folder.data, folder.database, folder.prefix)
     try:
         selected = _selection(select, folder).resolve(job.asset_layer.asset_graph)
     except dg.DagsterError:
@@ -84,14 +85,14 @@ def materialize(
     run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
     with _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {folder.path}")
-        result = _execute(job, instance, selected, run_config, folder.run_tags)
+        result = _execute(job, instance, selected, run_config, folder)
         if _database_is_damaged(result) and (aside := set_aside(folder.database_path)):
             click.echo(
                 f"{folder.database_path} could not be read and is now {aside.name}; "
                 "everything is computed again",
                 err=True,
             )
-            result = _execute(job, instance, selected, run_config, folder.run_tags)
+            result = _execute(job, instance, selected, run_config, folder)
     if _is_interrupted(result):
         raise KeyboardInterrupt
     if errors := _errors(result):
@@ -105,11 +106,19 @@ def materialize(
     return GATE_CLOSED if held_back or is_asked else DONE
 
 
-def _job_of(folder: EvaluationFolder) -> dg.JobDefinition:
-    """Return the job that runs everything of one evaluation."""
-    root = EvaluationFolder(data=folder.data, database=folder.database)
-    definitions = definitions_of(root)
-    return definitions.resolve_job_def(names_before(folder.prefix, root) + "evaluate")
+def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
+    """Return the job that runs everything of one evaluation; other processes make it as well.
+
+    Args:
+        data: The folder, or the folder of several.
+        database: The database, if it is given.
+        name: Name of the evaluation in a folder of several; empty for an evaluation on its own.
+    """
+    root = EvaluationFolder(data=data, database=database)
+    with warnings.catch_warnings():
+        # Of a parameter that only Dagster itself passes, when it copies a sensor.
+        warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
+        return definitions_of(root).resolve_job_def(names_before(name, root) + "evaluate")
 
 
 @contextmanager
@@ -128,7 +137,7 @@ def _progress_of(output: Output) -> Iterator[None]:
 
 def _print_run(
     folder: EvaluationFolder,
-    result: dg.ExecuteInProcessResult,
+    result: RunResult,
     held_back: Sequence[str],
     output: Output,
 ) -> tuple[GateOutcome, ...]:
@@ -180,7 +189,7 @@ def _records(frame: pd.DataFrame) -> list[dict[str, object]]:
     return [{str(column): value for column, value in record.items()} for record in records]
 
 
-def _failed_checks(result: dg.ExecuteInProcessResult) -> Iterator[dict[str, str]]:
+def _failed_checks(result: RunResult) -> Iterator[dict[str, str]]:
     """Yield each line that checks other than the gates found."""
     for found in result.get_asset_check_evaluations():
         if not found.passed and found.check_name not in ASSET_OF_GATE:
@@ -213,19 +222,34 @@ def _execute(
     instance: dg.DagsterInstance,
     selected: Collection[dg.AssetKey],
     run_config: Mapping[str, object],
-    tags: Mapping[str, str],
-) -> dg.ExecuteInProcessResult:
-    """Run the selected assets in this process."""
-    return job.execute_in_process(
-        instance=instance,
-        asset_selection=sorted(selected),
-        raise_on_error=False,
-        tags=dict(tags),
-        run_config=run_config,
+    folder: EvaluationFolder,
+) -> RunResult:
+    """Run the selected assets: in this process, or where EVAL_EXECUTOR says."""
+    if executor_name() == "in_process":
+        return job.execute_in_process(
+            instance=instance,
+            asset_selection=sorted(selected),
+            raise_on_error=False,
+            tags=dict(folder.run_tags),
+            run_config=run_config,
+        )
+    given = {"data": folder.data, "database": folder.database, "name": folder.prefix}
+    made_by = dg.build_reconstructable_job(
+        job_of.__module__, job_of.__name__, reconstructable_kwargs=given
     )
+    with warnings.catch_warnings():
+        # dagster-celery registers its task once for every step.
+        warnings.filterwarnings("ignore", "Task name 'execute_plan' is already registered")
+        return dg.execute_job(
+            made_by,
+            instance,
+            asset_selection=sorted(selected),
+            tags=dict(folder.run_tags),
+            run_config=run_config,
+        )
 
 
-def _database_is_damaged(result: dg.ExecuteInProcessResult) -> bool:
+def _database_is_damaged(result: RunResult) -> bool:
     """Return whether an asset could not read the database."""
     failures = [
         event.step_failure_data.user_failure_data
@@ -260,7 +284,7 @@ def _named(part: str, folder: EvaluationFolder) -> dg.AssetSelection:
     return selected.materializable()
 
 
-def _is_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+def _is_interrupted(result: RunResult) -> bool:
     """Return whether Ctrl-C ended the run; to Dagster that is a step or job that failed."""
     errors = [e.step_failure_data.error for e in result.all_events if e.is_step_failure]
     errors += [e.job_failure_data.error for e in result.all_events if e.is_job_failure]
@@ -269,7 +293,7 @@ def _is_interrupted(result: dg.ExecuteInProcessResult) -> bool:
     )
 
 
-def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
+def _errors(result: RunResult) -> list[str]:
     """Return what failed, one line each, except closed gates."""
     lines: list[str] = []
     for event in result.all_events:

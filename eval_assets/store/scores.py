@@ -1,6 +1,6 @@
 """Judges and their scores."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -46,11 +46,57 @@ def units_to_judge(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str
     ).fetchall()
 
 
-def earlier_turns(
+def next_units_of_shard(
     connection: duckdb.DuckDBPyConnection,
+    *,
+    shard: int,
+    n_shards: int,
+    after: tuple[str, str],
+    n: int,
+) -> list[tuple[str, str, str, str]]:
+    """Return the next units of a shard as `units_to_judge` does, in an order of their own.
+
+    A unit's shard follows from its ids alone, today and on any machine.
+
+    Args:
+        connection: The database.
+        shard: Number of the shard, from 0.
+        n_shards: How many shards there are.
+        after: Response and question of the last unit before; empty for the first units.
+        n: Most units to return.
+    """
+    return connection.execute(
+        """
+        SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
+        FROM asked_units JOIN responses USING (response_id)
+        WHERE md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
+          AND (response_id, question_id) > ($response_id, $question_id)
+        ORDER BY response_id, question_id LIMIT $n
+        """,
+        {
+            "shard": shard,
+            "n_shards": n_shards,
+            "response_id": after[0],
+            "question_id": after[1],
+            "n": n,
+        },
+    ).fetchall()
+
+
+def earlier_turns(
+    connection: duckdb.DuckDBPyConnection, *, of: Collection[str] | None = None
 ) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the turns before each response that has any: what was asked and answered in each."""
-    rows = connection.execute("SELECT response_id, turns FROM earlier_turns").fetchall()
+    """Return the turns before each response that has any: what was asked and answered in each.
+
+    Args:
+        connection: The database.
+        of: Ids of the responses; None for all.
+    """
+    query, given = "SELECT response_id, turns FROM earlier_turns", []
+    if of is not None:
+        query += " WHERE response_id IN (SELECT unnest(?))"
+        given = [list(of)]
+    rows = connection.execute(query, given).fetchall()
     return {
         response_id: tuple((prompt, response) for prompt, response in turns)
         for response_id, turns in rows

@@ -104,3 +104,26 @@ def test_owners_and_schedule_are_those_of_the_file(several: Path) -> None:
     assert list(graph.get(dg.AssetKey(["contested", "human_labels"])).owners) == []
     schedule = found.resolve_schedule_def("sample_scheduled_rerun")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 5 * * 1", "Europe/Berlin")
+
+
+def test_shards_are_steps_of_their_own_before_one_that_collects(several: Path) -> None:
+    declared = several / "sample" / "evaluation.yaml"
+    declared.write_text(declared.read_text() + "judging: {shards: 3}\n")
+    found = definitions(several)
+
+    steps = found.resolve_job_def("sample_evaluate").get_job_index().job_snapshot.node_defs_snapshot
+    names = {op.name for op in steps.op_def_snaps}
+    assert {f"sample_judge_shard_{k}_of_3" for k in (1, 2, 3)} <= names
+    assert "sample_collect_judge_scores" in names
+    plain = definitions(DATA / "sample").resolve_asset_graph()
+    sharded = definitions(several / "sample").resolve_asset_graph()
+    key = dg.AssetKey("judge_scores")
+    for of_asset in (
+        "parent_keys",
+        "child_keys",
+        "check_keys",
+        "group_name",
+        "kinds",
+        "description",
+    ):
+        assert getattr(sharded.get(key), of_asset) == getattr(plain.get(key), of_asset)

@@ -137,6 +137,13 @@ def test_a_prompt_that_ships_goes_by_its_name(write: Write) -> None:
             "staged: staging takes two judges. Declare a second judge, or remove it",
         ),
         (
+            f"judging: {{shards: 2}}\nstaged: {{}}\n{PAIR}",
+            (
+                "judging.shards: staged judging goes through the units one after the other. "
+                "Remove shards, or staged"
+            ),
+        ),
+        (
             f"staged: {{kappa: 0.6}}\n{PAIR}",
             "staged.revert_below: 0.7 is above the kappa of 0.6. Use a lower number",
         ),

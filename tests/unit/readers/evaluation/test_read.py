@@ -183,7 +183,7 @@ def test_what_is_wrong_with_a_question_is_reported(
                 "extra: there is no such key. Use one of name, rubric, responses, labels, "
                 "judges, gates, budget_usd, budget_usd_per_month, judge_prompt, staged, "
                 "generators, prompts, prices, capabilities, tuning, labelling, "
-                "owners, schedule, alerts, drift, executive_summary"
+                "owners, schedule, alerts, judging, drift, executive_summary"
             ),
         ),
         ("judge: []", 'judge: there is no such key. Write "judges"'),
@@ -389,7 +389,7 @@ gates:
                 "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
                 "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
                 "judge_prompt, staged, generators, prompts, prices, capabilities, tuning, "
-                "labelling, owners, schedule, alerts, drift, executive_summary."
+                "labelling, owners, schedule, alerts, judging, drift, executive_summary."
             ),
         ),
         (

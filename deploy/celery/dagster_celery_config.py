@@ -1,0 +1,17 @@
+"""Settings of Celery workers, which Dagster's Celery app takes from a module of this name.
+
+PYTHONPATH=deploy/celery celery --app dagster_celery.app worker --queues dagster --concurrency 1
+"""
+
+import os
+
+broker_url = result_backend = os.environ.get("EVAL_BROKER") or "redis://127.0.0.1:6379/0"
+
+# A step belongs to a worker until it has ended: if its process dies, another one takes it.
+task_acks_late = True
+task_reject_on_worker_lost = True
+# Steps take hours: none waits behind another while a worker is free.
+worker_prefetch_multiplier = 1
+# With Redis, if a whole machine dies: after so many seconds. A worker that is free then joins a
+# step that takes longer, and asks what nobody has asked yet.
+broker_transport_options = {"visibility_timeout": 600}

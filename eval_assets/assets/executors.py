@@ -1,0 +1,104 @@
+"""Where the steps of a run are executed: in its process, in others, or by workers elsewhere."""
+
+import os
+
+import dagster as dg
+
+from eval_assets.problems import InputError, InputProblem
+
+EXECUTORS = ("in_process", "multiprocess", "celery")
+
+DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
+
+_SECONDS_TO_CONNECT = 5
+
+_SETTINGS = {
+    # A step belongs to a worker until it has ended: if its process dies, another one takes it.
+    "task_acks_late": True,
+    "task_reject_on_worker_lost": True,
+    # With Redis, if a whole machine dies: after so many seconds. A worker that is free then joins a
+    # step that takes longer, and asks what nobody has asked yet.
+    "broker_transport_options": {"visibility_timeout": 600},
+}
+"""Settings of runs; deploy/celery/ has those of workers."""
+
+_NOT_INSTALLED = (
+    "EVAL_EXECUTOR names celery, which is not installed",
+    "Run: pip install 'eval-assets[scale]'",
+)
+
+
+def executor_name() -> str:
+    """Return the executor that EVAL_EXECUTOR names; `in_process` if it names none.
+
+    Raises:
+        InputError: If there is no such executor.
+    """
+    name = os.environ.get("EVAL_EXECUTOR") or EXECUTORS[0]
+    if name not in EXECUTORS:
+        what = f"EVAL_EXECUTOR names {name}, which is no executor"
+        raise _unusable(what, f"Use one of {', '.join(EXECUTORS)}")
+    return name
+
+
+def executor() -> dg.ExecutorDefinition:
+    """Return the executor that EVAL_EXECUTOR names.
+
+    Raises:
+        InputError: If there is no such executor, or it is not installed.
+    """
+    match executor_name():
+        case "celery":
+            return _celery()
+        case "multiprocess":
+            return dg.multiprocess_executor
+        case _:
+            return dg.in_process_executor
+
+
+def require_broker() -> None:
+    """Raise InputError if Celery's broker does not answer: a run would wait for it for ever."""
+    if executor_name() != "celery":
+        return
+    try:
+        from kombu.connection import Connection  # noqa: PLC0415 - of the extra `scale`
+        from kombu.exceptions import OperationalError  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise _unusable(*_NOT_INSTALLED) from None
+    with Connection(  # type: ignore[no-untyped-call]
+        _broker(), connect_timeout=_SECONDS_TO_CONNECT
+    ) as connection:
+        try:
+            connection.ensure_connection(max_retries=1, timeout=_SECONDS_TO_CONNECT)
+        except (OperationalError, OSError) as error:
+            what = f"EVAL_BROKER: {connection.as_uri()} does not answer ({error})"
+            raise _unusable(what, "Start the broker, or unset EVAL_EXECUTOR") from error
+
+
+def _celery() -> dg.ExecutorDefinition:
+    """Return Dagster's Celery executor, which looks for the broker before a run begins."""
+    try:
+        from dagster_celery.executor import CELERY_CONFIG, celery_executor  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise _unusable(*_NOT_INSTALLED) from None
+
+    def checked(init_context: dg.InitExecutorContext) -> dg.Executor:
+        require_broker()
+        make = celery_executor.executor_creation_fn
+        assert make is not None  # noqa: S101 - of an optional type in Dagster
+        return make(init_context)
+
+    return dg.ExecutorDefinition(
+        name="celery",
+        config_schema=CELERY_CONFIG,
+        requirements=dg.multiple_process_executor_requirements(),
+        executor_creation_fn=checked,
+    ).configured({"broker": _broker(), "backend": _broker(), "config_source": _SETTINGS})
+
+
+def _broker() -> str:
+    return os.environ.get("EVAL_BROKER") or DEFAULT_BROKER
+
+
+def _unusable(what: str, remedy: str) -> InputError:
+    return InputError(InputProblem("environment", None, None, what, remedy))

@@ -1,0 +1,48 @@
+"""Executors that the environment names."""
+
+import socket
+
+import pytest
+
+from eval_assets.assets.executors import executor, require_broker
+from eval_assets.problems import InputError
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("", "in_process"), ("multiprocess", "multiprocess"), ("celery", "celery")],
+)
+def test_the_environment_names_the_executor(
+    monkeypatch: pytest.MonkeyPatch, given: str, name: str
+) -> None:
+    monkeypatch.setenv("EVAL_EXECUTOR", given)
+    assert executor().name == name
+
+
+def test_an_executor_that_does_not_exist_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVAL_EXECUTOR", "threads")
+    with pytest.raises(InputError, match=r"names threads, .* Use one of in_process, multi"):
+        executor()
+
+
+def test_only_celery_needs_a_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVAL_BROKER", "redis://127.0.0.1:1/0")
+    monkeypatch.delenv("EVAL_EXECUTOR", raising=False)
+    require_broker()
+
+
+@pytest.mark.parametrize("scheme", ["redis", "amqp"])
+def test_a_broker_that_does_not_answer_is_one_line_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        broker = f"{scheme}://eval:secret@127.0.0.1:{nobody.getsockname()[1]}//"
+        monkeypatch.setenv("EVAL_EXECUTOR", "celery")
+        monkeypatch.setenv("EVAL_BROKER", broker)
+        with pytest.raises(InputError) as raised:
+            require_broker()
+    assert "does not answer" in str(raised.value)
+    assert "Start the broker" in str(raised.value)
+    assert "secret" not in str(raised.value)
+    assert "\n" not in str(raised.value)
