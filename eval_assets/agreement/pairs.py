@@ -142,23 +142,26 @@ def _judgements(
     judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame, *, at: datetime
 ) -> pd.DataFrame:
     """Return rows of `prompt_judgements`: every response to a prompt, scored or not."""
+    parts = [
+        slice(start, end)
+        for start, end in zip(prompts["start"].tolist(), prompts["end"].tolist(), strict=True)
+    ]
     response_ids = judged.units["response_id"].tolist()
-    rows = []
-    for prompt in prompts.itertuples():
-        part = slice(int(str(prompt.start)), int(str(prompt.end)))
-        scores: dict[str, object] = {}
-        for name, judge in (("judge1", one), ("judge2", other)):
-            given = judged.scores[judge][part]
-            has_any = not np.isnan(given).all()
-            scores |= {
-                f"{name}_id": judge,
-                # a judge that scored none of these responses is not named
-                f"{name}_model": judged.models[judge] if has_any else None,
-                f"{name}_score": [None if math.isnan(x) else float(x) for x in given],
-            }
-        rows.append({"response_ids": response_ids[part], **scores})
+    columns: dict[str, object] = {"response_ids": [response_ids[part] for part in parts]}
+    for name, judge in (("judge1", one), ("judge2", other)):
+        every = [None if math.isnan(score) else score for score in judged.scores[judge].tolist()]
+        scores = [every[part] for part in parts]
+        model = judged.models[judge]
+        columns |= {
+            f"{name}_id": judge,
+            # a judge that scored none of these responses is not named
+            f"{name}_model": [
+                None if all(score is None for score in given) else model for given in scores
+            ],
+            f"{name}_score": scores,
+        }
     kept = prompts[["prompt_id", "question_id", "query", "n_units", "kappa", "kappa_reason"]]
-    return pd.concat([kept, pd.DataFrame(rows)], axis=1).assign(created_at=at)
+    return pd.concat([kept, pd.DataFrame(columns, index=kept.index)], axis=1).assign(created_at=at)
 
 
 def _disagreements(

@@ -309,7 +309,7 @@ def _without_shown(
     """Return scores without those of test groups of which the version's prompt shows an answer."""
     test = rated.part("test")
     shown = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
-    is_known = (rated.splits == "test") & np.isin(rated.groups, test.groups[shown])
+    is_known = (rated.splits == "test") & rated.are_of(test.groups[shown])
     return np.where(is_known, np.nan, scores)
 
 

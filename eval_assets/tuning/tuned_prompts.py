@@ -177,6 +177,8 @@ def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> lis
     """
     added = [json.loads(found["text"]) for found in _ADDED.finditer(prompt_text)]
     prompt = _sequences("\n".join([_ADDED.sub("", prompt_text), *added]), n_words)
+    if not prompt:
+        return [False] * len(texts)
     shown = []
     for text in texts:
         words = re.findall(r"\w+", text.casefold())
