@@ -244,8 +244,10 @@ def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> 
     if shown.unusable_because:
         reason, remedy = shown.unusable_because
     elif figure.n_units < _FEWEST_UNITS:
-        n_units = figure.n_units or "no"
-        reason, remedy = f"{n_units} {_UNITS[gate]}, at least 2 are needed", _MORE[gate]
+        units = f"no {_UNITS[gate]}"
+        if figure.n_units:
+            units = "1 " + _UNITS[gate].replace("responses", "response").replace("units", "unit")
+        reason, remedy = f"{units}, at least 2 are needed", _MORE[gate]
     elif figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
         reason = (
             f"all {figure.n_units} {_UNITS[gate]} are of one response group (one prompt or "

@@ -15,6 +15,9 @@ from eval_assets.readers.labels.without_rubric import columns_by_question, rater
 
 _CROSSES = frozenset("x\u00d7\u2713\u2714\u2611\u2612\u25cf\u2022\u25a0")
 _NO_CROSS = frozenset({"", "\u2610", "\u25cb", "\u25a1"})
+_YES, _NO = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
+"""Ticked boxes as spreadsheets export them: crosses only if every row has one."""
+
 _FEWEST_COLUMNS = 2
 
 
@@ -24,6 +27,7 @@ def crosses_read(table: Table) -> tuple[Table, Tops]:
     Columns that are named by the values of a scale, alone or beside a rater, or of which every row
     has one crossed, become one column of ratings. In others a cross is a yes, and none a no.
     """
+    table = _ticks_crossed(table)
     crossed = [header for header in table.columns if _holds_crosses(table, header, empty=False)]
     if not crossed:
         return table, {}
@@ -50,6 +54,25 @@ def crosses_read(table: Table) -> tuple[Table, Tops]:
     }
     note = f"a cross in {', '.join(crossed)} read as yes, and none as no"
     return replace(table, columns=columns, notes=(*table.notes, note)), {}
+
+
+def _ticks_crossed(table: Table) -> Table:
+    """Return the table with a cross for each ticked box, if every row has one in such columns."""
+    boxes = {
+        header: cells
+        for header in table.columns
+        if set(cells := [(c or "").strip().casefold() for c in table.text(header)])
+        <= {"", *_YES, *_NO}
+    }
+    rows = zip(*boxes.values(), strict=True)
+    if rater_header(table) is None or not _are_values(list(boxes)):
+        return table
+    if not all(sum(cell in _YES for cell in row) == 1 for row in rows):
+        return table
+    crossed: dict[str, list[object]] = {
+        header: ["x" if cell in _YES else "" for cell in cells] for header, cells in boxes.items()
+    }
+    return replace(table, columns={**table.columns, **crossed})
 
 
 def _chosen(table: Table, groups: Mapping[str, Sequence[RatingColumn]]) -> tuple[Table, Tops]:

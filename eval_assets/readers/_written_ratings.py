@@ -9,7 +9,8 @@ from typing import NamedTuple
 from eval_assets.readers._cells import is_absent, number_in
 from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.table import Table
-from eval_assets.readers.labels.without_rubric import item_header
+from eval_assets.readers.labels.wide import rating_columns
+from eval_assets.readers.labels.without_rubric import item_header, rater_header
 
 Tops = Mapping[str, float]
 """Highest value that the ratings in a column can have, as far as they say so."""
@@ -18,8 +19,9 @@ _OUT_OF = re.compile(
     r"([0-9]+(?:[.,][0-9]+)?) ?(?:/|of|out of|von|sur|de) ?([0-9]+)(?: ?(?:points?|stars?))?",
     re.IGNORECASE,
 )
-_STARS = re.compile("([*\u2605\u2b50]*)([\u2606\u2729]*)")
+_STARS = re.compile("([*\u2605\u2b50]*)(\u00bd?)([\u2606\u2729]*)")
 _COUNTED_STARS = re.compile(r"([0-9]+(?:[.,][0-9]+)?) ?(?:stars?|sterne?)", re.IGNORECASE)
+_FEWEST_RATERS = 2
 _TOPS = range(2, 11)
 """Highest values of scales; 3/12 may be a month."""
 
@@ -33,9 +35,13 @@ class _Written(NamedTuple):
 
 def in_numbers(table: Table) -> tuple[Table, Tops]:
     """Return the table with such ratings as numbers and a note, and the tops of their scales."""
+    # Beside two columns of plain numbers, 3/5 is a date or a page.
+    others = rating_columns(table, [None]) if rater_header(table) is None else []
     columns, examples = dict(table.columns), dict[str, tuple[str, _Written]]()
     for header in table.columns:
         cells = table.stripped(header)
+        if len(others) >= _FEWEST_RATERS and any(map(_OUT_OF.fullmatch, filter(None, cells))):
+            continue
         found = [None if cell is None or is_absent(cell) else _written(cell) for cell in cells]
         if header != item_header(table) and (example := _example(cells, found)):
             examples[header] = example
@@ -62,8 +68,8 @@ def _written(cell: str) -> _Written | None:
     if match := _COUNTED_STARS.fullmatch(text):
         return _Written(float(match[1].replace(",", ".")), None)
     if match := _STARS.fullmatch(text.replace("\ufe0f", "").replace(" ", "")):
-        full, empty = map(len, match.groups())
-        return _Written(float(full), float(full + empty) if empty else None)
+        full, half, empty = map(len, match.groups())
+        return _Written(full + half / 2, float(full + half + empty) if empty else None)
     return None
 
 

@@ -138,10 +138,15 @@ def _rubric(
     names = np.array([name or "" for name in given.units.questions], dtype=object)
     rubric = []
     for name in dict.fromkeys(filter(None, names.tolist())):
+        here = names == name
+        tops_here = sorted({top for top in top_of[here].tolist() if not np.isnan(top)})
+        if len(tops_here) > 1:
+            what = f"some ratings are of {tops_here[0]:g}, others of {tops_here[-1]:g}"
+            remedy = "Bring them to one scale"
+            raise InputError(InputProblem(given.table.file, 1, name, what, remedy))
         on = scale
         if on is None:
-            here = names == name
-            top = top_of[here].max() if here.any() else np.nan
+            top = max(tops_here, default=np.nan)
             on = likely_scale(ratings, here, file=given.table.file, level=level, top=top)
         rubric.append(
             RubricQuestion(name, name, on, level or on.default_level(), scale_guessed=scale is None)

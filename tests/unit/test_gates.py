@@ -104,7 +104,8 @@ def test_fewer_than_two_units_are_not_evaluable_whatever_the_value(n_units: int)
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason == (
-        f"{n_units or 'no'} responses with two ratings or more, at least 2 are needed. "
+        f"{'1 response' if n_units else 'no responses'} with two ratings or more, at least 2 are "
+        "needed. "
         "Have more responses rated by two raters or more"
     )
 

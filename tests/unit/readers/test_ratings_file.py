@@ -296,8 +296,25 @@ def test_the_highest_value_that_ratings_name_is_that_of_each_question(tmp_path: 
     assert ("a", "tone", "ben", 7) in ratings(labels)
 
 
-def test_ids_and_dates_are_not_ratings(tmp_path: Path) -> None:
-    _, labels = read(tmp_path, "id,day,anna,ben\n1/5,3/24,1,2\n2/5,9/24,4,5\n")
+def test_ratings_on_two_scales_are_not_compared(tmp_path: Path, reported: Reported) -> None:
+    content = "id,anna,ben\na,4/5,3/10\nb,2/5,7/10\n"
+
+    assert reported(lambda: read(tmp_path, content)) == [
+        "ratings.csv:1:rating: some ratings are of 5, others of 10. Bring them to one scale."
+    ]
+
+
+def test_half_a_star_is_a_half(tmp_path: Path) -> None:
+    content = "id,anna,ben\na,\u2605\u00bd\u2606\u2606\u2606,\u2605\u2606\u2606\u2606\u2606\n"
+    _, labels = read(tmp_path, content)
+
+    assert ratings(labels) == {("a", "rating", "anna", 1.5), ("a", "rating", "ben", 1)}
+
+
+@pytest.mark.parametrize("days", ["3/24,9/24", "3/5,4/5"])
+def test_ids_and_dates_are_not_ratings(tmp_path: Path, days: str) -> None:
+    one, other = days.split(",")
+    _, labels = read(tmp_path, f"id,day,anna,ben\n1/5,{one},1,2\n2/5,{other},4,5\n")
 
     assert {item for item, *_ in ratings(labels)} == {"1/5", "2/5"}
     assert {rater for *_, rater, _ in ratings(labels)} == {"anna", "ben"}
@@ -315,6 +332,11 @@ def test_numbers_of_which_some_are_named_are_one_scale(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
+        (
+            "id,rater,1,2,3,4,5\na,anna,TRUE,FALSE,FALSE,FALSE,FALSE\n"
+            "a,ben,FALSE,TRUE,FALSE,FALSE,FALSE\nb,anna,FALSE,FALSE,FALSE,TRUE,FALSE\n"
+            "b,ben,FALSE,FALSE,FALSE,FALSE,TRUE\n"
+        ),
         "id,rater,1,2,3,4,5\na,anna,x,,,,\na,ben,,X,,,\nb,anna,,,,x,\nb,ben,,,,,x\n",
         ("id,anna 1,anna 2,anna 4,anna 5,ben 1,ben 2,ben 4,ben 5\na,x,,,,,x,,\nb,,,x,,,,,x\n"),
     ],
