@@ -86,7 +86,7 @@ def tuned_judge_evaluation(
         metadata={
             **table,
             "n_new_readings": n_new,
-            "verdicts": rows_as_metadata(table_rows),
+            "verdicts": rows_as_metadata(table_rows, _VERDICT),
             "gain_against_0": intervals(_bars(rows, "gain"), marks={"no gain": 0.0}, sign="+"),
             "judge_minus_people": intervals(
                 _bars(rows, "gap"),
@@ -176,6 +176,18 @@ def _near_people(rows: Sequence[Row]) -> dg.MarkdownMetadataValue:
 
 
 _NAMED = ("judge_id", "version", "question_id")
+_VERDICT = (
+    *_NAMED,
+    "kind",
+    "verdict",
+    "gain",
+    "gap",
+    "n_groups",
+    "groups_wanted",
+    "reading",
+    "level",
+)
+"""What an asset's page has room for; the reason is on that of the certificates."""
 
 
 def _as_table(rows: Sequence[Row]) -> pd.DataFrame:

@@ -54,7 +54,7 @@ def intervals(
     parts = []
     for name, value in marks.items():
         parts += [
-            _line(x(value), _ROW, x(value), height - _ROW, dash="4 3"),
+            _line(x(value), _ROW / 2, x(value), height - _ROW, dash="4 3"),
             _text(x(value), height - _ROW / 3, f"{name} {value:g}", anchor="middle"),
         ]
     for place, bar in enumerate(bars):
@@ -146,12 +146,18 @@ def _step_plot(name: str, points: Sequence[tuple[float, float]]) -> dg.MarkdownM
         return _HEIGHT - 2 * _MARGIN - (value - low) / span * (_HEIGHT - 4 * _MARGIN)
 
     path = f"M{x(points[0][0]):.1f} {y(points[0][1]):.1f}"
-    for (_, before), (at, after) in pairwise(points):
-        path += f" L{x(at):.1f} {y(before):.1f} L{x(at):.1f} {y(after):.1f}"
+    for (left, before), (right, after) in pairwise(points):
+        between = x((left + right) / 2)
+        path += f" L{between:.1f} {y(before):.1f} L{between:.1f} {y(after):.1f}"
+    path += f" L{x(points[-1][0]):.1f} {y(points[-1][1]):.1f}"
     parts = [
         _text(0, _HEIGHT / 2, name),
         _line(x(low), y(low), x(high), y(high), dash="4 3"),
         f'<path d="{path}" fill="none" stroke="{_DOT}" stroke-width="2"/>',
+        *(
+            f'<circle cx="{x(at):.1f}" cy="{y(value):.1f}" r="4" fill="{_DOT}"/>'
+            for at, value in points
+        ),
         *(_text(x(at), _HEIGHT - _MARGIN / 2, f"{at:g}", anchor="middle") for at, _ in points),
         *(
             _text(_LEFT - 10, y(value) + 4, f"{value:g}", anchor="end")

@@ -1,5 +1,6 @@
 """Judge tuning, behind the gates: every asset here calls the guard first."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.pinning import VersionsInUse, pinned_versions, versions_in_use
-from eval_assets.assets.plots import steps
+from eval_assets.assets.plots import Bar, intervals, steps
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -293,10 +294,11 @@ def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 copy_ledger(ledger, connection)
             versions = read_table(connection, "judge_versions", order_by="created_at")
             table = table_metadata(connection, "judge_versions")
-    shown = ["judge_id", "version", "step", "parent", "dev_kappa", "cost_usd", "notes"]
+    figures = versions["dev_kappa"].map(_figures_in_words, na_action="ignore")
+    shown = ["judge_id", "version", "step", "parent", "dev_kappa", "cost_usd", "created_at"]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
-        metadata={**table, "versions": rows_as_metadata(versions[shown])},
+        metadata={**table, "versions": rows_as_metadata(versions.assign(dev_kappa=figures), shown)},
     )
 
 
@@ -330,10 +332,42 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 replace_rows(connection, "system_comparison", rows)
             table = table_metadata(connection, "system_comparison")
     whole = rows[rows["slice"] == "all"] if len(rows) else rows
+    differences = whole[whole["kind"] == "difference"].dropna(subset="value") if len(rows) else rows
     return dg.MaterializeResult(
         data_version=data_version_in(table),
-        metadata={**table, "all_answers": rows_as_metadata(whole)},
+        metadata={
+            **table,
+            "all_answers": rows_as_metadata(whole, _COMPARED),
+            "differences": intervals(
+                [
+                    Bar(
+                        f"{row['judge_id']}: {row['system']} - {row['other_system']}"
+                        + (f", {row['question_id']}" if len(question_ids) > 1 else ""),
+                        row["value"],
+                        row["low_all"],
+                        row["high_all"],
+                    )
+                    for row in differences.to_dict("records")[:_MOST_DRAWN]
+                ],
+                marks={"equal": 0.0},
+                sign="+",
+            ),
+        },
     )
+
+
+_COMPARED = (
+    *("judge_id", "question_id", "system", "other_system", "n_responses", "n_labelled"),
+    *("judge_only", "value", "low_all", "high_all", "is_safe", "labels_saved"),
+)
+"""What an asset's page has room for; the intervals are of all comparisons at once."""
+
+_MOST_DRAWN = 30
+
+
+def _figures_in_words(dev_kappa: str) -> str:
+    """Return figures by question as a table's cell has them."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in json.loads(dev_kappa).items())
 
 
 def _declared_judges(

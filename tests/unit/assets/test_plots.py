@@ -36,7 +36,12 @@ def test_a_map_is_drawn_as_steps_for_each_judge() -> None:
 
     assert len(found) == 2
     [path] = found[0].iter(f"{SVG}path")
-    assert path.attrib["d"].count("L") == 4
+    assert path.attrib["d"].count("L") == 5
+    corners = re.findall(r"([\d.]+) ([\d.]+)", path.attrib["d"])
+    dots = [(dot.attrib["cx"], dot.attrib["cy"]) for dot in found[0].iter(f"{SVG}circle")]
+    assert [corners[0], corners[-1]] == [dots[0], dots[2]]
+    assert corners[2][1] == dots[1][1]  # the second value is in the middle of its step
+    assert float(corners[2][0]) < float(dots[1][0]) < float(corners[3][0])
 
 
 def test_without_figures_there_are_words() -> None:
