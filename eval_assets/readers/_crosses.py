@@ -58,19 +58,15 @@ def crosses_read(table: Table) -> tuple[Table, Tops]:
 
 def _ticks_crossed(table: Table) -> Table:
     """Return the table with a cross for each ticked box, if every row has one in such columns."""
-    boxes = {
-        header: cells
-        for header in table.columns
-        if set(cells := [(c or "").strip().casefold() for c in table.text(header)])
-        <= {"", *_YES, *_NO}
-    }
-    rows = zip(*boxes.values(), strict=True)
-    if rater_header(table) is None or not _are_values(list(boxes)):
+    boxes = [header for header in table.columns if _words(table, header) <= {"", *_YES, *_NO}]
+    if rater_header(table) is None or not _are_values(boxes):
         return table
-    if not all(sum(cell in _YES for cell in row) == 1 for row in rows):
+    ticked = {header: [_plain(cell) in _YES for cell in table.text(header)] for header in boxes}
+    if not all(sum(row) == 1 for row in zip(*ticked.values(), strict=True)):
         return table
     crossed: dict[str, list[object]] = {
-        header: ["x" if cell in _YES else "" for cell in cells] for header, cells in boxes.items()
+        header: ["x" if is_ticked else "" for is_ticked in cells]
+        for header, cells in ticked.items()
     }
     return replace(table, columns={**table.columns, **crossed})
 
@@ -120,11 +116,18 @@ def _is_one_a_row(table: Table, headers: Sequence[str]) -> bool:
 
 def _holds_crosses(table: Table, header: str, *, empty: bool) -> bool:
     """Return whether a column holds crosses and nothing else; `empty`: or nothing at all."""
-    cells = [(cell or "").strip().casefold() for cell in table.text(header)]
-    if not all(cell in _NO_CROSS or cell in _CROSSES for cell in cells):
-        return False
-    return empty or any(cell in _CROSSES for cell in cells)
+    words = _words(table, header)
+    return words <= _CROSSES | _NO_CROSS and (empty or bool(words & _CROSSES))
 
 
 def _is_cross(cell: str | None) -> bool:
-    return (cell or "").strip().casefold() in _CROSSES
+    return _plain(cell) in _CROSSES
+
+
+def _words(table: Table, header: str) -> set[str]:
+    """Return what the cells of a column say, each once."""
+    return {_plain(cell) for cell in set(table.text(header))}
+
+
+def _plain(cell: str | None) -> str:
+    return (cell or "").strip().casefold()

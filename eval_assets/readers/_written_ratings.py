@@ -40,9 +40,10 @@ def in_numbers(table: Table) -> tuple[Table, Tops]:
     columns, examples = dict(table.columns), dict[str, tuple[str, _Written]]()
     for header in table.columns:
         cells = table.stripped(header)
-        if len(others) >= _FEWEST_RATERS and any(map(_OUT_OF.fullmatch, filter(None, cells))):
+        known = {cell: _written(cell) for cell in set(cells) if cell and not is_absent(cell)}
+        if len(others) >= _FEWEST_RATERS and any(map(_OUT_OF.fullmatch, known)):
             continue
-        found = [None if cell is None or is_absent(cell) else _written(cell) for cell in cells]
+        found = [known.get(cell or "") for cell in cells]
         if header != item_header(table) and (example := _example(cells, found)):
             examples[header] = example
             columns[header] = [

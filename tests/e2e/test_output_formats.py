@@ -1,6 +1,7 @@
 """Verdicts and figures for programs: JSON, Markdown and JUnit, with the same exit codes."""
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -84,3 +85,26 @@ def test_the_agreement_of_raters_is_printed_as_one_object(closed_folder: Evaluat
     assert result["ready_to_proceed"] is False
     assert set(result["per_metric_scores"]) == {"clarity", "depth"}
     assert result["num_raters"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["opentelemetry", "every-eval-ever"])
+def test_ratings_that_were_exported_and_imported_have_the_figures_they_had(
+    open_folder: Evaluated, tmp_path: Path, form: str
+) -> None:
+    name = "events.jsonl" if form == "opentelemetry" else "records"
+    exported, back = tmp_path / name, Evaluated(tmp_path / "back")
+    assert open_folder.run("export", form, "--output", str(exported)).returncode == 0
+    assert open_folder.run("import", str(exported), "--data", str(back.path)).returncode == 0
+    assert back.materialize().success
+
+    for figures in (
+        "SELECT question_id, a_hh, alpha, alpha_low, n_groups FROM human_agreement ORDER BY ALL",
+        """SELECT question_id, alpha, alpha_low, n_units FROM judge_agreement
+           WHERE scope <> 'response' ORDER BY ALL""",
+        "SELECT judge_id, question_id, a_ha, alpha, bias FROM judge_human_agreement ORDER BY ALL",
+    ):
+        assert back.rows(figures) == [
+            tuple(pytest.approx(v) if isinstance(v, float) else v for v in row)
+            for row in open_folder.rows(figures)
+        ]

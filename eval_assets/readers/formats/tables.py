@@ -52,6 +52,9 @@ def read_table(path: Path, *, folder: Path) -> Table:
         case ".xlsx" | ".xls" | ".ods":
             return read_spreadsheet(path, file=file)
         case suffix:
+            if path.is_dir():
+                problem = InputProblem(file, None, None, "this is a folder", "Name a file in it")
+                raise InputError(problem)
             what = f'"{suffix}" is not a known format' if suffix else "the file name has no ending"
             remedy = f"Use one of {', '.join(FORMATS)}, or move the file elsewhere"
             raise InputError(InputProblem(file, None, None, what, remedy))

@@ -387,3 +387,11 @@ def test_crosses_of_raters_or_questions_are_yes_and_no(
     found = {(item, rater, value) for item, _, rater, value in ratings(labels)}
     assert expected <= found
     assert {question.scale for question in evaluation.rubric} == {BINARY}
+
+
+def test_a_folder_is_not_a_file(tmp_path: Path, reported: Reported) -> None:
+    (tmp_path / "ratings").mkdir()
+
+    assert reported(lambda: read_ratings_file(tmp_path / "ratings", scale=None, level=None)) == [
+        "ratings: this is a folder. Name a file in it."
+    ]
