@@ -222,7 +222,7 @@ def test_the_layers_named_here_are_those_that_exist() -> None:
     """Keeps the other tests from passing because they look at nothing."""
     assert {layer_of(path) for path in modules()} == set(LIBRARIES) == {*BELOW, *JOINING}
     store = set(imported(PACKAGE / "store" / "gates.py"))
-    assert {"duckdb", "eval_assets.gates", "eval_assets.store.ratings"} <= store
+    assert {"duckdb", "eval_assets.gates", "eval_assets.store.data_versions"} <= store
     assert set(LIBRARIES) >= FLAT
 
 

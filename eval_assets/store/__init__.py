@@ -7,6 +7,7 @@ from eval_assets.store.connection import (
     set_aside,
     transaction,
 )
+from eval_assets.store.data_versions import data_version
 from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
 from eval_assets.store.every_rating import all_ratings, grouped_responses, measured_at
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
@@ -54,7 +55,6 @@ from eval_assets.store.prompted import (
     words_on,
 )
 from eval_assets.store.ratings import (
-    data_version,
     human_ratings,
     judge_ratings,
     reference_ratings,

@@ -10,8 +10,8 @@ from eval_assets import agreement
 from eval_assets.agreement import RaterKind, measures_version
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
+from eval_assets.store.data_versions import data_version
 from eval_assets.store.inputs import changed_tables
-from eval_assets.store.ratings import data_version
 from eval_assets.store.tables import read_table, replace_rows
 
 

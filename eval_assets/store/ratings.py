@@ -1,18 +1,14 @@
-"""Ratings as arrays, and the version of the data."""
-
-from typing import Literal
+"""All ratings of people or judges, as agreement is measured on them."""
 
 import duckdb
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from eval_assets.agreement import (
     Coded,
     HumanRatings,
     JudgeRatings,
     LongRatings,
-    RaterKind,
     measures_version,
 )
 from eval_assets.evaluation import Evaluation
@@ -20,66 +16,15 @@ from eval_assets.raters import judge_set_fingerprint
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from eval_assets.stats import RatingPatterns
+from eval_assets.store._long_ratings import RatingSource, group_codes, long_ratings
 from eval_assets.store.connection import StoreError
+from eval_assets.store.data_versions import data_version
 from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.summaries import count_disagreements
-from eval_assets.store.tables import content_fingerprint
 
 _BITS = 4
 _MOST_RATINGS = 2**_BITS - 1
 _MOST_VALUES = 62 // _BITS
-
-_UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,
-                           human_labels.value
-                    FROM human_labels ANTI JOIN ({settled}) USING (response_id, question_id)"""
-_CONSENSUS_SQL = """SELECT response_id, question_id, 'consensus' AS rater_id, value
-                    FROM adjudicated_labels WHERE NOT excluded"""
-
-_RatingSource = Literal[
-    "human",
-    "judge",
-    "unmapped_judge",
-    "compared_judge",
-    "conversation_judge",
-    "reference",
-    "reference_with_excluded",
-    "conversation_reference",
-]
-_OF_RESPONSES_SQL = """SELECT response_id, question_id, judge_id AS rater_id, score AS value
-                       FROM judge_scores WHERE status = 'ok'"""
-_OF_CONVERSATIONS_SQL = """SELECT conversation_id AS response_id, question_id, judge_id AS rater_id,
-                                  score AS value
-                           FROM conversation_scores"""
-_REFERENCE_SQL = (
-    _UNSETTLED_SQL.format(settled="FROM adjudicated_labels") + f" UNION ALL {_CONSENSUS_SQL}"
-)
-
-_RATINGS_SQL: dict[_RatingSource, str] = {
-    "human": "SELECT response_id, question_id, rater_id, value FROM human_labels",
-    "judge": _OF_RESPONSES_SQL,
-    "unmapped_judge": """SELECT response_id, question_id, judge_id AS rater_id, raw_score AS value
-                         FROM judge_scores WHERE status = 'ok'""",
-    # One judge who scores conversations takes the others there, each with its mean over the turns.
-    "compared_judge": f"""
-        WITH question AS (SELECT DISTINCT question_id FROM conversation_scores)
-        FROM ({_OF_RESPONSES_SQL}) ANTI JOIN question USING (question_id)
-        UNION ALL
-        SELECT conversation_id, question_id, rater_id, avg(value)
-        FROM ({_OF_RESPONSES_SQL})
-        JOIN conversations USING (response_id) SEMI JOIN question USING (question_id)
-        GROUP BY ALL
-        UNION ALL {_OF_CONVERSATIONS_SQL}""",  # noqa: S608 - constants of ours
-    "conversation_judge": _OF_CONVERSATIONS_SQL,
-    "reference": _REFERENCE_SQL,
-    "conversation_reference": f"""
-        SELECT conversation_id AS response_id, question_id, 'people' AS rater_id,
-               avg(value) AS value
-        FROM ({_REFERENCE_SQL}) JOIN conversations USING (response_id) GROUP BY ALL""",  # noqa: S608 - constants of ours
-    "reference_with_excluded": _UNSETTLED_SQL.format(
-        settled="FROM adjudicated_labels WHERE NOT excluded"
-    )
-    + f" UNION ALL {_CONSENSUS_SQL}",
-}
 
 
 def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> HumanRatings:
@@ -203,77 +148,6 @@ def rating_patterns(
     )
 
 
-def long_ratings(
-    connection: duckdb.DuckDBPyConnection,
-    kind: _RatingSource,
-    question_id: str,
-    *,
-    group: NDArray[np.int64],
-) -> LongRatings:
-    """Return the ratings of one question by all raters of one kind.
-
-    Args:
-        connection: The database.
-        kind: Whose ratings.
-        question_id: The question.
-        group: Response group of each stored response, as `group_codes` returns them.
-    """
-    return ratings_from(connection, _RATINGS_SQL[kind], question_id, group=group)
-
-
-def ratings_from(
-    connection: duckdb.DuckDBPyConnection,
-    source: str,
-    question_id: str,
-    *,
-    group: NDArray[np.int64],
-) -> LongRatings:
-    """Return the ratings of one question that a query gives: response, question, rater, value."""
-    raters = connection.execute(
-        f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
-    ).fetchall()
-    found = connection.execute(
-        f"""
-        WITH unit AS (
-            SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
-        ), rating AS MATERIALIZED (
-            {source}
-        ), rater AS (
-            SELECT rater_id, row_number() OVER (ORDER BY rater_id) - 1 AS i
-            FROM (SELECT DISTINCT rater_id FROM rating)
-        )
-        SELECT unit.i AS unit, rater.i AS rater, value
-        FROM rating
-        JOIN unit USING (response_id) JOIN rater USING (rater_id)
-        WHERE question_id = ? ORDER BY unit, rater
-        """,  # noqa: S608 - constants of ours
-        [question_id],
-    ).fetchnumpy()
-    return LongRatings(
-        unit=np.asarray(found["unit"], dtype=np.int64),
-        rater=np.asarray(found["rater"], dtype=np.int64),
-        value=np.asarray(found["value"], dtype=np.float64),
-        rater_ids=tuple(str(rater) for (rater,) in raters),
-        group=group,
-    )
-
-
-def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
-    """Return the response group of each unit index, numbered from 0."""
-    found = connection.execute(
-        """
-        WITH grouped AS MATERIALIZED (
-            FROM response_groups
-        ), coded AS (
-            SELECT group_id, row_number() OVER (ORDER BY group_id) - 1 AS code
-            FROM (SELECT DISTINCT group_id FROM grouped)
-        )
-        SELECT code FROM grouped JOIN coded USING (group_id) ORDER BY response_id
-        """
-    ).fetchnumpy()
-    return np.asarray(found["code"], dtype=np.int64)
-
-
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return id, prompt and group of each unit index; prompts and groups are numbered from 0."""
     return connection.execute(
@@ -331,85 +205,8 @@ def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return {question_id: int(n) for question_id, n in found}
 
 
-def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
-    """Return a fingerprint of the stored ratings of one kind, with their scales.
-
-    It does not depend on the order of rows, and covers everything that decides agreement: each
-    unit, rater and value, which of the rated responses are in one group, each question's scale and
-    level, and the judges' fingerprints. Of humans it covers how disagreements were settled too:
-    judges are compared with that.
-    """
-    # Every gate asks for it, and it takes seconds of millions of ratings. That nothing changed is
-    # seen in a tenth of the time, by hashes that hold for one version of DuckDB only.
-    deciding = {**_DECIDING[kind], **_DECIDING_OF_ALL}
-    now = kind, *(content_fingerprint(connection, *each) for each in deciding.items())
-    if now not in _known_versions:
-        _known_versions[now] = _data_version(connection, kind)
-    return _known_versions[now]
-
-
-_known_versions: dict[tuple[str, ...], str] = {}
-
-_DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
-    "human": {
-        "human_labels": ("response_id", "question_id", "rater_id", "value"),
-        "adjudicated_labels": ("response_id", "question_id", "value", "excluded"),
-    },
-    "judge": {
-        "judge_scores": ("response_id", "question_id", "judge_id", "score", "raw_score", "status"),
-        "judges": ("judge_id", "fingerprint"),
-    },
-}
-_DECIDING_OF_ALL = {
-    "responses": (
-        *("response_id", "prompt_text", "model_name", "group_id", "indicator_id", "convo_id"),
-        *("turn_index", "seed", "attributes"),
-    ),
-    "rubric_questions": ("question_id", "scale_min", "scale_max", "scale_values", "level"),
-}
-"""Columns that data versions depend on, by table."""
-
-
-def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
-    """Compute a data version; see `data_version`."""
-    ratings = _RATINGS_SQL[kind]
-    ratings += f" UNION ALL {_OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
-    settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
-    settled += "" if kind == "human" else " WHERE false"
-    judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
-    found = connection.execute(
-        f"""
-        WITH ratings AS (
-            {ratings}
-        ), grouped AS (
-            SELECT response_id, min(response_id) OVER same AS first_of_group
-            FROM response_groups SEMI JOIN ratings USING (response_id)
-            WINDOW same AS (PARTITION BY group_id)
-            QUALIFY count(*) OVER same > 1
-        ), parts AS (
-            FROM (FROM ratings AS r SELECT md5_number(r::VARCHAR) AS h)
-            UNION ALL
-            FROM (FROM grouped AS g SELECT md5_number(g::VARCHAR) AS h)
-            UNION ALL
-            FROM (
-                FROM (
-                    SELECT question_id, scale_min, scale_max, scale_values, level
-                    FROM rubric_questions
-                ) AS q SELECT md5_number(q::VARCHAR) AS h
-            )
-            UNION ALL
-            FROM (FROM ({judges}) AS j SELECT md5_number(j::VARCHAR) AS h)
-            UNION ALL
-            FROM (FROM ({settled}) AS s SELECT md5_number(s::VARCHAR) AS h)
-        )
-        SELECT md5(concat_ws(' ', count(*), bit_xor(h))) FROM parts
-        """  # noqa: S608 - constants of ours
-    ).fetchall()
-    return str(found[0][0])[:16]
-
-
 def _of_people(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, source: _RatingSource
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, source: RatingSource
 ) -> dict[str, LongRatings]:
     """Return ratings by question; raise StoreError if one is off the scale declared now."""
     group = group_codes(connection)

@@ -4,7 +4,7 @@ import duckdb
 
 from eval_assets.agreement import LongRatings
 from eval_assets.evaluation import Evaluation
-from eval_assets.store.ratings import group_codes, ratings_from
+from eval_assets.store._long_ratings import group_codes, ratings_from
 
 _OF_ROUND_SQL = """
     SELECT response_id, question_id, rater_id, value FROM human_labels WHERE round = {round:d}

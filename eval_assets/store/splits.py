@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eval_assets.agreement import LongRatings
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
-from eval_assets.store.ratings import group_codes, long_ratings
+from eval_assets.store._long_ratings import group_codes, long_ratings
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of

@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from eval_assets.columns import LABEL_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
+from eval_assets.store._long_ratings import group_codes, long_ratings
 from eval_assets.store.connection import connect
+from eval_assets.store.data_versions import data_version
 from eval_assets.store.inputs import write_labels, write_rubric
-from eval_assets.store.ratings import data_version, group_codes, long_ratings, rating_patterns
+from eval_assets.store.ratings import rating_patterns
 from eval_assets.store.tables import replace_rows
 from tests.counting import counted
 

@@ -7,6 +7,7 @@ import pytest
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.labelling import HISTORY_COLUMNS
+from eval_assets.store.data_versions import data_version
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (
     stored_labels,
@@ -15,7 +16,6 @@ from eval_assets.store.labelling import (
     write_label_history,
 )
 from eval_assets.store.ratings import (
-    data_version,
     human_ratings,
     reference_ratings,
     reference_ratings_with_excluded,

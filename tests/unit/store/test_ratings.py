@@ -17,13 +17,12 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.raters import Judge
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import agreement_profile, judge_human_profile
+from eval_assets.store._long_ratings import group_codes, long_ratings
+from eval_assets.store.data_versions import data_version
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import (
-    data_version,
-    group_codes,
     human_ratings,
     judge_ratings,
-    long_ratings,
     rating_patterns,
     reference_ratings,
     responses_in_order,

@@ -1,0 +1,132 @@
+"""Ratings of one question as arrays, whoever gave them."""
+
+from typing import Literal
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_assets.agreement import LongRatings
+
+_UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,
+                           human_labels.value
+                    FROM human_labels ANTI JOIN ({settled}) USING (response_id, question_id)"""
+_CONSENSUS_SQL = """SELECT response_id, question_id, 'consensus' AS rater_id, value
+                    FROM adjudicated_labels WHERE NOT excluded"""
+
+RatingSource = Literal[
+    "human",
+    "judge",
+    "unmapped_judge",
+    "compared_judge",
+    "conversation_judge",
+    "reference",
+    "reference_with_excluded",
+    "conversation_reference",
+]
+_OF_RESPONSES_SQL = """SELECT response_id, question_id, judge_id AS rater_id, score AS value
+                       FROM judge_scores WHERE status = 'ok'"""
+OF_CONVERSATIONS_SQL = """SELECT conversation_id AS response_id, question_id, judge_id AS rater_id,
+                                  score AS value
+                           FROM conversation_scores"""
+_REFERENCE_SQL = (
+    _UNSETTLED_SQL.format(settled="FROM adjudicated_labels") + f" UNION ALL {_CONSENSUS_SQL}"
+)
+
+RATINGS_SQL: dict[RatingSource, str] = {
+    "human": "SELECT response_id, question_id, rater_id, value FROM human_labels",
+    "judge": _OF_RESPONSES_SQL,
+    "unmapped_judge": """SELECT response_id, question_id, judge_id AS rater_id, raw_score AS value
+                         FROM judge_scores WHERE status = 'ok'""",
+    # One judge who scores conversations takes the others there, each with its mean over the turns.
+    "compared_judge": f"""
+        WITH question AS (SELECT DISTINCT question_id FROM conversation_scores)
+        FROM ({_OF_RESPONSES_SQL}) ANTI JOIN question USING (question_id)
+        UNION ALL
+        SELECT conversation_id, question_id, rater_id, avg(value)
+        FROM ({_OF_RESPONSES_SQL})
+        JOIN conversations USING (response_id) SEMI JOIN question USING (question_id)
+        GROUP BY ALL
+        UNION ALL {OF_CONVERSATIONS_SQL}""",  # noqa: S608 - constants of ours
+    "conversation_judge": OF_CONVERSATIONS_SQL,
+    "reference": _REFERENCE_SQL,
+    "conversation_reference": f"""
+        SELECT conversation_id AS response_id, question_id, 'people' AS rater_id,
+               avg(value) AS value
+        FROM ({_REFERENCE_SQL}) JOIN conversations USING (response_id) GROUP BY ALL""",  # noqa: S608 - constants of ours
+    "reference_with_excluded": _UNSETTLED_SQL.format(
+        settled="FROM adjudicated_labels WHERE NOT excluded"
+    )
+    + f" UNION ALL {_CONSENSUS_SQL}",
+}
+
+
+def long_ratings(
+    connection: duckdb.DuckDBPyConnection,
+    kind: RatingSource,
+    question_id: str,
+    *,
+    group: NDArray[np.int64],
+) -> LongRatings:
+    """Return the ratings of one question by all raters of one kind.
+
+    Args:
+        connection: The database.
+        kind: Whose ratings.
+        question_id: The question.
+        group: Response group of each stored response, as `group_codes` returns them.
+    """
+    return ratings_from(connection, RATINGS_SQL[kind], question_id, group=group)
+
+
+def ratings_from(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    question_id: str,
+    *,
+    group: NDArray[np.int64],
+) -> LongRatings:
+    """Return the ratings of one question that a query gives: response, question, rater, value."""
+    raters = connection.execute(
+        f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
+    ).fetchall()
+    found = connection.execute(
+        f"""
+        WITH unit AS (
+            SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
+        ), rating AS MATERIALIZED (
+            {source}
+        ), rater AS (
+            SELECT rater_id, row_number() OVER (ORDER BY rater_id) - 1 AS i
+            FROM (SELECT DISTINCT rater_id FROM rating)
+        )
+        SELECT unit.i AS unit, rater.i AS rater, value
+        FROM rating
+        JOIN unit USING (response_id) JOIN rater USING (rater_id)
+        WHERE question_id = ? ORDER BY unit, rater
+        """,  # noqa: S608 - constants of ours
+        [question_id],
+    ).fetchnumpy()
+    return LongRatings(
+        unit=np.asarray(found["unit"], dtype=np.int64),
+        rater=np.asarray(found["rater"], dtype=np.int64),
+        value=np.asarray(found["value"], dtype=np.float64),
+        rater_ids=tuple(str(rater) for (rater,) in raters),
+        group=group,
+    )
+
+
+def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
+    """Return the response group of each unit index, numbered from 0."""
+    found = connection.execute(
+        """
+        WITH grouped AS MATERIALIZED (
+            FROM response_groups
+        ), coded AS (
+            SELECT group_id, row_number() OVER (ORDER BY group_id) - 1 AS code
+            FROM (SELECT DISTINCT group_id FROM grouped)
+        )
+        SELECT code FROM grouped JOIN coded USING (group_id) ORDER BY response_id
+        """
+    ).fetchnumpy()
+    return np.asarray(found["code"], dtype=np.int64)

@@ -1,0 +1,84 @@
+"""The version of the ratings: what verdicts were measured on, and whether that still holds."""
+
+import duckdb
+
+from eval_assets.agreement import RaterKind
+from eval_assets.store._long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
+from eval_assets.store.tables import content_fingerprint
+
+
+def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
+    """Return a fingerprint of the stored ratings of one kind, with their scales.
+
+    It does not depend on the order of rows, and covers everything that decides agreement: each
+    unit, rater and value, which of the rated responses are in one group, each question's scale and
+    level, and the judges' fingerprints. Of humans it covers how disagreements were settled too:
+    judges are compared with that.
+    """
+    # Every gate asks for it, and it takes seconds of millions of ratings. That nothing changed is
+    # seen in a tenth of the time, by hashes that hold for one version of DuckDB only.
+    deciding = {**_DECIDING[kind], **_DECIDING_OF_ALL}
+    now = kind, *(content_fingerprint(connection, *each) for each in deciding.items())
+    if now not in _known_versions:
+        _known_versions[now] = _data_version(connection, kind)
+    return _known_versions[now]
+
+
+_known_versions: dict[tuple[str, ...], str] = {}
+
+_DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
+    "human": {
+        "human_labels": ("response_id", "question_id", "rater_id", "value"),
+        "adjudicated_labels": ("response_id", "question_id", "value", "excluded"),
+    },
+    "judge": {
+        "judge_scores": ("response_id", "question_id", "judge_id", "score", "raw_score", "status"),
+        "judges": ("judge_id", "fingerprint"),
+    },
+}
+_DECIDING_OF_ALL = {
+    "responses": (
+        *("response_id", "prompt_text", "model_name", "group_id", "indicator_id", "convo_id"),
+        *("turn_index", "seed", "attributes"),
+    ),
+    "rubric_questions": ("question_id", "scale_min", "scale_max", "scale_values", "level"),
+}
+"""Columns that data versions depend on, by table."""
+
+
+def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
+    """Compute a data version; see `data_version`."""
+    ratings = RATINGS_SQL[kind]
+    ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
+    settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
+    settled += "" if kind == "human" else " WHERE false"
+    judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
+    found = connection.execute(
+        f"""
+        WITH ratings AS (
+            {ratings}
+        ), grouped AS (
+            SELECT response_id, min(response_id) OVER same AS first_of_group
+            FROM response_groups SEMI JOIN ratings USING (response_id)
+            WINDOW same AS (PARTITION BY group_id)
+            QUALIFY count(*) OVER same > 1
+        ), parts AS (
+            FROM (FROM ratings AS r SELECT md5_number(r::VARCHAR) AS h)
+            UNION ALL
+            FROM (FROM grouped AS g SELECT md5_number(g::VARCHAR) AS h)
+            UNION ALL
+            FROM (
+                FROM (
+                    SELECT question_id, scale_min, scale_max, scale_values, level
+                    FROM rubric_questions
+                ) AS q SELECT md5_number(q::VARCHAR) AS h
+            )
+            UNION ALL
+            FROM (FROM ({judges}) AS j SELECT md5_number(j::VARCHAR) AS h)
+            UNION ALL
+            FROM (FROM ({settled}) AS s SELECT md5_number(s::VARCHAR) AS h)
+        )
+        SELECT md5(concat_ws(' ', count(*), bit_xor(h))) FROM parts
+        """  # noqa: S608 - constants of ours
+    ).fetchall()
+    return str(found[0][0])[:16]
