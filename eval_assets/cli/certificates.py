@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import duckdb
 import pandas as pd
 from click.core import ParameterSource
 
@@ -58,8 +59,9 @@ def certificates(
     evaluation = read_evaluation(data)
     with connect(database_of(data, database), folder=data) as connection:
         rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
+        rates_as = _versions_in_use(connection)
     if require is not None:
-        return _required(rows, require, evaluation)
+        return _required(rows, require, evaluation, rates_as)
     if as_json:
         click.echo(json.dumps(_as_json(rows), indent=2, ensure_ascii=False))
     elif rows.empty:
@@ -93,7 +95,20 @@ def verify(context: click.Context, file: Path, data: Path, database: Path | None
     return NOT_FIT if found else DONE
 
 
-def _required(rows: pd.DataFrame, require: str, evaluation: Evaluation) -> int:
+def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the version that each judge rates as: the declared one unless another is pinned."""
+    versions = read_table(connection, "judge_versions", order_by="created_at")
+    declared = versions[versions["step"] == "declared"]
+    pinned = read_table(connection, "judges").dropna(subset="version")
+    return {
+        **dict(zip(declared["judge_id"], declared["version"], strict=True)),
+        **dict(zip(pinned["judge_id"], pinned["version"], strict=True)),
+    }
+
+
+def _required(
+    rows: pd.DataFrame, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]
+) -> int:
     """Print whether a judge may be used, and return the exit code."""
     judge_id, _, question = require.partition(":")
     known = [each.id for each in evaluation.rubric]
@@ -102,17 +117,22 @@ def _required(rows: pd.DataFrame, require: str, evaluation: Evaluation) -> int:
     if judge_id not in {*rows["judge_id"], *(judge.id for judge in evaluation.judges)}:
         raise click.UsageError(f"there is no judge {judge_id}")
     codes = [
-        _verdict(rows, judge_id, question_id) for question_id in ([question] if question else known)
+        _verdict(rows, judge_id, question_id, rates_as.get(judge_id))
+        for question_id in ([question] if question else known)
     ]
     return NOT_FIT if NOT_FIT in codes else max(codes)
 
 
-def _verdict(rows: pd.DataFrame, judge_id: str, question_id: str) -> int:
+def _verdict(rows: pd.DataFrame, judge_id: str, question_id: str, rates_as: str | None) -> int:
     """Print whether a judge may be used for one question, and return the exit code."""
     mine = rows[(rows["judge_id"] == judge_id) & (rows["question_id"] == question_id)]
     valid = mine[mine["stale_because"].isna()]
-    if (valid["fitness"] == "fit").any():
+    fit = valid.loc[valid["fitness"] == "fit", "version"].tolist()
+    if rates_as in fit:
         code, said = DONE, "fit"
+    elif fit:
+        code = DONE
+        said = f"fit as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
     elif (valid["fitness"] == "unfit").any():
         code, said = NOT_FIT, "unfit"
     else:

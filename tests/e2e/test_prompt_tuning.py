@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.fake_provider import Behaviour, Planted, running
 from tests.e2e.conftest import Evaluated
 
@@ -146,8 +148,19 @@ def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
     folder = made(tmp_path / "data", steps="prompt_candidates, calibration")
     certificates: list[dict[str, Any]] = []
 
+    def required() -> str:
+        """Return what is said if the judge is required to be fit."""
+        arguments = ["--require", "gpt", "--data", str(folder.path)]
+        found = CliRunner().invoke(certificates_command, arguments, standalone_mode=False)
+        assert found.return_value == 0
+        return found.stdout
+
     def follow() -> None:
         certificates.append(certificate_of(folder))
+        assert required() == (
+            "gpt on clarity: fit as version 1.1.0, while it rates as 1.0.0: "
+            "declare version: 1.1.0\n"
+        )
         path = folder.path / "evaluation.yaml"
         path.write_text(path.read_text().replace("{id: gpt,", "{id: gpt, version: current,"))
 
@@ -156,6 +169,7 @@ def test_a_judge_can_rate_with_the_prompt_that_was_certified_last(
     # All answers are rated, so that they were scored with this prompt before its test.
     assert (first > 0, second) == (True, 0)
     assert folder.rows("SELECT version FROM judges") == [("1.1.0",)]
+    assert required() == "gpt on clarity: fit\n"
     differing = """
         SELECT count(*) FROM judge_scores JOIN tuned_judge_scores AS tuned
         USING (judge_id, question_id, response_id)

@@ -54,14 +54,18 @@ def section(data: ReportData) -> Section | None:
     valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
     held = [certificate for certificate in valid if certificate]
     shown = {text(row, "judge_id") for row in data.rows("judge_human_agreement")}
+    priced = ["Per 1,000 scores#"] if any(each.get("cost_per_1000_usd") for each in held) else []
     table = Table(
         "Judges on their sealed tests",
         (
             *columns("Judge", "Question", "May stand in", "Better than before"),
             Column("Judge minus people", axis=_AXIS),
-            *columns("Gain#", "Groups#", "Readings#", "Per 1,000 scores#"),
+            *columns("Gain#", "Groups#", "Readings#", *priced),
         ),
-        tuple(TableRow(_cells(row, is_shown=text(row, "judge_id") in shown)) for row in rows),
+        tuple(
+            TableRow(_cells(row, is_shown=text(row, "judge_id") in shown, is_priced=bool(priced)))
+            for row in rows
+        ),
     )
     why = Bullets(cells(*map(_note, rows)), heading="Why")
     blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), table, why]
@@ -73,7 +77,7 @@ def section(data: ReportData) -> Section | None:
     return Section("certificates", title, "Certificates", (Card("", tuple(blocks)),))
 
 
-def _cells(row: Record, *, is_shown: bool) -> tuple[Cell, ...]:
+def _cells(row: Record, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
     certificate = _certificate(row)
     claims = certificate.get("claims", {})
     judge_id, question_id = text(row, "judge_id"), text(row, "question_id")
@@ -93,7 +97,7 @@ def _cells(row: Record, *, is_shown: bool) -> tuple[Cell, ...]:
         _gain(claims.get("improvement", {}), improvement),
         f"{count(row, 'n_groups'):,}",
         f"{count(row, 'n_readings'):,}",
-        UNDEFINED if cost is None else f"{cost:,.4f}",
+        *([UNDEFINED if cost is None else f"{cost:,.4f}"] if is_priced else []),
     )
 
 

@@ -92,3 +92,13 @@ def test_a_stale_certificate_is_not_recommended() -> None:
 
 def test_before_any_test_there_is_no_section() -> None:
     assert certified.section(Case().data()) is None
+
+
+def test_costs_are_shown_only_if_some_judge_has_any() -> None:
+    free = {**CERTIFICATE, "cost_per_1000_usd": None}
+
+    assert "Per 1,000 scores" in table(section_of(ROW), LABEL)[0]
+    assert (
+        "Per 1,000 scores"
+        not in table(section_of({**ROW, "certificate": json.dumps(free)}), LABEL)[0]
+    )
