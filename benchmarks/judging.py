@@ -1,6 +1,7 @@
 """Judging, whole, beside the vendor's bare client against the same server in the same run."""
 
 import asyncio
+import math
 import multiprocessing
 import socket
 import subprocess
@@ -40,6 +41,9 @@ from tests.postgres import postgres_programs, running_postgres
 N_CALLS = 5_000
 N_SHARED_CALLS = 2_000
 N_IN_FLIGHT = 200
+N_SLOW_CALLS = 1_500
+"""Calls of each process where every reply takes a second."""
+N_SLOW_IN_FLIGHT = 50
 QUESTION = RubricQuestion("usefulness", "How useful?", Scale.from_steps(low=0, high=4), "ordinal")
 TEMPLATE = PromptTemplate.load(None)
 
@@ -62,7 +66,9 @@ def table() -> str:
         documents = _five_documents(environ)
     with serving(latency_seconds=0.1) as environ:
         shared = list(_shared_ledgers(environ))
-    return markdown([*_throughput(_best(bare), _best(whole)), *shared, documents])
+    with serving(latency_seconds=1.0) as environ:
+        slow = list(_latency_bound(environ))
+    return markdown([*_throughput(_best(bare), _best(whole)), *shared, *slow, documents])
 
 
 def _best(costs: tuple[Cost, ...]) -> Cost:
@@ -94,14 +100,15 @@ def _throughput(bare: Cost, whole: Cost) -> list[Row]:
 
 def _shared_ledgers(environ: dict[str, str]) -> Iterator[Row]:
     """Several processes on one ledger, beside as many that use the bare client."""
-    bare = {n: _in_processes(n, environ, folder=None, given=None) for n in (1, 2, 4)}
+    bare = {n: _in_processes(n, partial(_part, n, environ, None, None)) for n in (1, 2, 4)}
     programs = postgres_programs()
     with running_postgres(programs) if programs else nullcontext() as server:
         for place in ("SQLite", "PostgreSQL") if server else ("SQLite",):
             for n, bare_seconds in bare.items():
                 given = server.new_database() if server and place == "PostgreSQL" else None
                 with tempfile.TemporaryDirectory() as name:
-                    seconds = _in_processes(n, environ, folder=Path(name), given=given)
+                    part = partial(_part, n, environ, Path(name), given)
+                    seconds = _in_processes(n, part)
                 share = bare_seconds / seconds
                 yield Row(
                     work=f"{n} {'process' if n == 1 else 'processes'} on one ledger ({place}), "
@@ -114,20 +121,38 @@ def _shared_ledgers(environ: dict[str, str]) -> Iterator[Row]:
                 )
 
 
-def _in_processes(
-    n_processes: int, environ: dict[str, str], *, folder: Path | None, given: str | None
-) -> float:
-    """Return the seconds from the first start to the last end; without a folder, of the client."""
+def _latency_bound(environ: dict[str, str]) -> Iterator[Row]:
+    """Processes that wait for replies of one second: as many as do not wait for one another."""
+    programs = postgres_programs()
+    with running_postgres(programs) if programs else nullcontext() as server:
+        for place in ("SQLite", "PostgreSQL") if server else ("SQLite",):
+            alone = math.nan
+            for n in (1, 2, 4):
+                given = server.new_database() if server and place == "PostgreSQL" else None
+                with tempfile.TemporaryDirectory() as name:
+                    part = partial(_slow_part, environ, Path(name), given)
+                    a_second = n * N_SLOW_CALLS / _in_processes(n, part)
+                alone = a_second if n == 1 else alone
+                times = a_second / alone
+                yield Row(
+                    work=f"{n} {'process' if n == 1 else 'processes'} on one ledger ({place}), "
+                    f"replies after 1.0 s, {N_SLOW_IN_FLIGHT} in flight each",
+                    ours=f"{a_second:.0f} a second",
+                    peer=f"at most {n * N_SLOW_IN_FLIGHT} a second",
+                    ratio=f"{times:.2f} x one process",
+                    target=f"at least {0.9 * n:.1f} x" if n > 1 else "",
+                    met=n == 1 or times >= 0.9 * n,
+                )
+
+
+def _in_processes(n_processes: int, part: Callable[[int], tuple[float, float]]) -> float:
+    """Return the seconds from the first start to the last end of parts by number."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(n_processes)
     with ProcessPoolExecutor(
         n_processes, mp_context=context, initializer=_meet_at, initargs=(barrier,)
     ) as pool:
-        work = [
-            pool.submit(_part, number, n_processes, environ, folder, given)
-            for number in range(n_processes)
-        ]
-        times = [each.result() for each in work]
+        times = list(pool.map(part, range(n_processes)))
     return max(end for _, end in times) - min(start for start, _ in times)
 
 
@@ -140,16 +165,37 @@ def _meet_at(barrier: Any) -> None:  # noqa: ANN401 - a proxy of multiprocessing
 
 
 def _part(
-    number: int, n_processes: int, environ: dict[str, str], folder: Path | None, given: str | None
+    n_processes: int, environ: dict[str, str], folder: Path | None, given: str | None, number: int
 ) -> tuple[float, float]:
-    """Ask a part of the calls when all processes are ready; return start and end."""
-    judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
+    """Ask a part of the calls when all processes are ready, of the client without a folder."""
     units = _units(N_SHARED_CALLS // n_processes, named=f"part{number}x")
     if folder is None:
         _barriers[0].wait()
         started = time.monotonic()
         _bare(environ, units)
         return started, time.monotonic()
+    judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_IN_FLIGHT)
+    return _timed(units, judge, environ, folder, given, number)
+
+
+def _slow_part(
+    environ: dict[str, str], folder: Path, given: str | None, number: int
+) -> tuple[float, float]:
+    """Ask as much as every other process when all processes are ready."""
+    units = _units(N_SLOW_CALLS, named=f"part{number}x")
+    judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_SLOW_IN_FLIGHT)
+    return _timed(units, judge, environ, folder, given, number)
+
+
+def _timed(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is kept
+    units: list[Unit],
+    judge: Judge,
+    environ: dict[str, str],
+    folder: Path,
+    given: str | None,
+    number: int,
+) -> tuple[float, float]:
+    """Ask once all processes are ready; return start and end."""
     with _ledger(folder, given=given) as ledger:
         judges = _judges(environ, judge)
         _judge(_units(1, named=f"warm{number}x"), judges, ledger)

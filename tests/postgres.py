@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +18,47 @@ import psycopg
 _STARTING_SECONDS = 60
 
 
-@dataclass(frozen=True)
+@dataclass
 class Postgres:
-    """A running server."""
+    """A server on a folder of its own.
 
-    process: subprocess.Popen[bytes]
+    Args:
+        command: Its program with everything it is given.
+        folder: Where its data and its log are.
+        port: Port on loopback.
+        user: Who it runs as; None for whoever runs this.
+    """
+
+    command: Sequence[str]
+    folder: Path
     port: int
+    user: str | None
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        log = self.folder / "log"
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                self.command, user=self.user, cwd=self.folder, stdout=output, stderr=output
+            )
+        deadline = time.monotonic() + _STARTING_SECONDS
+        while not self.is_ready():
+            assert self._process.poll() is None, log.read_text(errors="replace")
+            assert time.monotonic() < deadline, log.read_text(errors="replace")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """Stop it without waiting for clients."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+
+    def kill(self) -> None:
+        """Kill it and everything that it started, as a machine does that loses its power."""
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        for pid in [self._process.pid, *map(int, children.read_text().split())]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
 
     def new_database(self) -> str:
         """Create a database and return its URL."""
@@ -74,32 +109,13 @@ def running_postgres(programs: Path) -> Iterator[Postgres]:
             capture_output=True,
         )
         port = _free_port()
-        log = folder / "log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [
-                    programs / "postgres",
-                    "-D",
-                    data,
-                    "-h",
-                    "127.0.0.1",
-                    "-p",
-                    f"{port}",
-                    "-k",
-                    folder,
-                ],
-                user=user,
-                cwd=folder,
-                stdout=output,
-                stderr=output,
-            )
-        server = Postgres(process, port)
+        command = [str(programs / "postgres"), "-D", str(data), "-h", "127.0.0.1", "-p", f"{port}"]
+        server = Postgres([*command, "-k", str(folder)], folder, port, user)
+        server.start()
         try:
-            _await(server, log)
             yield server
         finally:
-            process.send_signal(signal.SIGINT)  # ends without waiting for clients
-            process.wait()
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -125,12 +141,3 @@ def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
-
-
-def _await(server: Postgres, log: Path) -> None:
-    """Wait until the server takes connections."""
-    deadline = time.monotonic() + _STARTING_SECONDS
-    while not server.is_ready():
-        assert server.process.poll() is None, log.read_text(errors="replace")
-        assert time.monotonic() < deadline, log.read_text(errors="replace")
-        time.sleep(0.1)

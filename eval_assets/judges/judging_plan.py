@@ -177,8 +177,10 @@ class JudgingPlan:
         if allowance is None:
             reading = read_answer(BUDGET_USED_UP, rating.unit.question.scale)
         else:
-            reading = await self._reading(rating, allowance)
-            allowance.release()
+            try:
+                reading = await self._reading(rating, allowance)
+            finally:
+                allowance.release()
         self.keep(rating.unit, rating.replicate, reading)
         return reading.status == "ok"
 

@@ -198,8 +198,12 @@ class ModelClient(Generic[Declared]):
                 claimed = (request.key,)
             answer = BUDGET_USED_UP
             if await allowance.reserve(most_usd):
-                answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
-                self._budget.settle(most_usd, spent_usd=self._spent_usd(answer, most_usd))
+                spent_usd = most_usd  # also if the ledger fails: others wait for it to be settled
+                try:
+                    answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
+                    spent_usd = self._spent_usd(answer, most_usd)
+                finally:
+                    self._budget.settle(most_usd, spent_usd=spent_usd)
             if isinstance(answer, Reply):
                 return answer
             if answer is _OUTDATED:
@@ -231,6 +235,9 @@ class ModelClient(Generic[Declared]):
     ) -> Answer | Unsent:
         """Send a request once, when the limiter allows, and record what came of it."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
+        if self._writer.has_failed:
+            self._limiter.dropped()
+            self._writer.require_working()
         if self.stopped:
             self._limiter.dropped()
             return Unsent("api_error", self.stopped)

@@ -67,6 +67,11 @@ class LedgerWriter:
         with self._handing_over:
             self._refused.append(refused)
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the ledger has raised anything."""
+        return self._failure is not None
+
     def require_working(self) -> None:
         """Raise what the ledger raised, if it did: nothing is to be paid that cannot be kept."""
         if self._failure is not None:

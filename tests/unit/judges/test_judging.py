@@ -386,3 +386,20 @@ def test_a_ledger_that_cannot_be_written_ends_the_run_with_one_error(
     monkeypatch.setattr(ledger, "record", full)
     with pytest.raises(OSError, match="no space left"):
         judge_all(units(50))
+
+
+@pytest.mark.parametrize("what", ["record", "claim"])
+def test_a_ledger_that_fails_also_ends_a_run_whose_requests_wait_for_the_budget(
+    judge_all: JudgeAll,
+    ledger: MemoryLedger,
+    provider: RunningProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+) -> None:
+    def gone(_: list[object]) -> None:
+        raise OSError("the server is gone")
+
+    monkeypatch.setattr(ledger, what, gone)
+    with pytest.raises(OSError, match="the server is gone"):
+        judge_all(units(50), budget_usd=0.01)
+    assert provider.log.n_received < 50, "what cannot be kept is not asked for"
