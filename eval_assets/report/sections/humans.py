@@ -144,6 +144,12 @@ def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
         del statistics["adjacent_agreement"]
     main = _main_statistic(record, question, statistics)
     asked = (Text(question.question),) if question.question != question.id else ()
+    everything = Fold(
+        "All statistics",
+        (lines_table(statistics.values(), label=f"All statistics of {question.id}"),),
+        subject=f"of {question.id}",
+        is_open=len(data.evaluation.rubric) <= _MOST_OPEN,
+    )
     return Card(
         title=question.id,
         anchor=anchor("question", question.id),
@@ -160,26 +166,10 @@ def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
         blocks=(
             *asked,
             Text(f"{question.scale.described()} · {question.level}", is_small=True),
-            *_all_statistics(data, record, question, statistics),
+            *([everything] if count(record, "n_pairs") else []),
             Text(" · ".join(_evidence(record)), is_small=True),
             *bullets(_findings(data, question, "pattern"), "What stands out"),
             *bullets(_findings(data, question, "suggestion"), "What to do"),
-        ),
-    )
-
-
-def _all_statistics(
-    data: ReportData, record: Record, question: RubricQuestion, statistics: dict[str, Line]
-) -> tuple[Fold, ...]:
-    """Return a fold with all statistics; none if nothing was rated twice."""
-    if not count(record, "n_pairs"):
-        return ()
-    return (
-        Fold(
-            "All statistics",
-            (lines_table(statistics.values(), label=f"All statistics of {question.id}"),),
-            subject=f"of {question.id}",
-            is_open=len(data.evaluation.rubric) <= _MOST_OPEN,
         ),
     )
 
