@@ -149,6 +149,7 @@ CRITERIA = {"p1": ("cites", "warns", "compares"), "p2": ("greets", "asks", "answ
 N_OF_PROMPT = 4
 
 
+@pytest.mark.slow
 def test_criteria_that_belong_to_prompts_are_asked_of_their_responses_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
