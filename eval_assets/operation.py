@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 from zoneinfo import available_timezones
+
+from annotated_types import Ge, Le
 
 from eval_assets.declared import Count, Name, NotNegative, Positive
 from eval_assets.problems import Fault, raise_faults
@@ -58,7 +60,7 @@ class Judging:
             EVAL_EXECUTOR lets other processes or machines do.
     """
 
-    shards: Count = 1
+    shards: Annotated[int, Ge(1), Le(1000)] = 1
 
 
 @dataclass(frozen=True)

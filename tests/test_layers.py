@@ -59,6 +59,7 @@ LIBRARIES = {
     "starter": set[str](),
     "assets": {
         "dagster",
+        "celery",
         "dagster_celery",
         "dagster_graphql",
         "duckdb",

@@ -11,6 +11,7 @@ EXECUTORS = ("in_process", "multiprocess", "celery")
 DEFAULT_BROKER = "redis://127.0.0.1:6379/0"
 
 _SECONDS_TO_CONNECT = 5
+_SECONDS_TO_ANSWER = 2
 
 _SETTINGS = {
     # A step belongs to a worker until it has ended: if its process dies, another one takes it.
@@ -71,8 +72,17 @@ def require_broker() -> None:
         try:
             connection.ensure_connection(max_retries=1, timeout=_SECONDS_TO_CONNECT)
         except (OperationalError, OSError) as error:
-            what = f"EVAL_BROKER: {connection.as_uri()} does not answer ({error})"
+            what = f"EVAL_BROKER: {connection.as_uri()} does not answer ({str(error).rstrip('.')})"
             raise _unusable(what, "Start the broker, or unset EVAL_EXECUTOR") from error
+
+
+def has_workers() -> bool:
+    """Return whether a step that is handed over now finds a worker."""
+    if executor_name() != "celery":
+        return True
+    from celery import Celery  # type: ignore[import-untyped] # noqa: PLC0415 - of `scale`
+
+    return bool(Celery(broker=_broker()).control.ping(timeout=_SECONDS_TO_ANSWER))
 
 
 def _celery() -> dg.ExecutorDefinition:

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.assets.automation import names_before
-from eval_assets.assets.executors import executor_name, require_broker
+from eval_assets.assets.executors import executor_name, has_workers, require_broker
 from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
 from eval_assets.cli.results import gate_json
@@ -74,6 +74,10 @@ def materialize(
         The program's exit code.
     """
     require_broker()
+    if not has_workers():
+        click.echo("No Celery worker answers; the run waits until one is started.", err=True)
+    if executor_name() != "in_process":
+        folder = _absolute(folder)  # other processes have other working folders
     job = job_of(folder.data, folder.database, folder.prefix)
     try:
         selected = _selection(select, folder).resolve(job.asset_layer.asset_graph)
@@ -119,6 +123,12 @@ def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
         # Of a parameter that only Dagster itself passes, when it copies a sensor.
         warnings.filterwarnings("ignore", "Parameter `owners`", dg.BetaWarning)
         return definitions_of(root).resolve_job_def(names_before(name, root) + "evaluate")
+
+
+def _absolute(folder: EvaluationFolder) -> EvaluationFolder:
+    """Return the folder with paths that mean the same in every process."""
+    database = str(Path(folder.database).resolve()) if folder.database else ""
+    return EvaluationFolder(data=str(folder.root.resolve()), database=database, name=folder.name)
 
 
 @contextmanager
