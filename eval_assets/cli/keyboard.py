@@ -15,6 +15,7 @@ END = "end"
 
 _ARROWS = {b"[D": "left", b"OD": "left", b"[C": "right", b"OC": "right"}
 _ESCAPE_SECONDS = 0.05
+_LONGEST_WAIT_SECONDS = 0.5
 
 
 def is_terminal() -> bool:
@@ -44,6 +45,10 @@ class Keyboard:
 
     def key(self) -> str:
         """Return the next key in lower case, `left`, `right`, `end`, or nothing for others."""
+        # A Ctrl-C at the very moment at which a read begins is handled only after it: it waits
+        # for a key for half a second at most.
+        while not select.select([self._descriptor], [], [], _LONGEST_WAIT_SECONDS)[0]:
+            pass
         first = os.read(self._descriptor, 1)
         if first in {b"", b"\x04"}:
             return END

@@ -734,8 +734,8 @@ CREATE TABLE IF NOT EXISTS judge_versions (
     definition JSON NOT NULL,              -- everything that decides the scores: prompt, maps, weights
     definition_hash VARCHAR NOT NULL,      -- SHA-256
     notes JSON NOT NULL,                   -- what changed, candidates that were tried, dev_kappa and cost_usd
-    dev_kappa JSON AS (json_extract(notes, '$.dev_kappa')),  -- agreement beyond chance on dev, by question
-    cost_usd DOUBLE AS (CAST(json_extract_string(notes, '$.cost_usd') AS DOUBLE)),  -- of trying prompts in the run that made it; NULL if not known
+    dev_kappa JSON,                        -- agreement beyond chance on dev, by question
+    cost_usd DOUBLE,                       -- of trying prompts in the run that made it; NULL if not known
     created_at TIMESTAMPTZ NOT NULL
 );
 

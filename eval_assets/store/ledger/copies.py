@@ -52,6 +52,11 @@ def copy_ledger(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> Non
         replace_rows(connection, name, rows[[column for column in rows if column in known]])
     for table in (staged_mode, judge_versions, test_set_uses):
         replace_rows(connection, table.name, _rows(ledger, table))
+    # Not generated columns: after a kill DuckDB cannot read back a table that has any.
+    connection.execute(
+        """UPDATE judge_versions SET dev_kappa = json_extract(notes, '$.dev_kappa'),
+               cost_usd = CAST(json_extract_string(notes, '$.cost_usd') AS DOUBLE)"""
+    )
     replace_rows(connection, "run_spending", _run_spending(ledger))
     replace_rows(connection, "judge_batches", _open_batches(ledger))
 

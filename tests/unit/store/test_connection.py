@@ -343,3 +343,15 @@ def test_older_clients_open_a_file_that_a_newer_version_of_duckdb_wrote(tmp_path
     storage_of_duckdb_1_0 = 64
     assert header[:4] == b"DUCK"
     assert int.from_bytes(header[4:], "little") == storage_of_duckdb_1_0
+
+
+def test_a_database_whose_writer_was_killed_right_after_it_was_made_can_be_read(
+    path: Path,
+) -> None:
+    """Its tables are in the log alone: not all that DuckDB writes there, it can read back."""
+    killed = "import os, sys; from pathlib import Path; from eval_assets.store import connect\n"
+    killed += "with connect(Path(sys.argv[1])): os._exit(0)"
+    subprocess.run([sys.executable, "-c", killed, str(path)], check=True)
+    assert path.with_name(f"{path.name}.wal").stat().st_size > 0
+    with connect(path) as connection:
+        assert count_rows(connection, "judge_versions") == 0
