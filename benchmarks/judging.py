@@ -41,7 +41,7 @@ from tests.postgres import postgres_programs, running_postgres
 N_CALLS = 5_000
 N_SHARED_CALLS = 2_000
 N_IN_FLIGHT = 200
-N_SLOW_CALLS = 1_500
+N_SLOW_CALLS = 200
 """Calls of each process where every reply takes a second."""
 N_SLOW_IN_FLIGHT = 50
 QUESTION = RubricQuestion("usefulness", "How useful?", Scale.from_steps(low=0, high=4), "ordinal")
