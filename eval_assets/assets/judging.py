@@ -1,5 +1,7 @@
 """The asset of LLM judges' scores."""
 
+from collections.abc import Iterator
+
 import dagster as dg
 import pandas as pd
 
@@ -24,19 +26,21 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
-from eval_assets.columns import SCORE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputProblem, gathered, raise_all
 from eval_assets.readers import read_labels, source_fingerprints
 from eval_assets.store import (
     JudgeRow,
+    ScoresOnDisk,
     import_fingerprint,
     is_imported,
     judge_costs,
     record_import,
     response_keys,
+    status_counts,
     transaction,
     write_judge_scores,
+    write_judges,
 )
 
 
@@ -74,25 +78,31 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection, further=evaluation.filter_columns)
-        recorded = _sound_scores(evaluation, responses)
-        prompts = prompts_in_use(in_use)
-        live = judge_live(evaluation, folder, prompts=prompts, run_id=run_id)
-        scores = mapped_scores(_together([*recorded, live.scores]), in_use)
-        judges = _judge_rows(evaluation, scores, fingerprints, in_use)
-        with folder.connect() as connection, transaction(connection):
-            write_judge_scores(connection, judges, scores)
-            record_import(
-                connection,
-                "judge_scores",
-                fingerprint=fingerprint,
-                sources=files,
-                n_rows=len(scores),
+        with ScoresOnDisk(folder.database_path.parent) as scores:
+            for rows in _sound_scores(evaluation, responses):
+                scores.add(mapped_scores(rows, in_use))
+            live = judge_live(
+                evaluation,
+                folder,
+                prompts=prompts_in_use(in_use),
+                run_id=run_id,
+                keep=lambda rows: scores.add(mapped_scores(rows, in_use)),
             )
-            table = table_metadata(connection, "judge_scores")
-            costs = judge_costs(connection).groupby("judge_id")["cost_usd"].sum(min_count=1)
+            with folder.connect() as connection, transaction(connection):
+                write_judge_scores(connection, scores.portions())
+                statuses = status_counts(connection)
+                write_judges(connection, _judge_rows(evaluation, statuses, fingerprints, in_use))
+                table = table_metadata(connection, "judge_scores")
+                record_import(
+                    connection,
+                    "judge_scores",
+                    fingerprint=fingerprint,
+                    sources=files,
+                    n_rows=int(statuses["n"].sum()),
+                )
+                costs = judge_costs(connection).groupby("judge_id")["cost_usd"].sum(min_count=1)
     if live.stopped:
         raise dg.Failure(description="\n".join(live.stopped), allow_retries=False)
-    statuses = scores.groupby(["judge_id", "status"]).size().reset_index(name="n")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
@@ -100,7 +110,7 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             **live.metadata,
             "n_judges": len(evaluation.judges),
             "versions": [f"{j} {version.version}" for j, version in in_use.items()],
-            "n_ok": int((scores["status"] == "ok").sum()),
+            "n_ok": int(statuses.loc[statuses["status"] == "ok", "n"].sum()),
             "statuses": rows_as_metadata(statuses),
             "cost_by_judge": amounts(
                 {str(judge): float(usd) for judge, usd in costs.dropna().items()}, unit="USD"
@@ -124,43 +134,37 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: int, n_shards: 
     in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     with folder.connect() as connection:
         responses = response_keys(connection, further=evaluation.filter_columns)
-    _sound_scores(evaluation, responses)
+    for _ in _sound_scores(evaluation, responses):
+        pass
     prompts = prompts_in_use(in_use)
     judge_shard(evaluation, folder, prompts=prompts, run_id=run_id, shard=shard, n_shards=n_shards)
 
 
-def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the recorded scores; nothing is spent while any input is at fault, labels included.
+def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the recorded scores; nothing is spent while any input is at fault, labels included.
 
     Raises:
-        ExceptionGroup: Of an InputError for every bad cell.
+        ExceptionGroup: Of an InputError for every bad cell, in the end.
     """
     problems: list[InputProblem] = []
     if any(judge.provider != "recorded" for judge in evaluation.judges):
         with gathered(problems):
             read_labels(evaluation, responses)
-    recorded: list[pd.DataFrame] = []
     with gathered(problems):
-        recorded = recorded_scores(evaluation, responses)
+        yield from recorded_scores(evaluation, responses)
     raise_all(problems, source="the inputs")
-    return recorded
-
-
-def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """All scores; no judges leave the columns without rows."""
-    filled = [part for part in parts if len(part)]
-    return pd.concat(filled) if filled else pd.DataFrame(columns=list(SCORE_COLUMNS))
 
 
 def _judge_rows(
     evaluation: Evaluation,
-    scores: pd.DataFrame,
+    statuses: pd.DataFrame,
     fingerprints: dict[str, str],
     in_use: VersionsInUse,
 ) -> list[JudgeRow]:
-    """Each declared judge and how much it scored."""
-    n_units = scores.groupby("judge_id").size()
-    n_ok = scores[scores["status"].isin(("ok", "conversation"))].groupby("judge_id").size()
+    """Return each declared judge and how much it scored."""
+    n_units = statuses.groupby("judge_id")["n"].sum()
+    scored = statuses[statuses["status"].isin(("ok", "conversation"))]
+    n_ok = scored.groupby("judge_id")["n"].sum()
     return [
         JudgeRow(
             judge_id=judge.id,

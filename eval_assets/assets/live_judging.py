@@ -1,10 +1,11 @@
 """Live judges: asked for what the ledger does not hold, within the run's budget."""
 
 import asyncio
+import itertools
 import logging
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
@@ -16,6 +17,7 @@ from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import (
+    JudgeScore,
     JudgeSummary,
     JudgingSummary,
     LiveModel,
@@ -23,7 +25,7 @@ from eval_assets.judges import (
     RequestOptions,
     Unit,
     api_keys,
-    judge_units,
+    judge_portions,
     live_judges,
     n_ended_batches,
     warn_of_budget,
@@ -33,31 +35,28 @@ from eval_assets.store import (
     Worker,
     copy_ledger,
     earlier_turns,
-    next_units_of_shard,
+    next_units,
     transaction,
-    units_to_judge,
     write_staged_mode,
 )
 
 logger = logging.getLogger(__name__)
 
 _UNITS_AT_ONCE = 20_000
-"""Units of a shard that are in memory with their replies: about 200 MB."""
+"""Units that are in memory with their replies: about 200 MB."""
 
 Metadata = dict[str, dg.MetadataValue | list[str] | float | int | str | None]
 
 
-@dataclass(frozen=True, eq=False)
-class LiveScores:
-    """Scores of the live judges; empty if there are none.
+@dataclass(frozen=True)
+class LiveJudging:
+    """What came of asking the live judges; empty if there are none.
 
     Args:
-        scores: Rows of `judge_scores`.
         metadata: Calls, cost, estimate and cautions, for the asset.
         stopped: Judges that were stopped early, with the reason.
     """
 
-    scores: pd.DataFrame = field(default_factory=pd.DataFrame)
     metadata: Metadata = field(default_factory=dict)
     stopped: tuple[str, ...] = ()
 
@@ -68,7 +67,8 @@ def judge_live(
     *,
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
-) -> LiveScores:
+    keep: Callable[[pd.DataFrame], None],
+) -> LiveJudging:
     """Ask every live judge about every unit, except for what the ledger already answers.
 
     The database is open only to read the units and to copy the ledger. What the run has spent
@@ -79,26 +79,28 @@ def judge_live(
         folder: Where database and ledger are.
         prompts: Prompts of judges that have one of their own.
         run_id: The run, whose budget is spent.
+        keep: Receives rows of `judge_scores`, a portion at a time.
 
     Raises:
         ExceptionGroup: Of an InputError for every key that is missing.
     """
     judges = declared_live_judges(evaluation)
     if not judges:
-        return LiveScores()
-    keys = _keys(evaluation)
-    with folder.connect() as connection:
-        units = _units(evaluation, units_to_judge(connection), earlier_turns(connection))
-    template = PromptTemplate.load(evaluation.judge_prompt)
+        return LiveJudging()
+    options = RequestOptions(api_keys=_keys(evaluation))
+    # The first units are read at once: Ctrl-C ends a wait for the database.
+    portions = _portions(evaluation, folder)
+    portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
         with Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
-                judge_units(
-                    units,
+                judge_portions(
+                    portions,
                     judges,
                     worker,
-                    template=template,
-                    options=RequestOptions(api_keys=keys),
+                    keep=lambda scores: keep(pd.DataFrame([asdict(each) for each in scores])),
+                    template=PromptTemplate.load(evaluation.judge_prompt),
+                    options=options,
                     prompts=prompts,
                     staged=evaluation.staged,
                 )
@@ -107,8 +109,7 @@ def judge_live(
         write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
         with folder.connect() as connection, transaction(connection):
             copy_ledger(ledger, connection)
-    return LiveScores(
-        scores=pd.DataFrame([asdict(score) for score in summary.scores]),
+    return LiveJudging(
         metadata={
             **_metadata(summary),
             **_stage(summary.stages),
@@ -133,7 +134,8 @@ def judge_shard(  # noqa: PLR0913 - who rates which part, how, and on whose acco
 ) -> None:
     """Ask every live judge about the units of one shard, except for what the ledger answers.
 
-    Only the ledger keeps the replies: of any number of units, a portion at a time is in memory.
+    Only the ledger keeps the replies. If the budget is used up, it ends: whoever collects meets
+    the same end, and reports it.
 
     Args:
         evaluation: Declares the judges.
@@ -143,37 +145,28 @@ def judge_shard(  # noqa: PLR0913 - who rates which part, how, and on whose acco
         shard: Number of the shard, from 0.
         n_shards: How many shards there are.
     """
-    judges = declared_live_judges(evaluation)
-    options = RequestOptions(api_keys=_keys(evaluation))
-    template = PromptTemplate.load(evaluation.judge_prompt)
-    after, n_done = ("", ""), 0
+    is_used_up = False
+
+    def look(scores: Sequence[JudgeScore]) -> None:
+        nonlocal is_used_up
+        is_used_up = any(score.status == "budget_stopped" for score in scores)
+
+    portions = _portions(evaluation, folder, shard=shard, n_shards=n_shards)
     with (
         folder.ledger(evaluation) as ledger,
         Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker,
     ):
-        while True:
-            with folder.connect() as connection:
-                rows = next_units_of_shard(
-                    connection, shard=shard, n_shards=n_shards, after=after, n=_UNITS_AT_ONCE
-                )
-                history = earlier_turns(connection, of={response_id for response_id, *_ in rows})
-            if not rows:
-                return
-            summary = asyncio.run(
-                judge_units(
-                    _units(evaluation, rows, history),
-                    judges,
-                    worker,
-                    template=template,
-                    options=options,
-                    prompts=prompts,
-                )
+        asyncio.run(
+            judge_portions(
+                itertools.takewhile(lambda _: not is_used_up, portions),
+                declared_live_judges(evaluation),
+                worker,
+                keep=look,
+                template=PromptTemplate.load(evaluation.judge_prompt),
+                options=RequestOptions(api_keys=_keys(evaluation)),
+                prompts=prompts,
             )
-            after, n_done = rows[-1][:2], n_done + len(rows)
-            logger.info("shard %d of %d: %d units are done", shard + 1, n_shards, n_done)
-            # Whoever collects meets the same end, and reports it.
-            if summary.n_budget_stopped or any(judge.stopped for judge in summary.judges):
-                return
+        )
 
 
 def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:
@@ -210,22 +203,34 @@ def _keys(evaluation: Evaluation) -> dict[str, str]:
     return api_keys(judge for judge in evaluation.judges if judge.provider != "recorded")
 
 
-def _units(
-    evaluation: Evaluation,
-    rows: Iterable[tuple[str, str, str, str]],
-    history: Mapping[str, tuple[tuple[str, str], ...]],
-) -> list[Unit]:
-    """Return units as judges take them: rows of the store, with the turns before each response."""
-    return [
-        Unit(
-            response_id,
-            evaluation.question(question_id),
-            prompt_text,
-            response_text,
-            history.get(response_id, ()),
-        )
-        for response_id, question_id, prompt_text, response_text in rows
-    ]
+def _portions(
+    evaluation: Evaluation, folder: EvaluationFolder, *, shard: int = 0, n_shards: int = 1
+) -> Iterator[list[Unit]]:
+    """Yield the units of a shard, as many as are in memory at a time, with the turns before each.
+
+    At least one portion is yielded, if only an empty one.
+    """
+    after, n_before, is_last = None, 0, False
+    while not is_last:
+        with folder.connect() as connection:
+            rows = next_units(
+                connection, after=after, n=_UNITS_AT_ONCE, shard=shard, n_shards=n_shards
+            )
+            history = earlier_turns(connection, of={response_id for response_id, *_ in rows})
+        is_last = len(rows) < _UNITS_AT_ONCE
+        if n_before or not is_last:
+            logger.info("units %d to %d", n_before + 1, n_before + len(rows))
+        yield [
+            Unit(
+                response_id,
+                evaluation.question(question_id),
+                prompt_text,
+                response_text,
+                history.get(response_id, ()),
+            )
+            for response_id, question_id, prompt_text, response_text in rows
+        ]
+        after, n_before = rows[-1][:2] if rows else None, n_before + len(rows)
 
 
 def _metadata(summary: JudgingSummary) -> Metadata:

@@ -1,6 +1,7 @@
 """Scores of recorded judges: read, and raw replies parsed."""
 
 import math
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -16,20 +17,18 @@ from eval_assets.readers import (
 )
 
 
-def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the scores of each recorded judge, one row per unit.
+def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the scores of each recorded judge, one row per unit.
 
     Raises:
-        ExceptionGroup: Of an InputError for each bad row, of whichever judge.
+        ExceptionGroup: Of an InputError for each bad row, of whichever judge, in the end.
     """
     problems: list[InputProblem] = []
-    scores = []
     for judge in evaluation.judges:
         if judge.provider == "recorded":
             with gathered(problems):
-                scores.append(_scores_of(judge, evaluation, responses))
+                yield _scores_of(judge, evaluation, responses)
     raise_all(problems, source="the recorded scores")
-    return scores
 
 
 def _scores_of(judge: Judge, evaluation: Evaluation, responses: pd.DataFrame) -> pd.DataFrame:

@@ -1,8 +1,9 @@
 """Judging: every judge is asked about every unit, whatever happens to single requests."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from eval_assets.agreement import StageChange
@@ -50,18 +51,19 @@ class JudgingSummary:
     """Result of a run.
 
     Args:
-        scores: One per unit and judge that was asked about it, in the order given.
         judges: What came of each judge.
         counted_usd: What counts towards the budget: unknown costs as the most that they can be.
         budget_left_usd: What the run might still have spent; None without a cap.
         stages: Stages of staged judging, from the first; empty if it is not staged.
+        scores: One per unit and judge that was asked about it, in the order given; empty if
+            somebody else keeps them.
     """
 
-    scores: tuple[JudgeScore, ...]
     judges: tuple[JudgeSummary, ...]
     counted_usd: float
     budget_left_usd: float | None
     stages: tuple[StageChange, ...] = ()
+    scores: tuple[JudgeScore, ...] = ()
 
     @property
     def n_budget_stopped(self) -> int:
@@ -79,22 +81,48 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
     prompts: Mapping[str, PromptTemplate] = MappingProxyType({}),
     staged: Staged | None = None,
 ) -> JudgingSummary:
+    """Ask every judge about every unit, and return the scores; see `judge_portions`."""
+    scores: list[JudgeScore] = []
+    summary = await judge_portions(
+        [units],
+        judges,
+        ledger,
+        keep=scores.extend,
+        template=template,
+        options=options,
+        prompts=prompts,
+        staged=staged,
+    )
+    return replace(summary, scores=tuple(scores))
+
+
+async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it is kept
+    portions: Iterable[Sequence[Unit]],
+    judges: Sequence[LiveModel[Judge]],
+    ledger: BatchLedger,
+    *,
+    keep: Callable[[Sequence[JudgeScore]], object],
+    template: PromptTemplate,
+    options: RequestOptions,
+    prompts: Mapping[str, PromptTemplate] = MappingProxyType({}),
+    staged: Staged | None = None,
+) -> JudgingSummary:
     """Ask every judge about every unit, except for what the ledger already answers.
 
     A reply is committed to the ledger the moment it has arrived, so that a run that ends early, in
     whichever way, is continued by the next one. A request that fails leaves the others alone.
+    One portion of units is in memory at a time; all of them if judging is staged.
 
     Args:
-        units: What to rate.
+        portions: What to rate.
         judges: Who rates it.
         ledger: Ledger of requests and replies, across runs.
+        keep: Receives one score per unit and judge that is asked about it, whatever came of it, in
+            the order of the units.
         template: The judges' prompt, the same for all that have none of their own.
         options: How requests are sent.
         prompts: Prompts of judges that have one of their own, by judge.
         staged: When the first of two judges is enough; None to ask all about everything.
-
-    Returns:
-        One score per unit and judge that is asked about it, whatever came of it.
 
     Raises:
         InputError: If there is a cap and a judge's price is not known: it could not be kept.
@@ -105,13 +133,22 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
         templates = {client.model.id: prompts.get(client.model.id, template) for client in clients}
         panel = Panel(clients, ledger, templates=templates, budget=budget, options=options)
+
+        async def score(
+            units: Sequence[Unit], asked: Sequence[LiveModel[Judge]]
+        ) -> list[JudgeScore]:
+            scores = await panel.score(units, asked)
+            keep(scores)
+            return scores
+
         if staged is None:
             stages: tuple[StageChange, ...] = ()
-            await panel.score(units, judges)
+            for units in portions:
+                await score(units, judges)
         else:
-            stages = await judge_in_stages(units, judges, panel.score, staged=staged)
+            every = list(itertools.chain.from_iterable(portions))
+            stages = await judge_in_stages(every, judges, score, staged=staged)
     return JudgingSummary(
-        scores=tuple(panel.scores),
         judges=tuple(map(panel.summary, clients)),
         counted_usd=budget.spent_usd,
         budget_left_usd=await budget.left_usd(),
@@ -139,13 +176,14 @@ class Panel:
         budget: Budget,
         options: RequestOptions,
     ) -> None:
-        self.scores: list[JudgeScore] = []
         self._clients = {client.model.id: client for client in clients}
         self._ledger = ledger
         self._templates = templates
         self._budget = budget
         self._report = options.report
-        self._plans: list[JudgingPlan] = []
+        self._estimates = {client.model.id: Estimate(client.model) for client in clients}
+        self._n_from_ledger = Counter[str]()
+        self._statuses: defaultdict[str, Counter[Status]] = defaultdict(Counter)
 
     async def score(
         self, units: Sequence[Unit], judges: Sequence[LiveModel[Judge]]
@@ -157,25 +195,24 @@ class Panel:
         reservations = JointReservations(self._budget)
         work = [(plan.client, plan.tasks(reservations)) for plan in plans]
         await run_tasks(work, report=self._report)
+        for plan in plans:
+            self._estimates[plan.client.model.id].merge(plan.estimate)
+            self._n_from_ledger[plan.client.model.id] += plan.n_from_ledger
         scores = [plan.score(unit) for unit in units for plan in plans]
-        self._plans += plans
-        self.scores += scores
+        for score in scores:
+            self._statuses[score.judge_id][score.status] += 1
         return scores
 
     def summary(self, client: ModelClient[Judge]) -> JudgeSummary:
         """Return what came of a judge so far."""
         judge_id = client.model.id
-        plans = [plan for plan in self._plans if plan.client is client]
-        estimate = Estimate(client.model)
-        for plan in plans:
-            estimate.merge(plan.estimate)
         return JudgeSummary(
             judge_id=judge_id,
-            statuses=Counter(each.status for each in self.scores if each.judge_id == judge_id),
+            statuses=self._statuses[judge_id],
             n_attempts=client.n_attempts,
-            n_from_ledger=sum(plan.n_from_ledger for plan in plans),
+            n_from_ledger=self._n_from_ledger[judge_id],
             spent_usd=None if client.n_unpriced else client.spent_usd,
-            estimate=estimate,
+            estimate=self._estimates[judge_id],
             stopped=client.stopped,
         )
 

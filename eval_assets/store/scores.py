@@ -1,14 +1,20 @@
 """Judges and their scores."""
 
-from collections.abc import Collection, Iterable, Sequence
+import pickle
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import duckdb
 import pandas as pd
 
 from eval_assets.raters import CURRENT, Judge
 from eval_assets.store.connection import StoreError
-from eval_assets.store.tables import replace_records, replace_rows
+from eval_assets.store.tables import insert_rows, replace_records, spare_memory
 
 
 @dataclass(frozen=True)
@@ -26,58 +32,119 @@ class JudgeRow:
     version_hash: str | None = None
 
 
+class ScoresOnDisk:
+    """Rows of `judge_scores` on their way into the database; use it as a context manager.
+
+    They come over hours, in which the database is closed, and may be more than fit into memory. The
+    file has no name, so that nothing is left of it if the process is killed.
+
+    Args:
+        folder: Where the file is; made if it does not exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> Self:
+        with self._said_plainly():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = tempfile.TemporaryFile(dir=self._folder)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._said_plainly():  # of a disk that is full, once more
+            self._file.close()
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Add rows to the end.
+
+        Raises:
+            StoreError: If they cannot be written.
+        """
+        with self._said_plainly():
+            pickle.dump(rows, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+            self._file.flush()
+
+    def portions(self) -> Iterator[pd.DataFrame]:
+        """Yield the rows as they were added."""
+        end = self._file.tell()
+        self._file.seek(0)
+        while self._file.tell() < end:
+            yield pickle.load(self._file)  # noqa: S301 - of this process, and nobody else's
+
+    @contextmanager
+    def _said_plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder}: scores cannot be written ({error.strerror}). What was stored "
+                "before is kept, and so is every reply. Make room, or give write access"
+            ) from error
+
+
 def write_judge_scores(
-    connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRow], scores: pd.DataFrame
+    connection: duckdb.DuckDBPyConnection, portions: Iterable[pd.DataFrame]
 ) -> None:
-    """Replace all judges and their scores."""
+    """Replace all scores of judges; call it within a transaction."""
+    spare_memory(connection)
+    connection.execute("DELETE FROM judge_scores")
+    for rows in portions:
+        insert_rows(connection, "judge_scores", rows)
+
+
+def write_judges(connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRow]) -> None:
+    """Replace all judges."""
     replace_records(connection, "judges", judges)
-    replace_rows(connection, "judge_scores", scores)
 
 
-def units_to_judge(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str]]:
-    """Return the units that judges rate: response_id, question_id, prompt and response."""
-    return connection.execute(
-        """
-        SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
-        FROM asked_units
-        JOIN responses USING (response_id) JOIN rubric_questions USING (question_id)
-        ORDER BY position, response_id
-        """
-    ).fetchall()
-
-
-def next_units_of_shard(
+def next_units(
     connection: duckdb.DuckDBPyConnection,
     *,
-    shard: int,
-    n_shards: int,
-    after: tuple[str, str],
+    after: tuple[str, str] | None = None,
     n: int,
+    shard: int = 0,
+    n_shards: int = 1,
 ) -> list[tuple[str, str, str, str]]:
-    """Return the next units of a shard as `units_to_judge` does, in an order of their own.
+    """Return the next units that judges rate: response_id, question_id, prompt and response.
 
-    A unit's shard follows from its ids alone, today and on any machine.
+    They come by question and then by response. A unit's shard follows from its ids alone, today and
+    on any machine.
 
     Args:
         connection: The database.
+        after: Response and question of the last unit before; None for the first units.
+        n: Most units to return.
         shard: Number of the shard, from 0.
         n_shards: How many shards there are.
-        after: Response and question of the last unit before; empty for the first units.
-        n: Most units to return.
     """
+    response_id, question_id = after or ("", "")
+    # Ids first: the texts of all responses need not be read for each portion.
     return connection.execute(
         """
+        WITH following AS (
+            SELECT position, question_id, response_id
+            FROM asked_units JOIN rubric_questions USING (question_id)
+            WHERE md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
+              AND (position, response_id) > (
+                  coalesce((SELECT position FROM rubric_questions
+                            WHERE question_id = $question_id), -1), $response_id)
+            ORDER BY position, response_id LIMIT $n
+        )
         SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
-        FROM asked_units JOIN responses USING (response_id)
-        WHERE md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
-          AND (response_id, question_id) > ($response_id, $question_id)
-        ORDER BY response_id, question_id LIMIT $n
+        FROM following JOIN responses USING (response_id)
+        ORDER BY position, response_id
         """,
         {
             "shard": shard,
             "n_shards": n_shards,
-            "response_id": after[0],
-            "question_id": after[1],
+            "response_id": response_id,
+            "question_id": question_id,
             "n": n,
         },
     ).fetchall()

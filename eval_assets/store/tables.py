@@ -28,10 +28,16 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Data
     if rows.empty:
         return
     columns = ", ".join(f'"{column}"' for column in rows.columns)
-    connection.register("_rows", rows)
-    connection.execute(f'INSERT INTO "{table}" ({columns}) SELECT {columns} FROM _rows')  # noqa: S608
-    # Not in a finally: in a transaction that failed it would raise, and hide why.
-    connection.unregister("_rows")
+    # DuckDB finds `rows` by its name here. If it were registered, the transaction would keep it.
+    connection.execute(f'INSERT INTO "{table}" ({columns}) SELECT {columns} FROM rows')  # noqa: S608
+
+
+def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let DuckDB move data to disk early, until the connection is closed.
+
+    Otherwise what is not committed yet takes up most of the machine's memory first.
+    """
+    connection.execute("SET memory_limit = '500MB'")
 
 
 def replace_records(

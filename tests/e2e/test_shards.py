@@ -3,6 +3,7 @@
 import dagster as dg
 import pytest
 
+from eval_assets.assets import live_judging
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import definitions_of
 from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, mixed_rates, running
@@ -63,7 +64,9 @@ def test_shards_ask_nothing_twice_and_end_with_the_scores_of_one_part(
     live_folder: Evaluated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running(Behaviour()) as provider:
-        in_shards = score(live_folder, provider, monkeypatch, shards=3)
+        with monkeypatch.context() as in_small_portions:
+            in_small_portions.setattr(live_judging, "_UNITS_AT_ONCE", 7)
+            in_shards = score(live_folder, provider, monkeypatch, shards=3)
         assert in_shards.success
         assert len(provider.log.completions) == N_RATINGS
         sharded = figures(live_folder)

@@ -56,8 +56,8 @@ class ModelClient(Generic[Declared]):
         retry: When a failed request is sent again.
         rng: Source of the retries' jitter.
         refused: What earlier runs learnt that the model refuses where it is served.
-        asked: Requests of this run by key; shared by clients, so that equal requests of two judges
-            are sent once.
+        asked: Requests under way by key; shared by clients, so that equal requests of two judges
+            are sent once. Those that are answered are in the ledger.
     """
 
     def __init__(  # noqa: PLR0913 - what a request passes through, each of it one thing
@@ -172,11 +172,11 @@ class ModelClient(Generic[Declared]):
     async def _ask(
         self, request: ModelRequest, subject: Subject, allowance: Allowance
     ) -> Answer | Unsent:
-        """Send a request until there is a reply; make room for equal requests if there is none."""
-        answer = await self._claim_and_send(request, subject, allowance)
-        if not isinstance(answer, Reply):
-            del self._asked[request.key]  # so that another unit with the same text may try again
-        return answer
+        """Send a request until there is a reply, or no hope of one."""
+        try:
+            return await self._claim_and_send(request, subject, allowance)
+        finally:
+            del self._asked[request.key]  # another unit with the same text goes by the ledger
 
     async def _claim_and_send(
         self, request: ModelRequest, subject: Subject, allowance: Allowance

@@ -20,7 +20,7 @@ from eval_assets.store.ledger._tables import (
     workers,
 )
 from eval_assets.store.ledger.histories import HistoryTable, history_of
-from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows
+from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows, spare_memory
 
 _ATTEMPTS_AT_ONCE = 20_000
 
@@ -63,6 +63,7 @@ def copy_ledger(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> Non
 
 def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
     """Copy the attempts that are new; all of them if the copies are another ledger's."""
+    spare_memory(connection)
     with ledger.reading() as reading:
         identity = reading.scalars(sa.select(ledger_version.c.identity)).one()
         fingerprint = f"{identity} {ledger.evaluation}"

@@ -13,9 +13,8 @@ from eval_assets.cli.export import export
 from eval_assets.problems import InputError
 from eval_assets.store import connect, replace_rows, table_names
 from eval_assets.store.inputs import write_labels, write_rubric
-from eval_assets.store.scores import write_judge_scores
 from eval_assets.store.summaries import write_combined_scores
-from tests.unit.store.conftest import CLARITY, labels, responses, scores
+from tests.unit.store.conftest import CLARITY, labels, responses, scores, write_scored
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
             connection, "responses", rows.assign(turn_index=[1, 2], response_text=["", 'Say "no"'])
         )
         write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)))
-        write_judge_scores(connection, [], scores(("a1", "clarity", "j", 2.5, "ok")))
+        write_scored(connection, [], scores(("a1", "clarity", "j", 2.5, "ok")))
         write_combined_scores(connection)
     return tmp_path
 

@@ -17,6 +17,7 @@ from eval_assets.judges import (
     RequestOptions,
     Unit,
     api_keys,
+    judge_portions,
     judge_units,
     live_judges,
 )
@@ -277,6 +278,32 @@ def test_responses_with_the_same_text_are_asked_about_once(
     summary = judge_all(same, PAIR[:1])
     assert provider.log.n_received == 1
     assert len({score.score for score in summary.scores}) == 1
+
+
+def test_portions_are_scored_like_one_and_a_stopped_judge_is_asked_no_more(
+    provider: RunningProvider, ledger: MemoryLedger
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_3)": "unauthorized"})))
+    evaluation = Evaluation("test", Path(), (QUESTION,), judges=PAIR)
+    kept: list[list[tuple[str, str]]] = []
+    every = units(60)
+    summary = asyncio.run(
+        judge_portions(
+            (every[start : start + 20] for start in (0, 20, 40)),
+            live_judges(evaluation, environ=provider.environment, today=date(2026, 11, 21)),
+            ledger,
+            keep=lambda scores: kept.append([(s.response_id, s.judge_id) for s in scores]),
+            template=PromptTemplate.load(None),
+            options=RequestOptions(api_keys(PAIR, environ=provider.environment)),
+        )
+    )
+    assert [len(scores) for scores in kept] == [40, 40, 40]
+    asked = [(unit.response_id, judge.id) for unit in every for judge in PAIR]
+    assert [score for part in kept for score in part] == asked
+    assert [sum(judge.statuses.values()) for judge in summary.judges] == [60, 60]
+    assert all(judge.stopped for judge in summary.judges)
+    assert provider.log.n_received <= 40, "nothing is asked after the first portion"
+    assert not summary.scores
 
 
 def test_a_vendors_limit_is_found_without_losing_a_unit(

@@ -1,6 +1,6 @@
 """A database of its own for each test, and rows to put into it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -12,6 +12,7 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_rubric
+from eval_assets.store.scores import JudgeRow, write_judge_scores, write_judges
 from eval_assets.store.tables import replace_rows
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -54,6 +55,14 @@ def labels(*given: tuple[str, str, str, float]) -> pd.DataFrame:
     rows = pd.DataFrame(given, columns=named)
     rows = rows.assign(source="labels.csv:2", skipped=False, round=1)
     return rows.reindex(columns=list(LABEL_COLUMNS))
+
+
+def write_scored(
+    connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRow], rows: pd.DataFrame
+) -> None:
+    """Replace judges and their scores."""
+    write_judge_scores(connection, [rows])
+    write_judges(connection, judges)
 
 
 def scores(*given: tuple[str, str, str, float | None, str]) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """Given data in their tables, and the record of what they were read from."""
 
-import itertools
 import json
 import math
 from pathlib import Path
@@ -25,40 +24,10 @@ from eval_assets.store.inputs import (
     write_labels,
     write_rubric,
 )
-from eval_assets.store.scores import earlier_turns, next_units_of_shard, units_to_judge
 from eval_assets.store.tables import count_rows, read_table, replace_rows
 from tests.unit.store.conftest import CLARITY, labels, responses
 
 Connection = duckdb.DuckDBPyConnection
-
-
-def test_turns_before_a_response_are_those_of_its_own_conversation(connection: Connection) -> None:
-    turns = responses("a1", "a2", "a3", "b1", convo_id="c", model_name="m")
-    turns["turn_index"] = [3, 1, 2, 1]
-    turns.loc[3, "model_name"] = "other"
-    replace_rows(connection, "responses", turns)
-
-    assert earlier_turns(connection) == {
-        "a3": (("Prompt a", "Answer a2"),),
-        "a1": (("Prompt a", "Answer a2"), ("Prompt a", "Answer a3")),
-    }
-    assert earlier_turns(connection, of={"a2", "a3"}) == {"a3": (("Prompt a", "Answer a2"),)}
-
-
-def test_every_unit_is_in_one_shard_and_comes_once(connection: Connection) -> None:
-    write_rubric(connection, [CLARITY])
-    replace_rows(connection, "responses", responses(*(f"a{k:02}" for k in range(40))))
-
-    def units_of(shard: int) -> list[tuple[str, str, str, str]]:
-        found, after = list[tuple[str, str, str, str]](), ("", "")
-        while more := next_units_of_shard(connection, shard=shard, n_shards=3, after=after, n=4):
-            assert len(more) <= 4
-            found, after = found + more, more[-1][:2]
-        return found
-
-    shards = [units_of(shard) for shard in range(3)]
-    assert sorted(itertools.chain(*shards)) == sorted(units_to_judge(connection))
-    assert all(len(shard) > 5 for shard in shards)
 
 
 def test_skipped_labels_and_rejected_rows_have_tables_of_their_own(connection: Connection) -> None:

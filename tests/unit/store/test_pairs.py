@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.store.pairs import judged_units, write_pair_measures
-from eval_assets.store.scores import JudgeRow, judged_models, score_coverage, write_judge_scores
+from eval_assets.store.scores import JudgeRow, judged_models, score_coverage
 from eval_assets.store.tables import replace_rows, tables_that_hold
-from tests.unit.store.conftest import responses, scores
+from tests.unit.store.conftest import responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection
 NOW = datetime(2026, 11, 21, 5, tzinfo=UTC)
@@ -68,7 +68,7 @@ def test_units_stand_together_by_question_and_prompt_with_every_judges_scores(
         ("b2", "clarity", "z", np.nan, "unparsable"),
         ("b1", "clarity", "a", 5.0, "ok"),
     )
-    write_judge_scores(connection, [judge("z", 0), judge("a", 1)], given)
+    write_scored(connection, [judge("z", 0), judge("a", 1)], given)
 
     judged = judged_units(connection)
 
@@ -112,7 +112,7 @@ def test_coverage_lists_every_judge_with_what_it_attempted(
         ("a2", "clarity", "j", np.nan, "budget_stopped"),
         ("a1", "safety", "j", 1.0, "ok"),
     )
-    write_judge_scores(connection, [judge("j", 0), judge("k", 1)], given)
+    write_scored(connection, [judge("j", 0), judge("k", 1)], given)
 
     found = score_coverage(connection)
 

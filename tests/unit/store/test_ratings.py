@@ -30,10 +30,10 @@ from eval_assets.store.ratings import (
     scores_of_responses,
     slices_in_order,
 )
-from eval_assets.store.scores import JudgeRow, write_judge_scores
+from eval_assets.store.scores import JudgeRow
 from eval_assets.store.tables import replace_rows
 from tests.counting import counted
-from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores
+from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection
 NAN = float("nan")
@@ -111,7 +111,7 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
     write_labels(connection, labels(*((n, "clarity", r, value[g, r]) for n, g, r in given)))
     judges = [JudgeRow(j, "recorded", None, 60, 60, j, k) for k, j in enumerate(("j1", "j2"))]
     scored = [(n, "clarity", f"j{r[1]}", value[g, r], "ok") for n, g, r in given if r != "r3"]
-    write_judge_scores(connection, judges, scores(*scored))
+    write_scored(connection, judges, scores(*scored))
     evaluation = Evaluation(
         "test",
         Path(),
@@ -148,7 +148,7 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
 
 
 def test_only_scores_with_status_ok_are_ratings(connection: Connection) -> None:
-    write_judge_scores(
+    write_scored(
         connection,
         [],
         scores(("a1", "clarity", "j", 3.5, "ok"), ("a2", "clarity", "j", None, "unparsable")),
@@ -340,7 +340,7 @@ def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Co
     given = scores(("a1", "clarity", "j", 3.0, "ok"))
 
     def version(fingerprint: str, rows: pd.DataFrame = given) -> str:
-        write_judge_scores(connection, [JudgeRow("j", "recorded", "m", 1, 1, fingerprint, 0)], rows)
+        write_scored(connection, [JudgeRow("j", "recorded", "m", 1, 1, fingerprint, 0)], rows)
         return data_version(connection, "judge")
 
     before = version("one")
@@ -382,7 +382,7 @@ def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with
         JudgeRow(name, "recorded", None, 8, 8, name, place)
         for place, name in enumerate(("whole", "turns"))
     ]
-    write_judge_scores(connection, judges, pd.concat([whole, by_turn]))
+    write_scored(connection, judges, pd.concat([whole, by_turn]))
     evaluation = Evaluation(
         "test",
         Path(),
@@ -412,7 +412,7 @@ def test_the_version_of_the_data_covers_scores_of_conversations(connection: Conn
     versions = []
     for score in (2.0, 3.0):
         given = scores(("a1", "clarity", "j", None, "conversation"))
-        write_judge_scores(connection, [], given.assign(raw_score=score))
+        write_scored(connection, [], given.assign(raw_score=score))
         versions.append(data_version(connection, "judge"))
 
     assert versions[0] != versions[1]

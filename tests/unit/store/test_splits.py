@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.inputs import write_labels
-from eval_assets.store.scores import JudgeRow, write_judge_scores
+from eval_assets.store.scores import JudgeRow
 from eval_assets.store.splits import (
     compared_answers,
     cost_of_requests,
@@ -19,7 +19,7 @@ from eval_assets.store.splits import (
 from eval_assets.store.tables import insert_rows, replace_records, replace_rows
 from eval_assets.tuning import split_of
 from eval_assets.tuning_options import SplitShares
-from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores
+from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection
 NAN = float("nan")
@@ -38,7 +38,7 @@ def rated(connection: Connection) -> Connection:
             ("a2", "safety", "r1", 1),
         ),
     )
-    write_judge_scores(
+    write_scored(
         connection,
         [],
         scores(
@@ -155,7 +155,7 @@ def test_answers_are_sliced_by_whatever_sorts_them(connection: Connection) -> No
     given = responses("a1", "a2", "b1", "b2")
     difficulty = np.array(["easy", "easy", "hard", None], dtype=object)
     replace_rows(connection, "responses", given.assign(difficulty=difficulty))
-    write_judge_scores(
+    write_scored(
         connection, [], scores(*((r, "clarity", "gpt", 3.0, "ok") for r in given["response_id"]))
     )
 

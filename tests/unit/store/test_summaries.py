@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from eval_assets.store.inputs import write_labels
-from eval_assets.store.scores import write_judge_scores
 from eval_assets.store.summaries import (
     count_disagreements,
     write_combined_scores,
@@ -15,7 +14,7 @@ from eval_assets.store.summaries import (
     write_score_summary,
 )
 from eval_assets.store.tables import read_table, replace_rows
-from tests.unit.store.conftest import labels, responses, scores
+from tests.unit.store.conftest import labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -25,7 +24,7 @@ def test_each_turn_keeps_its_own_scores(connection: Connection) -> None:
     turns = responses("t1", "t2", convo_id="c", seed="1", model_name="m", indicator_id="clarity")
     replace_rows(connection, "responses", turns.assign(turn_index=[1, 2]))
     write_labels(connection, labels(("t1", "clarity", "r1", 1), ("t2", "clarity", "r1", 5)))
-    write_judge_scores(
+    write_scored(
         connection,
         [],
         scores(("t1", "clarity", "j1", 2.0, "ok"), ("t2", "clarity", "j1", 4.0, "ok")),
@@ -41,7 +40,7 @@ def test_each_turn_keeps_its_own_scores(connection: Connection) -> None:
 
 def test_the_judges_mean_leaves_out_scores_that_are_none(connection: Connection) -> None:
     write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "clarity", "r2", 5)))
-    write_judge_scores(
+    write_scored(
         connection,
         [],
         scores(
@@ -124,7 +123,7 @@ def test_the_bias_of_a_judge_is_over_the_responses_that_humans_rated(
 ) -> None:
     """Above 0 the judge is more lenient: (4 - 2) on a1, while b1 has no human rating."""
     write_labels(connection, labels(("a1", "clarity", "r1", 2)))
-    write_judge_scores(
+    write_scored(
         connection,
         [],
         scores(("a1", "clarity", "j", 4.0, "ok"), ("b1", "clarity", "j", 1.0, "ok")),
@@ -148,7 +147,7 @@ def test_responses_on_which_a_judge_lies_half_the_scale_from_humans_are_listed(
             ("b2", "safety", "r1", 1),
         ),
     )
-    write_judge_scores(
+    write_scored(
         connection,
         [],
         scores(

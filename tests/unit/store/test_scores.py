@@ -1,0 +1,94 @@
+"""Units that judges rate, and their scores on the way into the database."""
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+from eval_assets.store.connection import StoreError, transaction
+from eval_assets.store.inputs import write_rubric
+from eval_assets.store.scores import (
+    ScoresOnDisk,
+    earlier_turns,
+    next_units,
+    status_counts,
+    write_judge_scores,
+)
+from eval_assets.store.tables import replace_rows
+from tests.unit.store.conftest import CLARITY, responses, scores
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def test_turns_before_a_response_are_those_of_its_own_conversation(connection: Connection) -> None:
+    turns = responses("a1", "a2", "a3", "b1", convo_id="c", model_name="m")
+    turns["turn_index"] = [3, 1, 2, 1]
+    turns.loc[3, "model_name"] = "other"
+    replace_rows(connection, "responses", turns)
+
+    assert earlier_turns(connection) == {
+        "a3": (("Prompt a", "Answer a2"),),
+        "a1": (("Prompt a", "Answer a2"), ("Prompt a", "Answer a3")),
+    }
+    assert earlier_turns(connection, of={"a2", "a3"}) == {"a3": (("Prompt a", "Answer a2"),)}
+
+
+def test_every_unit_is_in_one_shard_and_comes_once_by_question(connection: Connection) -> None:
+    write_rubric(connection, [replace(CLARITY, id="z"), replace(CLARITY, id="a")])
+    replace_rows(connection, "responses", responses(*(f"a{k:02}" for k in range(40))))
+
+    def units_of(shard: int, n_shards: int) -> list[tuple[str, str, str, str]]:
+        found, after = list[tuple[str, str, str, str]](), None
+        while more := next_units(connection, after=after, n=7, shard=shard, n_shards=n_shards):
+            assert len(more) <= 7
+            found, after = found + more, more[-1][:2]
+        return found
+
+    every = units_of(0, 1)
+    assert [unit[:2] for unit in every] == [(f"a{k:02}", q) for q in "za" for k in range(40)]
+    shards = [units_of(shard, 3) for shard in range(3)]
+    assert sorted(itertools.chain(*shards)) == sorted(every)
+    assert all(len(shard) > 10 for shard in shards)
+
+
+def test_scores_come_back_from_the_disk_as_they_were_added(
+    connection: Connection, tmp_path: Path
+) -> None:
+    first = scores(("a1", "clarity", "j", 2.5, "ok"), ("a2", "clarity", "j", None, "missing"))
+    second = scores(("a1", "safety", "k", 1.0, "ok")).assign(raw_output='{"score": "1\u2028"}')
+
+    with ScoresOnDisk(tmp_path / "out") as on_disk:
+        on_disk.add(first)
+        on_disk.add(second)
+        for _ in range(2):  # read as often as anybody likes
+            with transaction(connection):
+                write_judge_scores(connection, on_disk.portions())
+
+    stored = connection.execute(
+        "SELECT response_id, judge_id, score, raw_output FROM judge_scores"
+    ).fetchall()
+    assert stored == [
+        ("a1", "j", 2.5, None),
+        ("a2", "j", None, None),
+        ("a1", "k", 1.0, '{"score": "1\u2028"}'),
+    ]
+    assert status_counts(connection).to_numpy().tolist() == [
+        ["j", "missing", 1],
+        ["j", "ok", 1],
+        ["k", "ok", 1],
+    ]
+
+
+def test_nothing_is_left_on_disk(tmp_path: Path) -> None:
+    with ScoresOnDisk(tmp_path) as on_disk:
+        on_disk.add(pd.DataFrame({"score": [1.0] * 10_000}))
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_takes_no_scores_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"file/out: scores cannot be written .*Make room"):
+        ScoresOnDisk(tmp_path / "file" / "out").__enter__()
