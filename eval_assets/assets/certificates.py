@@ -29,6 +29,7 @@ from eval_assets.store import (
     current_drift,
     current_judges,
     evidence_today,
+    has_prompts,
     prompt_sources,
     read_if_due,
     readings_of,
@@ -60,16 +61,17 @@ def tuned_judge_evaluation(
             question_ids = questions_past_the_gates(connection, evaluation)
             units = tuning_units(
                 connection,
-                [evaluation.question(question_id) for question_id in question_ids],
+                [evaluation.question(name) for name in question_ids if evaluation.judges],
                 shares=evaluation.tuning.split,
+                texts=has_prompts(ledger),
             )
             judges = current_judges(connection, ledger, units)
             rows: list[dict[str, object]] = []
             n_new = 0
-            for question_id in question_ids:
+            for question_id, rated in units.items():
                 found, is_new = read_if_due(
                     ledger,
-                    units[question_id],
+                    rated,
                     judges,
                     background_of(connection, question_id, margin=evaluation.tuning.margin),
                     asked=config.read,
@@ -107,7 +109,12 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             open_questions = questions_past_the_gates(connection, evaluation)
             readings = {q.id: readings_of(ledger, q.id) for q in evaluation.rubric}
-            units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
+            units = tuning_units(
+                connection,
+                [question for question in evaluation.rubric if readings[question.id]],
+                shares=evaluation.tuning.split,
+                texts=has_prompts(ledger),
+            )
             sources = prompt_sources(connection)
             moved = moved_judges(current_drift(connection))
             rows = [

@@ -144,7 +144,7 @@ def scores_in_ledger(
     """
     models = {model.id: model for model in _live(evaluation)}
     prompts = {(v.judge_id, v.prompt_hash): v.prompt_text for v in versions if v.prompt_text}
-    asked = [unit for rated in units.values() for unit in _units(rated)]
+    asked = [unit for rated in units.values() for unit in _units(rated)] if models else []
     worker = Worker(ledger, asset="tuned_judges")  # without a lease, which only asking needs
     rows = []
     for (judge_id, prompt_hash), source in prompts.items():

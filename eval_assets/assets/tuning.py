@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -25,6 +25,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.evaluation import Evaluation
 from eval_assets.judges import PromptTemplate
+from eval_assets.rubric import RubricQuestion
 from eval_assets.store import (
     PromptedScores,
     SqlLedger,
@@ -68,7 +69,7 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 evaluation, "human", data_version=data_version(connection, "human")
             )
             questions = [evaluation.question(question_id) for question_id in question_ids]
-            units = tuning_units(connection, questions, shares=evaluation.tuning.split)
+            units = tuning_units(connection, questions, shares=evaluation.tuning.split, texts=False)
             splits = pd.concat(
                 pd.DataFrame(
                     {
@@ -105,8 +106,12 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             question_ids = questions_past_the_gates(connection, evaluation)
-            questions = [evaluation.question(question_id) for question_id in question_ids]
-            units = tuning_units(connection, questions, shares=evaluation.tuning.split)
+            units = tuning_units(
+                connection,
+                _judged(evaluation, question_ids),
+                shares=evaluation.tuning.split,
+                texts=False,
+            )
             rows = pd.DataFrame(
                 [
                     row
@@ -144,8 +149,12 @@ def tuned_judges(
         evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             question_ids = questions_past_the_gates(connection, evaluation)
-            questions = [evaluation.question(question_id) for question_id in question_ids]
-            units = tuning_units(connection, questions, shares=evaluation.tuning.split)
+            units = tuning_units(
+                connection,
+                _judged(evaluation, question_ids),
+                shares=evaluation.tuning.split,
+                texts=any(judge.provider != "recorded" for judge in evaluation.judges),
+            )
             declared = _declared_judges(connection, evaluation)
             # What the judges as declared said is in the ledger, whichever version they rate as.
             scores = scores_in_ledger(evaluation, ledger, units, declared)
@@ -363,6 +372,11 @@ _COMPARED = (
 """What an asset's page has room for; the intervals are of all comparisons at once."""
 
 _MOST_DRAWN = 30
+
+
+def _judged(evaluation: Evaluation, question_ids: Iterable[str]) -> list[RubricQuestion]:
+    """Return the questions that judges can be tuned on: none without a judge."""
+    return [evaluation.question(name) for name in question_ids if evaluation.judges]
 
 
 def _figures_in_words(dev_kappa: str) -> str:

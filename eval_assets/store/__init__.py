@@ -50,6 +50,7 @@ from eval_assets.store.ledger import (
 from eval_assets.store.pairs import judged_units, write_pair_measures
 from eval_assets.store.prompted import (
     PromptedScores,
+    has_prompts,
     prompt_sources,
     scores_by_prompt,
     words_on,
@@ -151,6 +152,7 @@ __all__ = [
     "export_table",
     "generated_answers",
     "grouped_responses",
+    "has_prompts",
     "history_of",
     "human_ratings",
     "import_fingerprint",

@@ -7,6 +7,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
+from eval_assets.store.ledger import SqlLedger, versions_of
 from eval_assets.tuning import RatedUnits, Scores, Words
 
 PromptedScores = Mapping[tuple[str, str], Scores]
@@ -33,6 +34,11 @@ def scores_by_prompt(stored: pd.DataFrame, units: Mapping[str, RatedUnits]) -> P
             own = rows[rows["question_id"] == question_id].set_index("response_id")["score"]
             of_judge[question_id] = own.reindex(list(rated.response_ids)).to_numpy(np.float64)
     return found
+
+
+def has_prompts(ledger: SqlLedger) -> bool:
+    """Return whether any version of a judge has a prompt, as none of a recorded judge has."""
+    return any(version.prompt_text for version in versions_of(ledger))
 
 
 def words_on(

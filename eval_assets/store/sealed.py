@@ -189,7 +189,7 @@ def evidence_today(
     """
     declared = declared_fingerprints(connection)
     returned, prompted = models_returned(connection), prompted_scores(connection, units)
-    versions, rated = versions_of(ledger), units[question_id]
+    versions = versions_of(ledger)
 
     def now(reading: Reading, judge_id: str) -> Evidence | None:
         [version] = [each for each in reading.candidates if each.judge_id == judge_id]
@@ -198,6 +198,7 @@ def evidence_today(
             return None
         changed = [v for v in singles if v.fingerprint != declared[v.judge_id]]
         [judge] = _judges_of([version], units, prompted, versions, {})
+        rated = units[question_id]
         was_read = (rated.splits == "test") & rated.are_of(reading.groups)
         return evidence_of(
             replace(version, fingerprint="another") if changed else version,
@@ -307,6 +308,8 @@ def _without_shown(
     version: JudgeVersion, rated: RatedUnits, scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return scores without those of test groups of which the version's prompt shows an answer."""
+    if not version.prompt_text:
+        return scores
     test = rated.part("test")
     shown = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
     is_known = (rated.splits == "test") & rated.are_of(test.groups[shown])

@@ -1,7 +1,7 @@
 """Inputs of tuning: rated responses with their judges' scores, and the split of each."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -23,6 +23,7 @@ def tuning_units(
     questions: Collection[RubricQuestion],
     *,
     shares: SplitShares,
+    texts: bool = True,
 ) -> dict[str, RatedUnits]:
     """Return the rated responses of each question, with every judge's scores before any map.
 
@@ -33,32 +34,33 @@ def tuning_units(
         connection: The database.
         questions: Questions that pass the gates.
         shares: Share of response groups in each split.
+        texts: Whether to load prompts, responses and earlier turns, which only judges with prompts
+            are tuned on.
     """
+    if not questions:
+        return {}
+    prompt, response = ("prompt_text", "response_text") if texts else ("''", "''")
     responses = connection.execute(
-        """
-        SELECT response_id, response_groups.group_id,
-               coalesce(model_name, '') AS model_name,
-               coalesce(prompt_text, '') AS prompt_text,
-               coalesce(response_text, '') AS response_text
+        f"""
+        SELECT response_id AS response_ids, response_groups.group_id AS groups,
+               coalesce(model_name, '') AS models,
+               coalesce(length(response_text), 0)::DOUBLE AS lengths,
+               coalesce({prompt}, '') AS prompt_texts, coalesce({response}, '') AS response_texts
         FROM responses JOIN response_groups USING (response_id) ORDER BY response_id
-        """
-    ).df()
-    splits = splits_of(responses["group_id"].to_numpy(dtype=object), shares)
+        """  # noqa: S608 - constants of ours
+    ).fetchnumpy()
+    responses["splits"] = splits_of(responses["groups"], shares)
     group = group_codes(connection)
-    history = earlier_turns(connection)
+    history = earlier_turns(connection) if texts else {}
     return {
-        question.id: replace(
-            _units(
-                question,
-                responses,
-                splits,
-                humans=long_ratings(connection, "reference", question.id, group=group),
-                judges=_by_judge(
-                    connection,
-                    long_ratings(connection, "unmapped_judge", question.id, group=group),
-                ),
+        question.id: _units(
+            question,
+            responses,
+            history,
+            humans=long_ratings(connection, "reference", question.id, group=group),
+            judges=_by_judge(
+                connection, long_ratings(connection, "unmapped_judge", question.id, group=group)
             ),
-            history=history,
         )
         for question in questions
     }
@@ -74,29 +76,32 @@ def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> froze
 
 def _units(
     question: RubricQuestion,
-    responses: pd.DataFrame,
-    splits: NDArray[np.str_],
+    responses: Mapping[str, Any],
+    history: Mapping[str, tuple[tuple[str, str], ...]],
     *,
     humans: LongRatings,
     judges: Mapping[str, NDArray[np.float64]],
 ) -> RatedUnits:
-    """Return the rated responses of one question, of those in the order of unit indices."""
+    """Return the rated responses of one question.
+
+    Args:
+        question: The question.
+        responses: All responses in the order of unit indices, as fields of RatedUnits.
+        history: The turns before each response.
+        humans: Ratings by people.
+        judges: Scores of every response by judge.
+    """
     rated, raters = np.unique(humans.unit), np.unique(humans.rater)
     ratings = np.full((len(rated), len(raters)), np.nan)
     ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (
         humans.value
     )
-    kept = responses.iloc[rated]
     return RatedUnits(
         question=question,
-        response_ids=kept["response_id"].to_numpy(dtype=object),
-        groups=kept["group_id"].to_numpy(dtype=object),
-        splits=splits[rated],
         ratings=ratings,
         scores={judge: scores[rated] for judge, scores in judges.items()},
-        models=kept["model_name"].to_numpy(dtype=object),
-        prompt_texts=kept["prompt_text"].to_numpy(dtype=object),
-        response_texts=kept["response_text"].to_numpy(dtype=object),
+        history=history,
+        **{name: np.asarray(given)[rated] for name, given in responses.items()},
     )
 
 

@@ -86,11 +86,12 @@ def labels_hash(units: RatedUnits) -> str:
 
 def label_fingerprints(units: RatedUnits) -> dict[str, str]:
     """Return the fingerprint of each response's ratings, to know the same labels by."""
-    rows = (sorted(row[~np.isnan(row)].tolist()) for row in units.ratings)
-    return {
-        str(name): _sha256(canonical_json(row))[:8]
-        for name, row in zip(units.response_ids, rows, strict=True)
-    }
+    rows = [row.tobytes() for row in np.sort(units.ratings, axis=1)]  # gaps come last
+    of_row = {}
+    for row in set(rows):
+        values = np.frombuffer(row, dtype=np.float64)
+        of_row[row] = _sha256(canonical_json(values[~np.isnan(values)].tolist()))[:8]
+    return dict(zip(map(str, units.response_ids), map(of_row.__getitem__, rows), strict=True))
 
 
 def is_certificate(given: object) -> bool:

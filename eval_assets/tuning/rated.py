@@ -26,8 +26,9 @@ class RatedUnits:
         ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
         scores: Each judge's scores of shape (n_units,), NaN if missing.
         models: Model that gave each response; empty if unknown.
-        prompt_texts: What the systems were asked.
-        response_texts: What they answered.
+        lengths: Characters of each response.
+        prompt_texts: What the systems were asked; empty unless prompts are tuned or compared.
+        response_texts: What they answered, likewise.
         history: By response, what was asked and answered in each turn before, oldest first.
     """
 
@@ -38,6 +39,7 @@ class RatedUnits:
     ratings: Floats
     scores: Mapping[str, Floats]
     models: Texts
+    lengths: Floats
     prompt_texts: Texts
     response_texts: Texts
     history: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
@@ -53,11 +55,6 @@ class RatedUnits:
     def n_groups(self) -> int:
         """Different groups."""
         return len(np.unique(self.groups))
-
-    @property
-    def lengths(self) -> Floats:
-        """Characters of each response."""
-        return np.array([len(text) for text in self.response_texts], dtype=np.float64)
 
     def part(self, split: Split) -> "RatedUnits":
         """Return the units of one split."""
@@ -78,6 +75,7 @@ class RatedUnits:
             ratings=self.ratings[kept],
             scores={judge: scores[kept] for judge, scores in self.scores.items()},
             models=self.models[kept],
+            lengths=self.lengths[kept],
             prompt_texts=self.prompt_texts[kept],
             response_texts=self.response_texts[kept],
         )

@@ -36,4 +36,4 @@ def splits_of(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.str_]
     """Return the split of each response, given the group of each."""
     groups = list(group_ids)
     known = {group: split_of(group, shares) for group in set(groups)}
-    return np.array([known[group] for group in groups], dtype=np.str_)
+    return np.array(list(map(known.__getitem__, groups)), dtype=np.str_)

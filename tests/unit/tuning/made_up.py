@@ -33,6 +33,7 @@ def rated_units(
         ratings=matrix,
         scores={},
         models=np.full(n_units, "m"),
+        lengths=np.full(n_units, 10.0),
         prompt_texts=np.array([f"Question {name}?" for name in names], dtype=object),
         response_texts=np.full(n_units, "Ten chars.", dtype=object),
     )

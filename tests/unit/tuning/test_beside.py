@@ -34,9 +34,7 @@ def test_a_control_that_follows_length_is_found_out() -> None:
     """Where longer answers are better, the length alone agrees with people."""
     train, test, scores = both(3)
     long_train, long_test = (
-        replace(
-            part, response_texts=np.array(["x" * int(100 * m) for m in part.ratings.mean(axis=1)])
-        )
+        replace(part, lengths=(100 * part.ratings.mean(axis=1)).astype(int).astype(float))
         for part in (train, test)
     )
     controls = figures_beside(long_train, long_test, scores)["controls"]
