@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import dagster as dg
+import duckdb
 import pandas as pd
 
 from eval_assets.assets.figure_tables import rows_as_metadata
@@ -54,11 +55,12 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """
     with clear_failures():
         evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            responses = stored_responses(connection)
-        study = _study(evaluation, responses)
         written, kept = [], []
-        for rater in study.raters or (() if evaluation.labels.files else ("",)):
+        with folder.connect() as connection:
+            study = _study(evaluation, connection)
+            raters = study.raters or (() if evaluation.labels.files else ("",))
+            responses = stored_responses(connection) if raters else pd.DataFrame()
+        for rater in raters:
             path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
             units = study.desk(rater).units
             try:
@@ -107,21 +109,25 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            responses = stored_responses(connection)
-            labels = stored_labels(connection)
-        study = _study(evaluation, responses)
+            study = _study(evaluation, connection)
         sessions = study.sessions.all()
         history = history_rows(sessions)
-        figures = measure_quality(
-            evaluation,
-            with_circumstances(labels, sessions, study.responses),
-            history,
-            assigned=n_assigned(unit for rater in study.raters for unit in study.desk(rater).units),
-            controls=control_values(
-                study.assignments or (), decisions(read_adjudications(evaluation))
-            ),
+        assigned = n_assigned(unit for rater in study.raters for unit in study.desk(rater).units)
+        controls = control_values(
+            study.assignments or (), decisions(read_adjudications(evaluation))
         )
         with folder.connect() as connection, transaction(connection):
+            figures = measure_quality(
+                evaluation,
+                lambda question: with_circumstances(
+                    stored_labels(connection, question.id).assign(question_id=question.id),
+                    sessions,
+                    study.responses,
+                ),
+                history,
+                assigned=assigned,
+                controls=controls,
+            )
             replace_records(connection, "label_quality", figures)
             write_label_history(connection, history)
             table = table_metadata(connection, "label_quality")
@@ -141,12 +147,12 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-def _study(evaluation: Evaluation, responses: pd.DataFrame) -> Study:
+def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Study:
     """Return the evaluation as people label it; without responses if all labels come in files."""
     study = Study(evaluation, {}, read_assignments(evaluation))
     if evaluation.labels.files and not study.raters and not study.sessions.files():
         return study
-    return replace(study, responses=shown_responses(evaluation, responses))
+    return replace(study, responses=shown_responses(evaluation, stored_responses(connection)))
 
 
 def _settled_row(decision: Adjudication, steps: list[Adjudication]) -> dict[str, object]:

@@ -88,12 +88,12 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
 def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels as the files are now."""
     study, sessions = files.study, files.study.sessions.all()
-    labels = _labels_now(files)
+    labels = with_circumstances(_labels_now(files), sessions, study.responses)
     settled = decisions(read_adjudications(files.evaluation))
     units = (unit for rater in study.raters for unit in study.desk(rater).units)
     return measure_quality(
         files.evaluation,
-        with_circumstances(labels, sessions, study.responses),
+        lambda question: labels[labels["question_id"] == question.id],
         history_rows(sessions),
         assigned=n_assigned(units),
         controls=control_values(study.assignments or (), settled),

@@ -1,5 +1,6 @@
 """Sessions as rows: labels with their circumstances, and answers that do not count."""
 
+import math
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
@@ -69,7 +70,7 @@ def with_circumstances(
     A label is outdated if its prompt or response is not what the rater saw.
 
     Args:
-        labels: Human ratings, in `LABEL_COLUMNS`.
+        labels: Human ratings: response_id, question_id, rater_id and whatever else.
         sessions: All sessions.
         responses: The responses as they are now.
     """
@@ -88,6 +89,8 @@ def with_circumstances(
         ],
         columns=[*_UNIT_AND_RATER, "seconds", "is_outdated"],
     ).drop_duplicates(_UNIT_AND_RATER, keep="last")
+    if known.empty:
+        return labels.assign(seconds=math.nan, is_outdated=False)
     joined = labels.merge(known, on=_UNIT_AND_RATER, how="left")
     is_outdated = joined["is_outdated"].eq(True)
     return joined.assign(seconds=joined["seconds"].astype(float), is_outdated=is_outdated)

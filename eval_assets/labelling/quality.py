@@ -1,7 +1,7 @@
 """How well each rater labels: figures by question and rater, and what to do about them."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +63,7 @@ MEASURES: Mapping[str, str] = {
 
 def measure_quality(
     evaluation: Evaluation,
-    labels: pd.DataFrame,
+    labels: Callable[[RubricQuestion], pd.DataFrame],
     history: pd.DataFrame,
     *,
     assigned: Mapping[tuple[str, str], int],
@@ -73,8 +73,9 @@ def measure_quality(
 
     Args:
         evaluation: The questions, the experts, and the gates that advice refers to.
-        labels: One row for each response, question and rater: response_id, question_id, rater_id,
-            value (NaN if skipped), skipped, confidence, labelled_at, seconds, is_outdated.
+        labels: Gives those of a question, one row for each response and rater: response_id,
+            rater_id, value (NaN if skipped), skipped, confidence, labelled_at, seconds,
+            is_outdated.
         history: Answers that do not count: response_id, question_id, rater_id, kind ('change' or
             'repeat'), before, after.
         assigned: Responses that each rater is to label, by (rater, question).
@@ -85,10 +86,8 @@ def measure_quality(
     """
     figures = []
     for question in evaluation.rubric:
-        given = labels[labels["question_id"] == question.id]
-        # Unlike a pivot table it refuses duplicates instead of averaging them.
-        matrix = given.pivot(index="response_id", columns="rater_id", values="value")  # noqa: PD010
-        measured = _Question(question, evaluation, given, matrix)
+        given = labels(question)
+        measured = _Question(question, evaluation, given)
         raters = {*given["rater_id"], *(r for r, q in assigned if q == question.id)}
         for rater in sorted(raters):
             of_rater = history[
@@ -111,21 +110,20 @@ def measure_quality(
 
 
 class _Question:
-    """The labels of one question as a matrix of responses and raters."""
+    """The labels of one question, and as a matrix of responses and raters."""
 
     def __init__(
-        self,
-        question: RubricQuestion,
-        evaluation: Evaluation,
-        given: pd.DataFrame,
-        matrix: pd.DataFrame,
+        self, question: RubricQuestion, evaluation: Evaluation, given: pd.DataFrame
     ) -> None:
         self.question = question
-        self.given = given
-        self.matrix = matrix
-        self.experts = [r for r in evaluation.labelling.experts if r in matrix.columns]
+        row, responses = pd.factorize(given["response_id"], sort=True)
+        column, raters = pd.factorize(given["rater_id"], sort=True)
+        ratings = np.full((len(responses), len(raters)), math.nan)
+        ratings[row, column] = given["value"]
+        self.given = given.assign(row=row)
+        self.matrix = pd.DataFrame(ratings, columns=raters.astype(object))
+        self.experts = [r for r in evaluation.labelling.experts if r in self.matrix.columns]
         self._gates = evaluation.gates
-        ratings = matrix.to_numpy(dtype=np.float64)
         level = evaluation.gates["human_alpha"].level or question.level
         self._level = level
         self.alpha = krippendorff_alpha(ratings, level=level)
@@ -189,7 +187,7 @@ def _figures(
         yield "completeness", (min(1.0, len(mine) / n_assigned), n_assigned)
     if mine.empty:
         return
-    n_labelled = measured.given["response_id"].nunique()
+    n_labelled = len(measured.matrix)
     yield "participation", (len(mine) / n_labelled, n_labelled)
     own, others = measured.of(rater), measured.others(rater)
     rated = own[~np.isnan(own)]
@@ -242,7 +240,7 @@ def _of_single_labels(
     measured: _Question, mine: pd.DataFrame, closeness: Floats
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     """Figures that need each label's circumstances: skips, confidence, time and order."""
-    rows = measured.matrix.index.get_indexer(pd.Index(mine["response_id"]))
+    rows = mine["row"].to_numpy()
     skipped = mine["skipped"].to_numpy(dtype=bool)
     yield "skipped_share", (float(skipped.mean()), len(mine))
     scale = measured.question.scale

@@ -156,7 +156,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         _drop_what_a_run_makes_again(connection)
         connection.execute(schema())
         for table, column, comment in column_comments():
-            connection.execute(f'COMMENT ON COLUMN "{table}"."{column}" IS {_quoted(comment)}')
+            connection.execute(f'COMMENT ON COLUMN "{table}"."{column}" IS {quoted(comment)}')
         connection.execute(
             "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
         )
@@ -205,8 +205,8 @@ def _drop_what_a_run_makes_again(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(f'DROP {kind} "{name}"')
 
 
-def _quoted(text: str) -> str:
-    """The text as a SQL literal; COMMENT takes no parameter."""
+def quoted(text: str) -> str:
+    """Return the text as a SQL literal, for statements that take no parameter."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -7,6 +7,7 @@ import duckdb
 import pandas as pd
 
 from eval_assets.columns import RESPONSE_COLUMNS
+from eval_assets.store.connection import quoted
 from eval_assets.store.tables import replace_rows
 
 _COLUMNS = ["response_id", "question_id", "value", "source", "excluded", "reason", "decided_by"]
@@ -51,22 +52,48 @@ def write_label_history(connection: duckdb.DuckDBPyConnection, answers: pd.DataF
     """)
 
 
-def stored_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return all ratings and skips of the latest rounds, and how sure their raters were."""
+def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd.DataFrame:
+    """Return ratings and skips of one question in the latest rounds, and how sure raters were.
+
+    Returns:
+        Columns response_id, rater_id, confidence (all three categorical), value (NaN if skipped),
+        skipped, labelled_at; sorted by response and rater.
+    """
+    unit = "SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses"
     found = connection.execute(
-        """
-        SELECT response_id, question_id, rater_id, value, false AS skipped, confidence, labelled_at
-        FROM human_labels
-        UNION ALL BY NAME
-        SELECT response_id, question_id, rater_id, NULL::DOUBLE AS value, true AS skipped,
-               NULL::VARCHAR AS confidence, labelled_at
-        FROM skipped_labels ORDER BY ALL
-        """
+        f"""
+        WITH unit AS ({unit}), given AS (
+            SELECT response_id, question_id, rater_id, value, false AS skipped, confidence,
+                   labelled_at
+            FROM human_labels
+            UNION ALL BY NAME
+            SELECT response_id, question_id, rater_id, NULL::DOUBLE AS value, true AS skipped,
+                   NULL::VARCHAR AS confidence, labelled_at
+            FROM skipped_labels
+        )
+        SELECT i AS response_id, value, skipped, labelled_at,
+               {_as_categories(connection, "rater_id")},
+               {_as_categories(connection, "confidence")}
+        FROM given JOIN unit USING (response_id)
+        WHERE question_id = ? ORDER BY i, given.rater_id
+        """,  # noqa: S608 - constants of ours, and quoted values
+        [question_id],
     ).df()
+    ids = connection.execute("SELECT response_id FROM responses ORDER BY ALL").df()["response_id"]
     return found.assign(
-        confidence=found["confidence"].where(found["confidence"].notna(), None),
+        response_id=pd.Categorical.from_codes(found["response_id"].to_numpy(), pd.Index(ids)),
         labelled_at=found["labelled_at"].where(found["labelled_at"].notna(), None),
     )
+
+
+def _as_categories(connection: duckdb.DuckDBPyConnection, column: str) -> str:
+    """Return SQL for a column of few different texts, which then are stored once in memory."""
+    found = connection.execute(
+        f"""SELECT {column} FROM human_labels WHERE {column} IS NOT NULL
+            UNION SELECT {column} FROM skipped_labels WHERE {column} IS NOT NULL ORDER BY ALL"""  # noqa: S608 - constants of ours
+    ).fetchall()
+    values = ", ".join(quoted(value) for (value,) in found)
+    return f"{column}::ENUM({values}) AS {column}" if values else f"NULL AS {column}"
 
 
 def stored_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

@@ -56,7 +56,11 @@ def figures(
     controls: Mapping[ControlUnit, float] | None = None,
 ) -> dict[tuple[str, str], QualityFigure]:
     found = measure_quality(
-        evaluation, given, history, assigned=assigned or {}, controls=controls or {}
+        evaluation,
+        lambda question: given[given["question_id"] == question.id],
+        history,
+        assigned=assigned or {},
+        controls=controls or {},
     )
     return {(figure.rater_id, figure.measure): figure for figure in found}
 

@@ -157,7 +157,9 @@ def test_labels_and_skips_are_read_back_together(connection: duckdb.DuckDBPyConn
     given = labels(("a1", "clarity", "anna", 4), ("a2", "clarity", "anna", np.nan))
     write_labels(connection, given.assign(skipped=[False, True]))
 
-    found = stored_labels(connection)
+    found = stored_labels(connection, "clarity")
+    assert found["response_id"].tolist() == ["a1", "a2"]
+    assert found["rater_id"].tolist() == ["anna", "anna"]
     assert found["skipped"].tolist() == [False, True]
     assert found["value"].isna().tolist() == [False, True]
     assert found["labelled_at"].tolist() == [None, None]
