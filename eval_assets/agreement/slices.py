@@ -1,7 +1,9 @@
 """Agreement on parts of the responses: by prompt and model, and by every other slice."""
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,11 +45,11 @@ def measure_slices(
         slices: By slice, the value of each unit index.
     """
     units = _units(rated)
-    response = units["response"].to_numpy()
+    response = units["response"]
     model, model_names = models
     columns: dict[str, Coded] = {
         "model_name": (model[response], model_names),
-        "question_id": (units["question"].to_numpy(), [question.id for question, _ in rated]),
+        "question_id": (units["question"], [question.id for question, _ in rated]),
     }
     everything: Coded = (np.zeros(len(model), dtype=np.int64), ["all"])
     rows: list[pd.DataFrame] = []
@@ -64,7 +66,7 @@ def measure_slices(
     return found
 
 
-def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> pd.DataFrame:
+def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> dict[str, npt.NDArray[Any]]:
     """Return each rated unit with sums over its ratings, on [0, 1] from the middle."""
     parts = []
     for index, (question, given) in enumerate(rated):
@@ -78,9 +80,10 @@ def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> pd.DataFrame:
         parts.append(units[units["n"] > 0])
     units = pd.concat(parts, ignore_index=True)
     apart = units["n"] * units["squares"] - units["total"] ** 2
-    return units.assign(
+    units = units.assign(
         apart=apart / (units["n"] - 1).clip(lower=1), is_first=~units.duplicated("response")
     )
+    return {str(name): column.to_numpy() for name, column in units.items()}
 
 
 def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, ...]]:
@@ -92,46 +95,64 @@ def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, 
             yield from itertools.combinations(columns, n)
 
 
-def _measured(units: pd.DataFrame, keys: Mapping[str, Coded]) -> pd.DataFrame:
+def _measured(units: Mapping[str, npt.NDArray[Any]], keys: Mapping[str, Coded]) -> pd.DataFrame:
     """Return alpha, mean and spread of every group that has two units with two ratings.
 
     Args:
         units: The units, as `_units` returns them.
         keys: By column, the code of each unit.
     """
-    group = np.zeros(len(units), dtype=np.int64)
+    group = np.zeros(len(units["n"]), dtype=np.int64)
     for codes, names in keys.values():
         group = np.where((group < 0) | (codes < 0), -1, group * len(names) + codes)
-    rated = units.assign(group=group, mean=units["total"] / units["n"])[group >= 0]
-    shared = rated[rated["n"] > 1].groupby("group")[["n", "total", "squares", "apart"]].sum()
-    n_units = rated["group"][rated["n"] > 1].value_counts().reindex(shared.index)
-    shared = shared[n_units > 1]
-    grouped = rated.groupby("group")
-    sums = grouped[["n", "total", "squares", "is_first"]].sum().loc[shared.index]
-    variance = sums["squares"] / sums["n"] - (sums["total"] / sums["n"]) ** 2
-    n_rated = grouped.size().loc[shared.index]
+    row, groups = pd.factorize(group, sort=True)
+    if len(groups) and groups[0] < 0:
+        row, groups = row - 1, groups[1:]
+    rated = {name: values[row >= 0] for name, values in units.items()}
+    row = row[row >= 0]
+
+    def added(values: npt.NDArray[Any], *, shared: bool = False) -> Floats:
+        """Return the sum over each group's units, or over those that have two ratings."""
+        weights = values * (rated["n"] > 1) if shared else values
+        return np.bincount(row, weights.astype(np.float64), len(groups))
+
+    n_units = added(rated["n"] > 1).astype(np.int64)
+    kept = n_units > 1
+    mean = rated["total"] / rated["n"]
+    n_rated = np.bincount(row, minlength=len(groups))
+    # From the group's first mean, so that equal ones have no spread, not even float noise.
+    first = np.empty(len(groups))
+    first[row[::-1]] = mean[::-1]
+    apart = mean - first[row]
+    centre = added(apart) / n_rated
+    n, total, squares = (added(rated[name]) for name in ("n", "total", "squares"))
     rows = pd.DataFrame(
         {
             # units of one response lie in one group, unless questions are told apart
-            "n_responses": n_rated if "question_id" in keys else sums["is_first"],
-            "n_units": n_units.loc[shared.index],
-            "alpha": _alpha(shared),
-            "mean": grouped["mean"].mean() + 0.5,
-            "spread": grouped["mean"].std(ddof=0),
-        },
-        index=shared.index,
-    )
-    rows["interpretation"] = list(map(pooled_alpha_label, rows["alpha"], variance))
-    groups = rows.index.to_numpy()
+            "n_responses": n_rated
+            if "question_id" in keys
+            else added(rated["is_first"]).astype(np.int64),
+            "n_units": n_units,
+            "alpha": _alpha(
+                *(added(rated[name], shared=True) for name in ("n", "total", "squares", "apart"))
+            ),
+            "mean": first + centre + 0.5,
+            "spread": np.sqrt(added((apart - centre[row]) ** 2) / n_rated),
+            "variance": squares / n - (total / n) ** 2,
+        }
+    )[kept]
+    rows["interpretation"] = list(map(pooled_alpha_label, rows["alpha"], rows.pop("variance")))
+    groups = groups[kept]
     for column, (_, names) in reversed(list(keys.items())):
         rows[column] = np.asarray(names, dtype=object)[groups % len(names)]
         groups = groups // len(names)
     return rows
 
 
-def _alpha(sums: pd.DataFrame) -> pd.Series:
+def _alpha(n: Floats, total: Floats, squares: Floats, apart: Floats) -> Floats:
     """Return Krippendorff's alpha at the interval level from sums over units with two ratings."""
-    squares = sums["n"] * sums["squares"]
-    expected = squares - sums["total"] ** 2
-    expected = expected.where(expected > _NO_VARIATION * squares)
-    return 1 - (sums["n"] - 1) * sums["apart"] / expected
+    expected = n * squares - total**2
+    varies = expected > _NO_VARIATION * n * squares
+    observed = (n - 1) * apart
+    alpha: Floats = 1 - np.divide(observed, expected, out=np.full(len(n), math.nan), where=varies)
+    return alpha

@@ -41,6 +41,7 @@ from eval_assets.store import (
     judge_ratings,
     judged_units,
     ratings_by_round,
+    ratings_of_people,
     read_table,
     reference_ratings,
     reference_ratings_with_excluded,
@@ -276,7 +277,7 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            humans = human_ratings(connection, evaluation).ratings
+            humans = ratings_of_people(connection, evaluation)
             judges = judge_ratings(connection, evaluation).scores
             slices = slices_in_order(connection)
             models = slices.pop("model_name")

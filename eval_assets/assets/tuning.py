@@ -42,6 +42,7 @@ from eval_assets.store import (
     tuning_units,
     versions_of,
     words_on,
+    write_splits,
 )
 from eval_assets.tuning import (
     JudgeVersion,
@@ -68,22 +69,13 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             version = measures_version(
                 evaluation, "human", data_version=data_version(connection, "human")
             )
-            questions = [evaluation.question(question_id) for question_id in question_ids]
-            units = tuning_units(connection, questions, shares=evaluation.tuning.split, texts=False)
-            splits = pd.concat(
-                pd.DataFrame(
-                    {
-                        "response_id": rated.response_ids,
-                        "question_id": question_id,
-                        "split": rated.splits,
-                        "group_id": rated.groups,
-                        "data_version": version,
-                    }
-                )
-                for question_id, rated in units.items()
-            )
             with transaction(connection):
-                replace_rows(connection, "judge_splits", splits)
+                n_groups = write_splits(
+                    connection,
+                    question_ids,
+                    shares=evaluation.tuning.split,
+                    data_version=version,
+                )
             table = table_metadata(connection, "judge_splits")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
@@ -91,10 +83,7 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             **table,
             "questions": list(question_ids),
             "left_out": [q.id for q in evaluation.rubric if q.id not in question_ids],
-            **{
-                f"n_groups_{split}": int(rows["group_id"].nunique())
-                for split, rows in splits.groupby("split")
-            },
+            **{f"n_groups_{split}": n for split, n in n_groups.items()},
         },
     )
 

@@ -58,6 +58,7 @@ from eval_assets.store.prompted import (
 from eval_assets.store.ratings import (
     human_ratings,
     judge_ratings,
+    ratings_of_people,
     reference_ratings,
     reference_ratings_with_excluded,
     scored_conversations,
@@ -98,6 +99,7 @@ from eval_assets.store.splits import (
     models_returned,
     questions_where_people_agree,
     tuning_units,
+    write_splits,
 )
 from eval_assets.store.summaries import (
     worst_disagreements,
@@ -173,6 +175,7 @@ __all__ = [
     "prompt_sources",
     "questions_where_people_agree",
     "ratings_by_round",
+    "ratings_of_people",
     "read_if_due",
     "read_report_tables",
     "read_table",
@@ -221,5 +224,6 @@ __all__ = [
     "write_pair_measures",
     "write_rubric",
     "write_score_summary",
+    "write_splits",
     "write_staged_mode",
 ]

@@ -45,6 +45,13 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     )
 
 
+def ratings_of_people(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> dict[str, LongRatings]:
+    """Return what people gave, by question; raise StoreError as `human_ratings` does."""
+    return _of_people(connection, evaluation, "human")
+
+
 def reference_ratings(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:

@@ -11,11 +11,52 @@ from numpy.typing import NDArray
 from eval_assets.agreement import LongRatings
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
-from eval_assets.store._long_ratings import group_codes, long_ratings
+from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
 from eval_assets.tuning_options import SplitShares
+
+
+def write_splits(
+    connection: duckdb.DuckDBPyConnection,
+    question_ids: Collection[str],
+    *,
+    shares: SplitShares,
+    data_version: str,
+) -> dict[str, int]:
+    """Replace `judge_splits` by the rated responses of some questions.
+
+    Args:
+        connection: The database.
+        question_ids: Questions that pass the gates.
+        shares: Share of response groups in each split.
+        data_version: Version of the ratings.
+
+    Returns:
+        The number of groups in each split that has any.
+    """
+    groups = connection.execute("SELECT DISTINCT group_id FROM response_groups").df()
+    splits = groups.assign(split=splits_of(groups["group_id"], shares))
+    connection.execute("DELETE FROM judge_splits")
+    connection.register("_splits", splits)
+    connection.execute(
+        f"""
+        INSERT INTO judge_splits BY NAME
+        SELECT DISTINCT response_id, question_id, split, group_id, $version AS data_version
+        FROM ({RATINGS_SQL["reference"]})
+        JOIN response_groups USING (response_id) JOIN _splits USING (group_id)
+        WHERE list_contains($questions, question_id)
+        ORDER BY list_position($questions, question_id), response_id
+        """,  # noqa: S608 - constants of ours
+        {"questions": list(question_ids), "version": data_version},
+    )
+    connection.unregister("_splits")
+    return dict(
+        connection.execute(
+            """SELECT split, count(DISTINCT group_id) FROM judge_splits GROUP BY ALL ORDER BY ALL"""
+        ).fetchall()
+    )
 
 
 def tuning_units(
