@@ -114,7 +114,8 @@ def _measured(units: Mapping[str, npt.NDArray[Any]], keys: Mapping[str, Coded]) 
     def added(values: npt.NDArray[Any], *, shared: bool = False) -> Floats:
         """Return the sum over each group's units, or over those that have two ratings."""
         weights = values * (rated["n"] > 1) if shared else values
-        return np.bincount(row, weights.astype(np.float64), len(groups))
+        sums = np.bincount(row, weights=weights.astype(np.float64), minlength=len(groups))
+        return sums.astype(np.float64, copy=False)
 
     n_units = added(rated["n"] > 1).astype(np.int64)
     kept = n_units > 1

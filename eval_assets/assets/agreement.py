@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from functools import partial
 
 import dagster as dg
-import numpy as np
 import pandas as pd
 
 from eval_assets.agreement import (
@@ -34,6 +33,7 @@ from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.store import (
     append_history,
     copy_ledger,
+    count_excluded,
     count_rows,
     data_version,
     history_of,
@@ -157,8 +157,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            reference = reference_ratings(connection, evaluation)
-            with_excluded = reference_ratings_with_excluded(connection, evaluation)
+            n_excluded = count_excluded(connection)
             versions = [data_version(connection, kind) for kind in ("human", "judge")]
             measure = partial(
                 measure_judges_against_humans,
@@ -167,12 +166,12 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
                 conversations=scored_conversations(connection, evaluation),
                 data_version=" ".join(versions),
             )
-            measures = measure(reference)
-            n_excluded = sum(
-                len(np.unique(with_excluded[q.id].unit)) - len(np.unique(reference[q.id].unit))
-                for q in evaluation.rubric
+            measures = measure(reference_ratings(connection, evaluation))
+            both = (
+                measure(reference_ratings_with_excluded(connection, evaluation)).agreement
+                if n_excluded
+                else measures.agreement.head(0)
             )
-            both = measure(with_excluded).agreement if n_excluded else measures.agreement.head(0)
             with transaction(connection):
                 replace_rows(connection, "judge_human_agreement", measures.agreement)
                 replace_rows(connection, "judge_human_agreement_with_excluded", both)

@@ -56,6 +56,7 @@ from eval_assets.store.prompted import (
     words_on,
 )
 from eval_assets.store.ratings import (
+    count_excluded,
     human_ratings,
     judge_ratings,
     ratings_of_people,
@@ -143,6 +144,7 @@ __all__ = [
     "cost_of_requests",
     "costs_of",
     "costs_of_prompts",
+    "count_excluded",
     "count_rows",
     "current_drift",
     "current_judges",

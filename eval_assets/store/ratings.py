@@ -212,6 +212,15 @@ def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return {question_id: int(n) for question_id, n in found}
 
 
+def count_excluded(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return how many rated units were left out as ambiguous."""
+    [[n]] = connection.execute(
+        """SELECT count(*) FROM adjudicated_labels
+           SEMI JOIN human_labels USING (response_id, question_id) WHERE excluded"""
+    ).fetchall()
+    return int(n)
+
+
 def _of_people(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, source: RatingSource
 ) -> dict[str, LongRatings]:

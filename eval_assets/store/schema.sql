@@ -367,21 +367,12 @@ CREATE TABLE IF NOT EXISTS combined_scores (
     n_judges BIGINT NOT NULL
 );
 
-CREATE TABLE IF NOT EXISTS combined_scores_long (
-    response_id VARCHAR NOT NULL,
-    question_id VARCHAR NOT NULL,
-    indicator_id VARCHAR,
-    convo_id VARCHAR,
-    model_name VARCHAR,
-    seed VARCHAR,
-    turn_index BIGINT,
-    difficulty VARCHAR,
-    hij_rater_id VARCHAR,
-    hij_score DOUBLE,
-    judge_id VARCHAR,
-    judge_score DOUBLE,
-    judge_status VARCHAR
-);
+-- The same with a row for each judge, NULL if there is none.
+CREATE OR REPLACE VIEW combined_scores_long AS
+SELECT combined_scores.* EXCLUDE (llm_aiescore, llm_of_conversation, n_judges), judge_id,
+       if(status = 'conversation', raw_score, score) AS judge_score, status AS judge_status
+FROM combined_scores LEFT JOIN judge_scores USING (response_id, question_id)
+ORDER BY response_id, question_id, hij_rater_id, judge_id;
 
 -- The nine columns of a combined_scores.csv. A response without indicator is named by the question.
 CREATE OR REPLACE VIEW hij_combined_scores AS

@@ -7,13 +7,13 @@ from eval_assets.scale import TOLERANCE
 
 
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Replace `combined_scores` and its long form: one row per (response, question, rater).
+    """Replace `combined_scores`: one row per (response, question, rater).
 
     Scores are joined by response, so that each turn has its own. The score of a conversation stands
     beside each of its turns, marked as such. A response that nobody rated has one row without a
     rater.
     """
-    connection.execute("DELETE FROM combined_scores; DELETE FROM combined_scores_long")
+    connection.execute("DELETE FROM combined_scores")
     connection.execute("""
         INSERT INTO combined_scores BY NAME
         WITH judged AS (
@@ -30,14 +30,6 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
         LEFT JOIN human_labels USING (response_id, question_id)
         LEFT JOIN judged USING (response_id, question_id)
         ORDER BY response_id, question_id, rater_id
-    """)
-    connection.execute("""
-        INSERT INTO combined_scores_long BY NAME
-        SELECT combined_scores.* EXCLUDE (llm_aiescore, llm_of_conversation, n_judges), judge_id,
-               if(status = 'conversation', raw_score, score) AS judge_score,
-               status AS judge_status
-        FROM combined_scores LEFT JOIN judge_scores USING (response_id, question_id)
-        ORDER BY response_id, question_id, hij_rater_id, judge_id
     """)
 
 

@@ -31,7 +31,7 @@ TRANSACTIONS = (
     ("human_labels", "skipped_labels", "rejected_rows"),
     ("label_disagreements",),
     ("human_agreement", "label_findings"),
-    ("combined_scores", "combined_scores_long"),
+    ("combined_scores",),
     ("score_summary",),
 )
 """Tables that are written together."""
