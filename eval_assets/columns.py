@@ -30,10 +30,11 @@ LABEL_COLUMNS = (
     "round",
     "guideline_hash",
     "details",
-    "source",
+    "file",
+    "line",
 )
 """A human rating; `value` is NaN only if `skipped`; `details` is the JSON object of whatever else a
-session says of the label; `source` is `file:line`."""
+session says of the label; `line` is the place in `file`, counted from 1."""
 
 REJECTED_COLUMNS = ("file", "line", "column", "what", "remedy", "rater_id", "question_id")
 """A row of a label file that is not stored as a label, and why."""

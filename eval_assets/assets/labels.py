@@ -48,10 +48,15 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             )
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "human_labels"))
-            responses = response_keys(
-                connection, further=(*evaluation.filter_columns, "response_text")
-            )
-        labels = read_labels(evaluation, responses)
+            responses = response_keys(connection, further=evaluation.filter_columns)
+
+        def texts() -> list[str | None]:
+            with folder.connect() as connection:
+                return response_keys(connection, further=["response_text"])[
+                    "response_text"
+                ].tolist()
+
+        labels = read_labels(evaluation, responses, texts=texts)
         for note in labels.notes:
             logger.info(note)
         with folder.connect() as connection, transaction(connection):

@@ -118,8 +118,11 @@ def read_ratings(cells: Sequence[str | None], *, has_decimal_commas: bool = Fals
     if has_decimal_commas:
         cells = per_distinct(cells, _with_decimal_point)
     read = per_distinct(cells, _read_cell)
-    columns = np.array(read, dtype=float).reshape(len(read), 3)
-    return Ratings(cells, columns[:, 0], columns[:, 1].astype(bool), columns[:, 2].astype(bool))
+    values, blank, true_or_false = np.array(read.values, dtype=float).reshape(-1, 3).T
+    codes = read.codes
+    return Ratings(
+        cells, values[codes], blank.astype(bool)[codes], true_or_false.astype(bool)[codes]
+    )
 
 
 def values_on(ratings: Ratings, scale: Scale) -> FloatArray:

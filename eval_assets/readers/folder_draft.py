@@ -175,7 +175,7 @@ def _within_four(columns: Iterable[Sequence[str | None]]) -> bool:
     return bool(((given >= 1) & (given <= _FOUR_POINTS["max"])).all())
 
 
-def _questions(table: Table) -> list[str | None]:
+def _questions(table: Table) -> Sequence[str | None]:
     header = table.header_of("question_id", "indicator_id")
     return table.stripped(header) if header else [None] * len(table)
 

@@ -1,7 +1,7 @@
 """How rows say which response and question they mean, and which of these exist."""
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -14,7 +14,7 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.labelling import neutralised
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import Findings, WhatAndRemedy, nearest, shown
-from eval_assets.readers.formats.table import Table, as_text, per_distinct
+from eval_assets.readers.formats.table import Table, as_text, is_none, per_distinct
 
 RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
 """Columns under which the id of a response is accepted, in any spelling."""
@@ -26,6 +26,9 @@ Key = tuple[str | None, str | None, str | None, str | None, str | None]
 """Indicator, conversation, turn, model and seed of a response, None if not given."""
 
 KEY_COLUMNS = ("indicator_id", "convo_id", "turn_index", "model_name", "seed")
+
+_NUMBERS = ("turn_index", "seed")
+"""Those of them that spreadsheets write in several ways."""
 
 Reference = str | Key
 """How a row names a response: by its id, or by its key."""
@@ -70,6 +73,7 @@ class Units:
         question_ids: Ids of the rubric's questions.
         asked: Whether the question is asked of the response; shape (n_responses, n_questions).
         table: The responses, in `RESPONSE_COLUMNS`.
+        texts: Gives the text of each response; None if it is not known.
         some_unread: Whether there are responses that could not be read.
     """
 
@@ -77,21 +81,23 @@ class Units:
     question_ids: list[str]
     asked: npt.NDArray[np.bool_]
     table: pd.DataFrame
+    texts: Callable[[], Sequence[str | None]] | None = None
     some_unread: bool = False
 
     @cached_property
     def keys(self) -> list[Key]:
         """Key of each response."""
-        columns = [_cells(self.table[column]) for column in KEY_COLUMNS]
-        indicators, convos, turns, models, seeds = columns
-        turns, seeds = (per_distinct(cells, canonical_number) for cells in (turns, seeds))
-        return list(zip(indicators, convos, turns, models, seeds, strict=True))
+        columns = {column: _cells(self.table[column]) for column in KEY_COLUMNS}
+        numbers = {name: per_distinct(columns[name], canonical_number) for name in _NUMBERS}
+        return list(zip(*({**columns, **numbers}).values(), strict=True))
 
     @cached_property
     def _by_id(self) -> dict[Reference, int]:
         found: dict[Reference, int] = {name: at for at, name in enumerate(self.response_ids)}
         # Sheets write an id that looks like a formula so that spreadsheets take it for text.
-        return {neutralised(name): at for at, name in enumerate(self.response_ids)} | found
+        for at, name in enumerate(self.response_ids):
+            found.setdefault(neutralised(name), at)
+        return found
 
     @cached_property
     def _by_key(self) -> dict[Reference, int]:
@@ -111,7 +117,7 @@ class Units:
     def questions(self, questions: Sequence[str | None], responses: PositionArray) -> PositionArray:
         """Return the position of each question: the one named, or the only one asked."""
         only = np.where(self.asked.sum(axis=1) == 1, self.asked.argmax(axis=1), NOT_GIVEN)
-        unnamed = np.array([question is None for question in questions], dtype=bool)
+        unnamed = is_none(questions)
         inferred = np.full(len(questions), UNKNOWN, dtype=np.int64)
         known = unnamed & (responses >= 0)
         inferred[known] = only[responses[known]]
@@ -136,7 +142,7 @@ class Units:
         """
         unknown = responses < 0
         if self.some_unread:
-            names_one = np.array([each is not None for each in named.responses], dtype=bool)
+            names_one = ~is_none(named.responses)
             findings.add_together(unknown & names_one, _unread)
             unknown &= ~names_one
         findings.add(
@@ -145,7 +151,7 @@ class Units:
             lambda row: _no_response(named.responses[row], int(responses[row])),
         )
         # Which question is meant may depend on the response: a row without one is noted once.
-        unnamed = np.array([question is None for question in named.questions], dtype=bool)
+        unnamed = is_none(named.questions)
         findings.add(
             (questions == NOT_GIVEN) | ((questions == UNKNOWN) & ~unnamed),
             named.question_header,
@@ -178,7 +184,11 @@ class Units:
 
 
 def units_of(
-    evaluation: Evaluation, responses: pd.DataFrame, *, some_unread: bool = False
+    evaluation: Evaluation,
+    responses: pd.DataFrame,
+    *,
+    texts: Callable[[], Sequence[str | None]] | None = None,
+    some_unread: bool = False,
 ) -> Units:
     """Return the units of an evaluation with these responses."""
     columns = dict.fromkeys(("indicator_id", *evaluation.filter_columns))
@@ -198,6 +208,7 @@ def units_of(
         question_ids=[question.id for question in evaluation.rubric],
         asked=asked.reshape(len(responses), len(evaluation.rubric)),
         table=responses,
+        texts=texts if "response_text" not in responses else responses["response_text"].tolist,
         some_unread=some_unread,
     )
 
@@ -222,7 +233,7 @@ def references_in(table: Table, question_ids: Sequence[str]) -> References:
     response = table.header_of(*RESPONSE_ID)
     responses: Sequence[Reference | None]
     responses = list(keys(table)) if response is None else table.stripped(response)
-    questions = table.stripped("question_id")
+    questions: Sequence[str | None] = table.stripped("question_id")
     if table.has("indicator_id"):
         indicators = table.stripped("indicator_id")
         questions = [
@@ -300,10 +311,10 @@ def _no_question(question: str | None, question_ids: Sequence[str]) -> WhatAndRe
 
 def _positions_in(positions: Mapping[T, int], names: Sequence[T | None]) -> PositionArray:
     """Return the position of each name, UNKNOWN if it has none."""
-    distinct = {
-        name: UNKNOWN if name is None else positions.get(name, UNKNOWN) for name in set(names)
-    }
-    return np.fromiter(map(distinct.__getitem__, names), dtype=np.int64, count=len(names))
+    found = per_distinct(
+        names, lambda name: UNKNOWN if name is None else positions.get(name, UNKNOWN)
+    )
+    return np.array(found, dtype=np.int64)
 
 
 def _cells(column: pd.Series) -> list[str | None]:

@@ -14,9 +14,9 @@ import pandas as pd
 from eval_assets.columns import RESPONSE_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, gathered, raise_all
-from eval_assets.readers._cells import BoolArray, canonical_number
+from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import Findings, shown
-from eval_assets.readers.formats.table import Table, as_text, per_distinct
+from eval_assets.readers.formats.table import Repeated, Table, as_text, is_none, per_distinct
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels import read_labels
 from eval_assets.readers.references import (
@@ -145,7 +145,7 @@ def _without_limits(evaluation: Evaluation, columns: Collection[str]) -> Evaluat
 class _Ids:
     """Id of each row, and the column that gives it; None if ids are made from `keys`."""
 
-    ids: list[str | None]
+    ids: Sequence[str | None]
     header: str | None
     keys: list[Key]
 
@@ -193,19 +193,19 @@ def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
     model = table.header_of(*MODEL_NAME)
     _note_nothing(findings, model, table.stripped(*MODEL_NAME), "a response without a model")
     findings.add(
-        _is_none(table.text("response_text")),
+        is_none(table.text("response_text")),
         table.header_of("response_text"),
         lambda _: ("null is not an answer", 'Write "" if the model answered nothing'),
     )
     findings.add(
-        _is_none(_turns(table)),
+        is_none(_turns(table)),
         table.header_of("turn_index"),
         lambda row: (f"{shown(turns[row])} is not a whole number", "Count turns 1, 2, 3"),
     )
     first: dict[str | None, int] = {}
     again = [first.setdefault(name, row) != row for row, name in enumerate(ids.ids)]
     findings.add(
-        np.array(again, dtype=bool) & ~_is_none(ids.ids),
+        np.array(again, dtype=bool) & ~is_none(ids.ids),
         ids.header,
         lambda row: (
             f"{ids.named(row)} is repeated, first in line {table.lines[first[ids.ids[row]]]}",
@@ -218,14 +218,10 @@ def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
 def _note_nothing(
     findings: Findings, header: str | None, cells: Sequence[str | None], what: str
 ) -> None:
-    findings.add(_is_none(cells), header, lambda _: (what, "Fill it in"))
+    findings.add(is_none(cells), header, lambda _: (what, "Fill it in"))
 
 
-def _is_none(cells: Sequence[object]) -> BoolArray:
-    return np.array([cell is None for cell in cells], dtype=bool)
-
-
-def _turns(table: Table) -> list[float | None]:
+def _turns(table: Table) -> Repeated[float | None]:
     """Return the turn of each row; NaN if none is given, None if it is not a whole number."""
     return per_distinct(table.text("turn_index"), _turn)
 
@@ -237,7 +233,7 @@ def _turn(cell: str | None) -> float | None:
     return float(number) if _TURN.fullmatch(number) else None
 
 
-def _responses(table: Table, ids: list[str | None]) -> pd.DataFrame:
+def _responses(table: Table, ids: Sequence[str | None]) -> pd.DataFrame:
     """Return the table in the columns of a response."""
     columns: dict[str, Iterable[object]] = {
         "response_id": ids,
@@ -289,10 +285,10 @@ def _no_responses() -> pd.DataFrame:
 def _frame(columns: dict[str, Iterable[object]]) -> pd.DataFrame:
     """Return the columns of a response, each in its dtype."""
     series = {
-        name: pd.Series(list(columns[name]), dtype=object)
+        name: pd.Series(columns[name], dtype=object)
         for name in RESPONSE_COLUMNS
         if name != "turn_index"
     }
-    turns = np.array(list(columns["turn_index"]), dtype=float)
+    turns = np.array(columns["turn_index"], dtype=float)
     series["turn_index"] = pd.Series(pd.array(turns, dtype="Int64"))
     return pd.DataFrame({name: series[name] for name in RESPONSE_COLUMNS})

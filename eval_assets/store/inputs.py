@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from eval_assets.columns import REJECTED_COLUMNS
 from eval_assets.rubric import RubricQuestion
@@ -58,15 +60,21 @@ def write_labels(
     """
     earlier = labels.head(0) if earlier is None else earlier
     rejected = pd.DataFrame(columns=list(REJECTED_COLUMNS)) if rejected is None else rejected
-    skipped = labels["skipped"].astype(bool)
-    given = {
-        "human_labels": labels[~skipped],
-        "skipped_labels": labels[skipped],
-        "earlier_labels": earlier,
-    }
-    for table, rows in given.items():
-        kept = [column.name for column in columns_of(connection, table) if column.name in rows]
-        replace_rows(connection, table, rows[kept])
+    for table, rows, which in (
+        ("human_labels", labels, "NOT skipped"),
+        ("skipped_labels", labels, "skipped"),
+        ("earlier_labels", earlier, "true"),
+    ):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constants of ours
+        names = {column.name for column in columns_of(connection, table)}
+        given = [name for name in rows if name in names and rows[name].notna().any()]
+        connection.register("_rows", rows[[*given, "skipped", "file", "line"]])
+        connection.execute(
+            f"""INSERT INTO {table} BY NAME
+                SELECT {", ".join([*given, "concat(file, ':', line) AS source"])}
+                FROM _rows WHERE {which}"""  # noqa: S608 - columns of ours
+        )
+        connection.unregister("_rows")
     replace_rows(connection, "rejected_rows", rejected)
 
 
@@ -104,10 +112,24 @@ def response_keys(
         ).alias(column)
         for column in dict.fromkeys((*own, *further))
     ]
-    keys: pd.DataFrame = relation.select(*selected).order("response_id").df()
-    turns = keys["turn_index"].astype("Int64")
-    keys = keys.astype(object).where(keys.notna(), None)
-    return keys.assign(turn_index=turns)
+    keys = relation.select(*selected).order("response_id").fetchnumpy()
+    columns = {
+        name: pd.Series(_as_objects(np.ma.asarray(cells)), dtype=object, copy=False)
+        for name, cells in keys.items()
+    }
+    turns = pd.Series(np.ma.asarray(keys["turn_index"]).filled(0), dtype="Int64")
+    turns = turns.mask(np.ma.getmaskarray(np.ma.asarray(keys["turn_index"])))
+    return pd.DataFrame({**columns, "turn_index": turns}, copy=False)
+
+
+def _as_objects(cells: "np.ma.MaskedArray[Any, Any]") -> NDArray[np.object_]:
+    """Return cells with None for NULL; a column of nothing else takes no memory for its rows."""
+    missing = np.ma.getmaskarray(cells)
+    if missing.all():
+        return np.broadcast_to(np.array([None], dtype=object), len(cells))
+    values = np.array(cells.data, dtype=object)
+    values[missing] = None
+    return values
 
 
 def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:

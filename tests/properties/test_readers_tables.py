@@ -75,5 +75,5 @@ def test_text_of_any_kind_is_read_or_refused_with_a_place(text: str) -> None:
         table = parse_delimited(text, file="x.csv", delimiter=",")
 
     if table is not None:
-        assert {len(column) for column in table.columns.values()} == {len(table.lines)}
-        assert table.lines == sorted(set(table.lines))
+        assert {len(column) for column in table.columns.values()} == {len(list(table.lines))}
+        assert list(table.lines) == sorted(set(list(table.lines)))

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import accumulate, compress, islice
@@ -40,7 +41,7 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
 
     Examples:
         >>> table = parse_delimited('id,text\n1,"two\nlines"\n2,N/A\n', file="r.csv", delimiter=",")
-        >>> table.columns["text"], table.lines
+        >>> table.columns["text"], list(table.lines)
         (['two\nlines', 'N/A'], [2, 4])
     """
     delimiter = _delimiter_of(text, default=delimiter)
@@ -51,18 +52,18 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
         width = len(header.names)
         cells: list[list[object]] = [[] for _ in header.names]
         known: list[dict[str, str]] = [{} for _ in header.names]
-        lines: list[int] = []
+        lines = array("q")
         bad_rows: list[InputProblem] = []
         n_lines_read = reader.line_num
         while rows := list(islice(reader, _ROWS_AT_ONCE)):
             starts = _starts(rows, after=n_lines_read, until=reader.line_num)
             n_lines_read = reader.line_num
-            if set(map(len, rows)) != {width} or not all(map(_is_filled, rows)):
+            if set(map(len, rows)) != {width} or not all(row[0].strip() for row in rows):
                 rows = [_without_blanks_behind(row, width) for row in rows]
                 bad_rows += _ragged(rows, starts, n_names=width, file=file)
                 fitting = [len(row) == width and _is_filled(row) for row in rows]
                 rows, starts = list(compress(rows, fitting)), list(compress(starts, fitting))
-            lines += starts
+            lines.extend(starts)
             for column, seen, new in zip(cells, known, zip(*rows, strict=True), strict=False):
                 # Equal cells share one string, which keeps a long file small in memory.
                 column.extend(map(seen.setdefault, new, new))
@@ -99,7 +100,10 @@ def _reader(text: str, delimiter: str) -> "_csv.Reader":
     """Return a reader that raises on broken quoting instead of guessing."""
     # Python's limit of 131,072 characters a cell is shorter than an agent's transcript.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # A StringIO would hold four bytes for each letter.
+    encoded = io.BytesIO(text.encode("utf-8", "surrogatepass"))
+    lines = io.TextIOWrapper(encoded, "utf-8", errors="surrogatepass", newline="")
+    return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
 def _first_rows(reader: "_csv.Reader") -> list[tuple[int, list[str]]]:

@@ -1,17 +1,65 @@
 """A file of rows, as columns: what every format becomes before its rows mean anything."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from eval_assets.problems import InputProblem
 
+S = TypeVar("S", bound=Hashable)
 T = TypeVar("T")
 
 _WORD_IN_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
+
+
+class Repeated(Sequence[T]):
+    """A column of few different values: each of them once, and for every row which one it has.
+
+    Args:
+        values: The values; one may occur several times.
+        codes: Place of each row's value among them.
+
+    Examples:
+        >>> list(Repeated(["good", None], np.array([0, 0, 1])))
+        ['good', 'good', None]
+    """
+
+    _ROWS_AT_ONCE = 65_536
+
+    def __init__(self, values: Sequence[T], codes: npt.NDArray[np.integer[Any]]) -> None:
+        self.values = values
+        self.codes = codes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, row: int) -> T: ...
+    @overload
+    def __getitem__(self, row: slice) -> "Repeated[T]": ...
+    def __getitem__(self, row: int | slice) -> "T | Repeated[T]":
+        if isinstance(row, slice):
+            return Repeated(self.values, self.codes[row])
+        return self.values[int(self.codes[row])]
+
+    def __iter__(self) -> Iterator[T]:
+        for start in range(0, len(self), self._ROWS_AT_ONCE):
+            codes = self.codes[start : start + self._ROWS_AT_ONCE]
+            yield from map(self.values.__getitem__, codes.tolist())
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        values: npt.NDArray[Any] = np.empty(len(self.values), dtype=dtype or object)
+        values[:] = self.values
+        return values.take(self.codes)
 
 
 @dataclass(frozen=True)
@@ -32,15 +80,15 @@ class Table:
 
     Examples:
         >>> table = Table("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
-        >>> table.stripped("rating")
+        >>> list(table.stripped("rating"))
         ['4', '5', None]
-        >>> table.stripped("notes")
+        >>> list(table.stripped("notes"))
         [None, None, None]
     """
 
     file: str
     columns: Mapping[str, list[object]]
-    lines: list[int]
+    lines: Sequence[int]
     bad_rows: tuple[InputProblem, ...] = ()
     notes: tuple[str, ...] = ()
     has_decimal_commas: bool = False
@@ -62,13 +110,13 @@ class Table:
         header = self.header_of(*names)
         return [None] * len(self) if header is None else self.columns[header]
 
-    def text(self, *names: str) -> list[str | None]:
+    def text(self, *names: str) -> Sequence[str | None]:
         """Return cells as text, unchanged if they are text."""
         if self.header_of(*names) is None:
-            return [None] * len(self)
+            return Repeated([None], np.broadcast_to(np.int32(0), len(self)))
         return [cell if isinstance(cell, str) else as_text(cell) for cell in self.cells(*names)]
 
-    def stripped(self, *names: str) -> list[str | None]:
+    def stripped(self, *names: str) -> Repeated[str | None]:
         """Return cells as text without blanks around it, None if nothing is left."""
         return per_distinct(self.text(*names), without_blanks)
 
@@ -94,10 +142,27 @@ def plain(header: str) -> str:
     return _BETWEEN_WORDS.sub("_", words).strip("_").lower()
 
 
-def per_distinct(cells: Sequence[str | None], read: Callable[[str | None], T]) -> list[T]:
+def per_distinct(cells: Sequence[S], read: Callable[[S], T]) -> Repeated[T]:
     """Return `read` of every cell, called once for each distinct one: columns repeat themselves."""
-    known = {cell: read(cell) for cell in set(cells)}
-    return list(map(known.__getitem__, cells))
+    repeated = repeating(cells)
+    return Repeated(list(map(read, repeated.values)), repeated.codes)
+
+
+def repeating(cells: Sequence[S]) -> Repeated[S]:
+    """Return cells with each distinct one once."""
+    if isinstance(cells, Repeated):
+        return cells
+    code: defaultdict[S, int] = defaultdict()
+    code.default_factory = code.__len__  # a new cell gets the next number
+    codes = np.fromiter(map(code.__getitem__, cells), np.int32, len(cells))
+    return Repeated(list(code), codes)
+
+
+def is_none(cells: Sequence[object]) -> npt.NDArray[np.bool_]:
+    """Return which cells are None."""
+    if isinstance(cells, Repeated):
+        return is_none(cells.values).take(cells.codes)
+    return np.array([cell is None for cell in cells], dtype=bool)
 
 
 def without_blanks(cell: str | None) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_assets.problems import InputProblem
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import Repeated, Table
 from eval_assets.readers.references import References, references_in
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -40,11 +40,11 @@ class GivenLabels:
     units: References
     headers: Mapping[str, str | Sequence[str]]
 
-    def stripped(self, field: str) -> list[str | None]:
+    def stripped(self, field: str) -> Repeated[str | None]:
         """Return the cells of one of `FIELDS`, without blanks around them."""
         return self.table.stripped(*FIELDS[field])
 
-    def text(self, field: str) -> list[str | None]:
+    def text(self, field: str) -> Sequence[str | None]:
         """Return the cells of one of `FIELDS`, as they are."""
         return self.table.text(*FIELDS[field])
 

@@ -1,7 +1,7 @@
 """Label files to one table of human ratings."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -51,7 +51,11 @@ class Labels:
 
 
 def read_labels(
-    evaluation: Evaluation, responses: pd.DataFrame, *, some_unread: bool = False
+    evaluation: Evaluation,
+    responses: pd.DataFrame,
+    *,
+    texts: Callable[[], Sequence[str | None]] | None = None,
+    some_unread: bool = False,
 ) -> Labels:
     """Return all human ratings of the evaluation, checked against their questions' scales.
 
@@ -61,6 +65,8 @@ def read_labels(
     Args:
         evaluation: Names the label files, and says what a bad row does.
         responses: The responses that can be rated, in `RESPONSE_COLUMNS`.
+        texts: Gives the text of each, if a file shows the texts that were rated; None if they are
+            in `responses`.
         some_unread: Whether there are others that could not be read: labels of unknown responses
             are then one problem, and not one each.
 
@@ -68,7 +74,7 @@ def read_labels(
         ExceptionGroup: Of an InputError for each bad row of all files, unless rows are rejected
             one by one; then only of those files that cannot be used at all.
     """
-    units = units_of(evaluation, responses, some_unread=some_unread)
+    units = units_of(evaluation, responses, texts=texts, some_unread=some_unread)
     given, unusable = _given(evaluation)
     removed = _removed_questions(given, units.question_ids)
     checked = [
@@ -116,12 +122,14 @@ def labels_of_files(
     wrong = [*unusable, *_raters_alike(ratings)]
     raise_all(wrong if rejects_rows else [*wrong, *faults], source="the labels")
     kept = ratings[~is_second] if second else ratings
-    latest = pd.Series(data=True, index=kept.index)
+    kept = kept[list(LABEL_COLUMNS)].reset_index(drop=True)
+    earlier = kept.head(0)
     if kept["round"].min() < kept["round"].max():
-        latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
+        is_latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
+        kept, earlier = (kept[each].reset_index(drop=True) for each in (is_latest, ~is_latest))
     return Labels(
-        kept.loc[latest, list(LABEL_COLUMNS)].reset_index(drop=True),
-        kept.loc[~latest, list(LABEL_COLUMNS)].reset_index(drop=True),
+        kept,
+        earlier,
         _rejected_frame(rejected),
         n_unrated=sum(file.n_unrated for file in checked),
         notes=notes,
@@ -166,11 +174,10 @@ def _raters_alike(ratings: pd.DataFrame) -> list[InputProblem]:
         spellings["".join(str(rater).casefold().split())].append(rater)
     problems = []
     for alike in filter(lambda each: len(each) > 1, spellings.values()):
-        source = ratings.loc[ratings["rater_id"] == alike[1], "source"].iloc[0]
-        file, _, line = str(source).rpartition(":")
+        place = ratings[ratings["rater_id"] == alike[1]].iloc[0]
         what = f"{' and '.join(map(shown, alike))} differ only in case or spaces"
         remedy = "Write one of them throughout, or tell them apart"
-        problems.append(InputProblem(file, int(line), "rater_id", what, remedy))
+        problems.append(InputProblem(place["file"], int(place["line"]), "rater_id", what, remedy))
     return problems
 
 
@@ -178,7 +185,7 @@ def _joined(checked: Sequence[CheckedLabels]) -> pd.DataFrame:
     """Return the ratings of all files."""
     empty = labels_frame({column: [] for column in (*LABEL_COLUMNS, "rating_header")})
     files = [file.ratings for file in checked if len(file.ratings)]
-    return pd.concat(files, ignore_index=True) if files else empty
+    return pd.concat(files, ignore_index=True) if len(files) > 1 else next(iter(files), empty)
 
 
 def _by_place(rejected: list[RejectedLabel]) -> list[RejectedLabel]:

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from eval_assets.readers._cells import (
     read_ratings,
 )
 from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
-from eval_assets.readers.formats.table import per_distinct
+from eval_assets.readers.formats.table import Repeated, is_none, per_distinct
 from eval_assets.readers.labels.given import FIELDS, GivenLabels
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 from eval_assets.rubric import RubricQuestion
@@ -77,7 +77,7 @@ def checked_labels(
     """
     table = given.table
     findings = Findings(table.file, table.lines)
-    left_out = np.array([name in ignored for name in given.units.questions], dtype=bool)
+    left_out = np.array(per_distinct(given.units.questions, ignored.__contains__), dtype=bool)
     responses = units.responses(given.units.responses)
     questions = units.questions(given.units.questions, responses)
     units.note_unknown(findings, given.units, responses=responses, questions=questions)
@@ -95,11 +95,12 @@ def checked_labels(
         "skipped": skipped,
         "round": _rounds(findings, given),
         "details": per_distinct(given.stripped("details"), _as_json),
-        "source": [f"{table.file}:{line}" for line in table.lines],
+        "file": _same(table.file, given),
+        "line": np.array(table.lines, dtype=np.int64),
     }
     as_given = {name: given.stripped(name) for name in LABEL_COLUMNS if name not in columns}
     ratings = given.headers["rating"]
-    headers = [ratings] * len(table) if isinstance(ratings, str) else ratings
+    headers = _same(ratings, given) if isinstance(ratings, str) else ratings
     frame = labels_frame({**columns, **as_given, "rating_header": headers})
     kept = ~findings.bad & ~left_out & (~cells.blank | skipped)
     return CheckedLabels(
@@ -122,13 +123,13 @@ def second_ratings(ratings: pd.DataFrame) -> list[RejectedLabel]:
     sharing = ratings[ratings.duplicated(UNIT_AND_RATER, keep=False)]
     firsts = sharing.drop_duplicates(UNIT_AND_RATER)
     units = firsts[UNIT_AND_RATER].itertuples(index=False, name=None)
-    first_of = dict(zip(units, firsts["source"], strict=True))
+    places = zip(firsts["file"], firsts["line"], strict=True)
+    first_of = dict(zip(units, places, strict=True))
     problems = []
-    columns = again[[*UNIT_AND_RATER, "source", "rating_header"]]
-    for *unit, source, header in columns.itertuples(index=False, name=None):
+    columns = again[[*UNIT_AND_RATER, "file", "line", "rating_header"]]
+    for *unit, file, line, header in columns.itertuples(index=False, name=None):
         response_id, question_id, rater_id, _ = unit
-        first = first_of[tuple(unit)]
-        file, _, line = str(source).rpartition(":")
+        first = ":".join(map(str, first_of[tuple(unit)]))
         what = (
             f"a second rating of {shown(response_id)} on {shown(question_id)} "
             f"by {shown(rater_id)}, the first is {first}"
@@ -140,10 +141,26 @@ def second_ratings(ratings: pd.DataFrame) -> list[RejectedLabel]:
 
 def labels_frame(columns: Mapping[str, Iterable[object]]) -> pd.DataFrame:
     """Return columns of labels, each in its dtype: text as objects, None if nothing is given."""
-    dtypes = {"value": float, "skipped": bool, "round": int}
+    dtypes = {"value": float, "skipped": bool, "round": int, "line": int}
     return pd.DataFrame(
-        {name: pd.Series(cells, dtype=dtypes.get(name, object)) for name, cells in columns.items()}
+        {name: _series(cells, dtypes.get(name, object)) for name, cells in columns.items()},
+        copy=False,
     )
+
+
+def _series(cells: Iterable[object], dtype: type) -> pd.Series:
+    """Return a column; one that repeats a single value takes no memory for its rows."""
+    if isinstance(cells, Repeated) and len(cells.values) == 1:
+        [value] = cells.values
+        same: npt.NDArray[Any] = np.broadcast_to(np.array([value], dtype=dtype), len(cells))
+        return pd.Series(same, dtype=dtype, copy=False)
+    cells = np.asarray(cells) if isinstance(cells, Repeated) else cells
+    return pd.Series(cells, dtype=dtype, copy=False)
+
+
+def _same(text: str, given: GivenLabels) -> Repeated[str]:
+    """Return a column with the same text in every row."""
+    return Repeated([text], np.broadcast_to(np.int32(0), len(given.table)))
 
 
 def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.object_]:
@@ -156,9 +173,9 @@ def _note_other_text(
 ) -> None:
     """Note rows that show another text than the response has: somebody rated that one."""
     header = given.table.header_of("response_text")
-    if header is None or "response_text" not in units.table:
+    if header is None or units.texts is None:
         return
-    stored, given_texts = units.table["response_text"].tolist(), given.table.text(header)
+    stored, given_texts = units.texts(), given.table.text(header)
     rated, answered = (per_distinct(texts, _words_of) for texts in (given_texts, stored))
     differs = [
         at >= 0 and bool(text) and len(text) < _LONGEST_CELL and text != answered[at] is not None
@@ -182,7 +199,7 @@ def _note_no_rater(
     findings: Findings, given: GivenLabels, *, rated: BoolArray, skipped: BoolArray
 ) -> None:
     """Note ratings without a rater, and units both rated and skipped."""
-    without_rater = np.array([rater is None for rater in given.stripped("rater_id")], dtype=bool)
+    without_rater = is_none(given.stripped("rater_id"))
     cells = given.table.cells(*FIELDS["rater_id"])
     findings.add(
         np.array([isinstance(cell, list | dict) for cell in cells], dtype=bool),
@@ -231,7 +248,7 @@ def _skipped(findings: Findings, given: GivenLabels) -> BoolArray:
     cells = given.stripped("skipped")
     words = per_distinct(cells, lambda cell: _SKIPPED.get((cell or "false").lower()))
     findings.add(
-        np.array([word is None for word in words], dtype=bool),
+        is_none(words),
         given.headers["skipped"],
         lambda row: (
             f"{shown(cells[row])} is neither true nor false",
@@ -241,28 +258,28 @@ def _skipped(findings: Findings, given: GivenLabels) -> BoolArray:
     return np.array(words, dtype=bool)
 
 
-def _labelled_at(findings: Findings, given: GivenLabels) -> list[str | None]:
+def _labelled_at(findings: Findings, given: GivenLabels) -> Repeated[str | None]:
     """Return times in UTC; note rows whose time cannot be read."""
     cells = given.stripped("labelled_at")
     times = per_distinct(cells, lambda cell: in_utc(cell) if cell else None)
-    unreadable = [
-        time is None and cell is not None for time, cell in zip(times, cells, strict=True)
-    ]
     findings.add(
-        np.array(unreadable, dtype=bool),
+        is_none(times) & ~is_none(cells),
         given.headers["labelled_at"],
         lambda row: (f"{shown(cells[row])} is not a time", "Write it as 2026-11-21T04:00:00Z"),
     )
     return times
 
 
-def _rounds(findings: Findings, given: GivenLabels) -> list[int]:
+def _rounds(findings: Findings, given: GivenLabels) -> npt.NDArray[np.int64]:
     """Return the round of each row, the first if it names none; note what is not a round."""
     cells = given.stripped("round")
     numbers = per_distinct(cells, lambda cell: canonical_number(cell) or "1")
-    rounds = [int(number) if _ROUND.fullmatch(number) else 0 for number in numbers]
+    rounds = np.array(
+        per_distinct(numbers, lambda number: int(number) if _ROUND.fullmatch(number) else 0),
+        dtype=np.int64,
+    )
     findings.add(
-        np.array([number == 0 for number in rounds], dtype=bool),
+        rounds == 0,
         given.headers["round"],
         lambda row: (f"{shown(cells[row])} is not a round", "Count rounds 1, 2, 3"),
     )

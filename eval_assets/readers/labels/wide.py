@@ -180,7 +180,7 @@ def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> 
     return GivenLabels(long, repeated, headers)
 
 
-def _further_fields(table: Table) -> dict[str, list[str | None]]:
+def _further_fields(table: Table) -> dict[str, Sequence[str | None]]:
     """Return what rows say of all their ratings, such as when they were given."""
     return {
         field: table.stripped(*names)

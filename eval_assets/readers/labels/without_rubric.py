@@ -137,7 +137,7 @@ def _long(table: Table, *, rater: str, rating: str) -> GivenLabels:
 def items_of(table: Table, *, one_a_row: bool) -> References:
     """Return what each row rates; without a column that says so, each row is one by itself."""
     header = item_header(table)
-    items: list[str | None]
+    items: Sequence[str | None]
     if header is not None:
         items = table.stripped(header)
     elif has_references(table):

@@ -53,7 +53,7 @@ def labels(*given: tuple[str, str, str, float]) -> pd.DataFrame:
     """Labels (response, question, rater, value), none of them skipped."""
     named = ["response_id", "question_id", "rater_id", "value"]
     rows = pd.DataFrame(given, columns=named)
-    rows = rows.assign(source="labels.csv:2", skipped=False, round=1)
+    rows = rows.assign(file="labels.csv", line=2, skipped=False, round=1)
     return rows.reindex(columns=list(LABEL_COLUMNS))
 
 

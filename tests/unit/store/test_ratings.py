@@ -323,7 +323,7 @@ def test_all_that_decides_agreement_changes_the_version(
 def test_neither_the_order_of_rows_nor_notes_change_the_version(connection: Connection) -> None:
     write_labels(connection, labels(*GIVEN))
     before = data_version(connection, "human")
-    write_labels(connection, labels(*GIVEN[::-1]).assign(source="x", notes="sure"))
+    write_labels(connection, labels(*GIVEN[::-1]).assign(file="x", notes="sure"))
 
     assert data_version(connection, "human") == before
 

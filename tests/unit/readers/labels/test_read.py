@@ -52,7 +52,8 @@ def test_the_long_form_is_read(write: Write) -> None:
         "round": 1,
         "guideline_hash": None,
         "details": None,
-        "source": "labels.csv:2",
+        "file": "labels.csv",
+        "line": 2,
     }
     assert math.isnan(second["value"])
     assert (second["skipped"], second["skip_reason"], second["notes"]) == (True, "unclear", None)
@@ -447,7 +448,7 @@ def test_workshop_annotations_are_read(write: Write) -> None:
         ("a2", "helpfulness", "u2", 2.0, "hm"),
     ]
     assert given.n_unrated == 1
-    assert given.ratings["source"].tolist()[-1] == "labels/workshop.json:3"
+    assert given.ratings[["file", "line"]].to_numpy().tolist()[-1] == ["labels/workshop.json", 3]
 
 
 def test_the_older_single_rating_counts_if_one_question_is_asked(write: Write) -> None:
@@ -784,7 +785,7 @@ def test_a_long_file_is_read_in_seconds(write: Write) -> None:
 
     assert len(given.ratings) == 200_000
     assert given.ratings["value"].mean() == 3.0
-    assert given.ratings["source"].iloc[-1] == "labels.csv:200001"
+    assert given.ratings["line"].iloc[-1] == 200001
     assert seconds < 10
 
 

@@ -66,7 +66,7 @@ def test_ratings_of_every_dimension_are_labels(folder: Path) -> None:
     row = found["b", "trigger-accuracy", "anna"]
     assert (row["value"], row["confidence"], row["notes"]) == (1, "low", "n")
     assert row["labelled_at"] == "2026-11-21T09:00:03Z"
-    assert row["source"] == "sessions/anna+trigger-accuracy+r1.json:2"
+    assert (row["file"], row["line"]) == ("sessions/anna+trigger-accuracy+r1.json", 2)
     assert len(row["guideline_hash"]) == 12
 
 

@@ -38,7 +38,7 @@ def test_a_column_for_each_rater_is_read(write: Write) -> None:
     }
     assert given.n_unrated == 1
     assert given.notes == ("labels.csv: columns anna, ben, chloe read as raters",)
-    assert given.ratings["source"].tolist()[-1] == "labels.csv:3"
+    assert given.ratings[["file", "line"]].to_numpy().tolist()[-1] == ["labels.csv", 3]
 
 
 def test_a_spreadsheet_with_a_column_for_each_rater_is_read(write: Write) -> None:
