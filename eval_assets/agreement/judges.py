@@ -86,7 +86,7 @@ def measure_judges_against_humans(
 
     Args:
         humans: Human ratings by question.
-        judges: Judges' scores by question.
+        judges: Judges' scores by question; empty without judges.
         evaluation: What is declared now.
         conversations: Mean human ratings and judges' scores of conversations, by question. A judge
             with any is compared on those alone: its score says nothing of a single turn.
@@ -94,7 +94,7 @@ def measure_judges_against_humans(
     """
     rows: list[dict[str, object]] = []
     confusion: list[pd.DataFrame] = []
-    for question in evaluation.rubric:
+    for question in evaluation.rubric if judges else ():
         people_on_conversations, on_conversations = conversations.get(question.id, (None, None))
         scores = [
             (judge, question, humans[question.id], scores)

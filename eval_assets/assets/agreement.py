@@ -9,6 +9,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.agreement import (
+    LongRatings,
     measure_humans,
     measure_judges,
     measure_judges_against_humans,
@@ -159,17 +160,22 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
         with folder.connect() as connection:
             n_excluded = count_excluded(connection)
             versions = [data_version(connection, kind) for kind in ("human", "judge")]
+            reference: Mapping[str, LongRatings] = {}
+            scores: Mapping[str, LongRatings] = {}
+            if evaluation.judges:
+                reference = reference_ratings(connection, evaluation)
+                scores = scores_of_responses(connection, evaluation)
             measure = partial(
                 measure_judges_against_humans,
-                judges=scores_of_responses(connection, evaluation),
+                judges=scores,
                 evaluation=evaluation,
                 conversations=scored_conversations(connection, evaluation),
                 data_version=" ".join(versions),
             )
-            measures = measure(reference_ratings(connection, evaluation))
+            measures = measure(reference)
             both = (
                 measure(reference_ratings_with_excluded(connection, evaluation)).agreement
-                if n_excluded
+                if scores and n_excluded
                 else measures.agreement.head(0)
             )
             with transaction(connection):
