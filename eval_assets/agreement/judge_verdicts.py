@@ -46,10 +46,10 @@ def judge_verdict(figures: Mapping[str, float]) -> JudgeVerdict:
 
     if math.isnan(of("a_ha")):
         return "not compared"
-    if not of("a_ha_above_shuffled_low") > 0:
+    if not of("a_ha_above_shuffled_low") > TOLERANCE:
         is_constant = abs(of("a_ha") - of("a_ha_shuffled")) <= TOLERANCE
         return "like a constant" if is_constant else "like shuffled scores"
-    if not of("a_ha_above_constant_low") > 0:
+    if not of("a_ha_above_constant_low") > TOLERANCE:
         return "like a constant"
     if of("a_ha_above_people_low") > -CLOSE:
         return "as people do"

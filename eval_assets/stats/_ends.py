@@ -18,7 +18,7 @@ from eval_assets.stats._numbers import Floats
 from eval_assets.stats._quantiles import t_quantile
 
 Method = Literal[
-    "wilson", "score", "t", "exact", "mover", "bca", "percentile", "clustered_t", "lang_reiczigel"
+    "wilson", "score", "exact", "mover", "bca", "percentile", "clustered_t", "lang_reiczigel"
 ]
 """How an interval was made; docs/methods.md has a section on each."""
 
@@ -30,6 +30,10 @@ REAL = 1e-9
 
 NORMAL_SHARE = 0.5
 """Of the variance that normal ratings would have, how much every variance has at the least."""
+
+MOSTLY_ONE_VALUE = 2 / 3
+"""Share of the most frequent value from which on the others are rare, and decide the variance as
+they do on a binary scale. This project's choice: benchmarks/coverage.py shows what comes of it."""
 
 
 @dataclass(frozen=True)
@@ -103,23 +107,6 @@ class MeanShare:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A mean of differences over units, each at most `largest` either way."""
-
-    largest: float = 1.0
-
-    def ends(self, evidence: Evidence) -> Ends:
-        """Return the ends of a mean of differences: Student's t, or exact without variation."""
-        value = evidence.value
-        if evidence.is_without_variation:
-            unseen = evidence.unseen_share
-            middle, far = value * (1 - unseen), unseen * self.largest
-            return middle - far, middle + far, "exact"
-        far = evidence.quantile * math.sqrt(evidence.variance)
-        return max(value - far, -self.largest), min(value + far, self.largest), "t"
-
-
-@dataclass(frozen=True)
 class BeyondChance:
     """Agreement beyond chance, or a correlation: 1 at best, 0 for chance.
 
@@ -171,7 +158,10 @@ class BeyondChance:
             return cls((0.0,), (0.0,), math.nan)
         shape = npp.polymul([1, -1], [1, kurtosis, -(kurtosis - 1) / 2])
         is_binary = np.count_nonzero(shares) == 2  # noqa: PLR2004 - then the shape is exact
-        floor = shape if is_binary else NORMAL_SHARE * npp.polypow([1, 0, -1], 2)
+        if is_binary or shares.max() >= MOSTLY_ONE_VALUE:
+            floor = shape
+        else:
+            floor = NORMAL_SHARE * npp.polypow([1, 0, -1], 2)
         return cls(tuple(shape), tuple(floor / max(n_pairs, 1)), 1 - float(shares @ shares))
 
     def ends(self, evidence: Evidence) -> Ends:

@@ -1,16 +1,14 @@
 """The difference of a coefficient between two sets of ratings, with its interval."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from eval_assets.stats._coefficients import Coefficient
-from eval_assets.stats._ends import TIE
-from eval_assets.stats._numbers import Column, Ratings, group_codes
+from eval_assets.stats._numbers import Column, Floats, Ratings, group_codes
 from eval_assets.stats._patterns import RatingPatterns
 from eval_assets.stats._units import Units
-from eval_assets.stats.intervals import Interval, coefficient_interval, with_covariances
+from eval_assets.stats.intervals import Interval, coefficient_interval, less, with_covariances
 
 
 def difference_interval(  # noqa: PLR0913 - two sets of ratings and what of them
@@ -63,25 +61,15 @@ def difference_interval(  # noqa: PLR0913 - two sets of ratings and what of them
     """
     other = coefficient if coefficient_b is None else coefficient_b
     if paired:
-        (one, two), correlation, n_units, n_groups = _paired(
+        (one, two), products, n_units, n_groups = _paired(
             a, b, coefficient, other, confidence=confidence, groups=groups
         )
     else:
         one = coefficient_interval(a, coefficient, confidence=confidence, groups=groups)
         two = coefficient_interval(b, other, confidence=confidence, groups=groups_b)
-        correlation, n_units = 0.0, one.n_units + two.n_units
+        products, n_units = np.eye(2), one.n_units + two.n_units
         n_groups = one.n_groups + two.n_groups
-
-    value = one.value - two.value
-    if one.method is None or two.method is None:
-        return Interval(value, math.nan, math.nan, confidence, None, n_units, n_groups)
-
-    def far(one_end: float, two_end: float) -> float:
-        a_far, b_far = abs(one_end - one.value), abs(two_end - two.value)
-        return math.sqrt(max(0.0, a_far**2 + b_far**2 - 2 * correlation * a_far * b_far))
-
-    low, high = value - far(one.low, two.high), value + far(one.high, two.low)
-    return Interval(value, low, high, confidence, "mover", n_units, n_groups)
+    return replace(less(one, two, products), n_units=n_units, n_groups=n_groups)
 
 
 def _paired(  # noqa: PLR0913 - two sets of ratings and what of them
@@ -92,8 +80,8 @@ def _paired(  # noqa: PLR0913 - two sets of ratings and what of them
     *,
     confidence: float,
     groups: Column | None,
-) -> tuple[list[Interval], float, int, int]:
-    """Intervals of both sides, the correlation of their estimates, and how many units and groups.
+) -> tuple[list[Interval], Floats, int, int]:
+    """Intervals of both sides, covariances of their estimates, and how many units and groups.
 
     Raises:
         TypeError: If the ratings are patterns.
@@ -108,7 +96,6 @@ def _paired(  # noqa: PLR0913 - two sets of ratings and what of them
         )
     codes = group_codes(groups, n_units=len(kind_a))
     row = np.arange(len(kind_a)) if codes is None else codes
-    n_a, n_b = len(one.is_evidence), len(two.is_evidence)
     n_a, n_b = len(one.is_evidence), len(two.is_evidence)
     units = Units.of(
         np.concatenate([kind_a, np.where(kind_b < 0, -1, n_a + kind_b)]),
@@ -128,7 +115,5 @@ def _paired(  # noqa: PLR0913 - two sets of ratings and what of them
         ),
     ]
     found, products = with_covariances(measures, units, confidence=confidence)
-    scale = math.sqrt(products[0, 0] * products[1, 1])
-    correlation = float(products[0, 1]) / scale if scale > TIE**2 else 0.0
     counts = np.append(one.is_evidence, False)[kind_a] | np.append(two.is_evidence, False)[kind_b]
-    return found, correlation, int(counts.sum()), len(np.unique(row[counts]))
+    return found, products, int(counts.sum()), len(np.unique(row[counts]))

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from eval_assets.stats._coefficients import Coefficient, Measure, PatternCoefficient
-from eval_assets.stats._ends import Evidence, Method
+from eval_assets.stats._ends import TIE, Evidence, Method
 from eval_assets.stats._numbers import Column, Floats, Ratings, group_codes
 from eval_assets.stats._patterns import RatingPatterns, counted
 from eval_assets.stats._units import Sample, Units
@@ -125,6 +125,32 @@ def with_covariances(
             low, high, method = measure.spread.ends(evidence)
         found.append(Interval(float(value), low, high, confidence, method, n_units, n_groups))
     return found, products
+
+
+def less(one: Interval, two: Interval, products: Floats) -> Interval:
+    """Return `one` less `two`, from the ends of both and how the estimates go together (MOVER).
+
+    Args:
+        one: Of which the counts are taken.
+        two: What is subtracted.
+        products: Variances and covariance of both estimates, to scale, shape (2, 2).
+
+    References:
+        Zou and Donner (2008), doi:10.1002/sim.3095; of shares of the same units, Newcombe (1998),
+        Statistics in Medicine 17:2635.
+    """
+    value = one.value - two.value
+    if one.method is None or two.method is None:
+        return replace(one, value=value, low=math.nan, high=math.nan, method=None)
+    scale = math.sqrt(products[0, 0] * products[1, 1])
+    correlation = float(products[0, 1]) / scale if scale > TIE**2 else 0.0
+
+    def far(one_end: float, two_end: float) -> float:
+        a_far, b_far = abs(one_end - one.value), abs(two_end - two.value)
+        return math.sqrt(max(0.0, a_far**2 + b_far**2 - 2 * correlation * a_far * b_far))
+
+    low, high = value - far(one.low, two.high), value + far(one.high, two.low)
+    return replace(one, value=value, low=low, high=high, method="mover")
 
 
 def _measured(

@@ -1,6 +1,6 @@
 """How close a judge's scores are to the ratings of humans."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -8,13 +8,13 @@ import numpy as np
 from eval_assets.scale import TOLERANCE, Level, Scale
 from eval_assets.stats._coefficients import Measure, inapplicable
 from eval_assets.stats._compared_units import ComparedUnits
-from eval_assets.stats._ends import Difference, MeanShare, Spread
+from eval_assets.stats._ends import MeanShare
 from eval_assets.stats._numbers import Column, Floats, Ratings, require_literal
 from eval_assets.stats._paired_scores import PairedScores
 from eval_assets.stats._profile import Profile
 from eval_assets.stats._units import defined_ratio, weighted_sums
 from eval_assets.stats.association import wilcoxon_of_differences
-from eval_assets.stats.intervals import Interval, intervals
+from eval_assets.stats.intervals import Interval, less, with_covariances
 from eval_assets.stats.kappa import PairTable
 
 ControlVerdict: TypeAlias = Literal[
@@ -144,18 +144,15 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     nothing = inapplicable(n_kinds=len(n_units))
     near, kappa, weighted = nothing, nothing, nothing
     if scale.values is not None:
-        near = _mean(kinds.n_near, kinds.n_ratings, MeanShare())
+        near = _mean(kinds.n_near, kinds.n_ratings)
         cells = PairTable(
             np.asarray(scale.values), kinds.judge_code, kinds.consensus_code, kinds.units.n_units
         )
         kappa, weighted = cells.measure(None), cells.measure("quadratic")
     scores = PairedScores.of(kinds.judge, kinds.mean_human)
     measures = {
-        "a_ha": _mean(kinds.agreement, each, MeanShare()),
-        "a_ha_above_constant": _mean(kinds.above_constant, each, Difference()),
-        "a_ha_above_shuffled": _mean(kinds.above_shuffled, each, Difference()),
-        "a_ha_above_people": _mean(kinds.above_people, kinds.is_shared, Difference()),
-        "exact_agreement": _mean(kinds.n_equal, kinds.n_ratings, MeanShare()),
+        "a_ha": _mean(kinds.agreement, each),
+        "exact_agreement": _mean(kinds.n_equal, kinds.n_ratings),
         "adjacent_agreement": near,
         "alpha": scores.measure("alpha", n_units),
         "kappa": kappa,
@@ -163,11 +160,22 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
         "spearman": scores.measure("spearman", n_units),
         "kendall": scores.measure("kendall", n_units),
         "pearson": scores.measure("pearson", n_units),
-        "mae": _mean(np.abs(apart), each, MeanShare()),
-        "bias": _mean(apart, each, Difference()),
+        "mae": _mean(np.abs(apart), each),
     }
-    found = intervals(list(measures.values()), kinds.units, confidence=confidence)
-    figures = dict(zip(measures, found, strict=True))
+    differences = _differences(kinds)
+    both_sides = [side for sides in differences.values() for side in sides]
+    found, products = with_covariances(
+        [*measures.values(), *both_sides], kinds.units, confidence=confidence
+    )
+    figures = dict(zip(measures, found, strict=False))
+    for name, first in zip(differences, range(len(measures), len(found), 2), strict=True):
+        sides = slice(first, first + 2)
+        one, two = found[sides]
+        figures[name] = less(one, two, products[sides, sides])
+    # one way is too narrow if a value is rare, the other if ratings are skewed
+    by_unit, above = figures.pop("shuffled, unit by unit"), figures["a_ha_above_shuffled"]
+    low, high = min(above.low, by_unit.low), max(above.high, by_unit.high)
+    figures["a_ha_above_shuffled"] = replace(above, low=low, high=high)
     for name in ("mae", "bias"):
         figures[name] = figures[name].times(width)
     return JudgeHumanProfile(
@@ -182,13 +190,35 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     )
 
 
-def _mean(numerator: Floats, denominator: Floats, spread: Spread) -> Measure:
-    """Ratio of two sums over units."""
+def _differences(kinds: ComparedUnits) -> dict[str, tuple[Measure, Measure]]:
+    """The figures that are one mean less another."""
+    each = np.ones(len(kinds.judge))
+    with_shuffled = kinds.agreement - kinds.above_shuffled
+    return {
+        "a_ha_above_constant": _above_and_below(kinds.above_constant, each),
+        "a_ha_above_shuffled": (_mean(kinds.agreement, each), _mean(with_shuffled, each)),
+        "shuffled, unit by unit": _above_and_below(kinds.above_shuffled, each),
+        "a_ha_above_people": _above_and_below(kinds.above_people, kinds.is_shared),
+        "bias": _above_and_below(kinds.judge - kinds.mean_human, each),
+    }
+
+
+def _above_and_below(differences: Floats, counted: Floats) -> tuple[Measure, Measure]:
+    """Mean of the differences above 0, and of those below: the mean difference is one less other.
+
+    Of each the interval holds although only few units differ, since neither can vanish.
+    """
+    above, below = np.maximum(differences, 0), np.maximum(-differences, 0)
+    return _mean(above, counted), _mean(below, counted)
+
+
+def _mean(numerator: Floats, denominator: Floats) -> Measure:
+    """Ratio of two sums over units, in [0, 1]."""
     return Measure(
         lambda weights: defined_ratio(
             weighted_sums(weights, numerator), weighted_sums(weights, denominator)
         ),
-        spread,
+        MeanShare(),
         denominator > 0,
         cost=len(numerator),
     )

@@ -46,5 +46,6 @@ def test_every_link_within_the_methods_leads_to_a_heading() -> None:
 
 
 def test_every_way_of_making_an_interval_is_described() -> None:
-    for name in ("Wilson", "Score", "t and exact", "Differences of coefficients", "Bootstrap"):
+    names = "Wilson", "Score", "Exact", "Differences of means", "Differences of coefficients"
+    for name in (*names, "Bootstrap"):
         assert f"### {name}\n" in methods_text()

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
-from eval_assets.stats._ends import BeyondChance, Difference, Evidence, MeanShare, kurtosis
+from eval_assets.stats._ends import BeyondChance, Evidence, MeanShare, kurtosis
 
 
 def evidence(value: float, variance: float, *, n_groups: int = 40, df: int = 39) -> Evidence:
@@ -29,14 +29,6 @@ def test_groups_that_all_agree_leave_clopper_and_pearsons_bound(n_groups: int) -
     assert (low, high) == pytest.approx((expected, 1))
     assert method == "exact"
     assert MeanShare().ends(evidence(0, 0, n_groups=n_groups))[:2] == pytest.approx((0, 1 - low))
-
-
-def test_a_difference_has_students_interval_and_stays_in_its_range() -> None:
-    low, high, method = Difference().ends(evidence(0.1, 0.04**2))
-    far = float(stats.t.ppf(0.975, 39)) * 0.04
-    assert (low, high) == pytest.approx((0.1 - far, 0.1 + far))
-    assert method == "t"
-    assert Difference().ends(evidence(0.9, 0.3**2))[1] == 1
 
 
 def test_the_shape_for_two_classes_is_bloch_and_kraemers_variance() -> None:
@@ -95,6 +87,19 @@ def test_a_sample_without_what_is_rare_has_the_least_variance_of_independent_pai
     low, high, _ = spread.ends(evidence(-0.03, 1e-8, n_groups=30, df=29))
     assert low < -0.3
     assert high > 0.5
+
+
+def test_a_scale_of_mostly_one_value_has_the_least_variance_of_a_binary_one() -> None:
+    """Means of two ratings, most of them 0: the halves between do not make the others less rare."""
+    values, counts = np.array([0.0, 0.5, 1.0]), np.array([36.0, 3.0, 1.0])
+    peaked = kurtosis(counts, values)
+    spread = BeyondChance.of_distances(counts, kurtosis=peaked, n_pairs=20)
+    low, high, _ = spread.ends(evidence(-0.02, 1e-8, n_groups=20, df=19))
+    assert low < -0.4
+    assert high > 0.6
+
+    even = BeyondChance.of_distances(np.full(3, 20.0), kurtosis=1.5, n_pairs=20)
+    assert even.floor[0] == pytest.approx(0.5 / 20)
 
 
 def test_kurtosis_is_that_of_scipy() -> None:
