@@ -135,14 +135,22 @@ class GateOutcome:
             return self.overall.reason
         failing = ", ".join(f"{v.question_id} ({_in_short(v)})" for v in self._failing)
         if self.is_closed:
-            consequence = f"No question passes every gate; this one fails {failing}"
+            verb = "do" if len(self._failing) > 1 else "does"
+            consequence = f"No question passes every gate; {failing} {verb} not pass this one"
         elif self.severity == "warn":
             consequence = f"Not reached on {failing}"
         else:
             consequence = f"Left out of tuning: {failing}"
+        return f"{_sentence(self.overall)}. {consequence}. {self.remedy}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the gate, or about the question that is farthest from passing it."""
+        if self.overall.remedy or not self._failing:
+            return self.overall.remedy
         worst = min(self._failing, key=lambda v: v.value if math.isfinite(v.value) else -math.inf)
         start = f"Start with {worst.question_id}: " if len(self._failing) > 1 else ""
-        return f"{_sentence(self.overall)}. {consequence}. {start}{worst.remedy}"
+        return f"{start}{worst.remedy}"
 
     @property
     def _failing(self) -> list[GateVerdict]:

@@ -41,8 +41,9 @@ LOWEST_COVERAGE = 0.9
 FEW_GROUPS = 50
 """Response groups from which on simulated 95 % intervals hold what they promise."""
 
-SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 75.0
-"""Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew."""
+SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
+"""Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew: two
+values that are given equally often would then have an alpha of .667."""
 
 UNSTABLE = "unstable"
 _UNSTABLE_ALPHA, _UNSTABLE_VARIANCE = 0.1, 0.02

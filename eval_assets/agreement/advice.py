@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.interpretation import SKEWED_SHARE
+from eval_assets.interpretation import MOSTLY_EQUAL, SKEWED_SHARE
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import Interval
@@ -127,9 +127,8 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
             found.append("Consider fewer values: raters seldom choose the same one")
     elif not in_classes and exact < POOR_SHARE and alpha.value >= minimum_alpha:
         found.append("Raters are close but seldom equal; that may do if one step matters little")
-    found += _beyond_chance(
-        alpha, minimum_alpha, is_skewed=exact >= GOOD_SHARE and most_frequent_share > SKEWED_SHARE
-    )
+    is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
+    found += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
     if n_disagreements:
         found.append(_discussion(n_disagreements))
     return [Finding(question.id, "suggestion", text) for text in found]

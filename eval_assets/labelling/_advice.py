@@ -6,6 +6,9 @@ from dataclasses import dataclass
 FEWEST = 10
 """Labels below which a figure is shown and nothing is said about it."""
 
+CLEARLY_LESS = 0.05
+"""Agreement by which a rater stands apart from the others: a twentieth of the scale."""
+
 WIDE_GAP = 0.25
 """Share of the scale from which raters use it differently: one point of 1 to 5."""
 
@@ -16,14 +19,15 @@ class Findings:
 
     Args:
         alpha: Alpha of all raters on the question.
-        n_raters: Raters with a rating of it.
+        stands_apart: Whether the rater agrees less with the others than raters do on the whole. If
+            all agree little, that is the question's fault, not a rater's.
         others_vary: Whether the others' ratings of the rater's responses differ.
         is_binary: Whether there are two values only, so that all who differ are at opposite ends.
         failing: Gates that this question fails, each as a clause with its value.
     """
 
     alpha: float
-    n_raters: int
+    stands_apart: bool
     others_vary: bool
     is_binary: bool
     failing: tuple[str, ...]
@@ -72,7 +76,9 @@ def _severity(rater: str, value: float, n: int, _: Findings) -> str:
 
 def _opposite_ends(rater: str, value: float, n: int, findings: Findings) -> str:
     count = round(value * n)
-    if count < 2 or value < 0.1 or findings.is_binary:  # noqa: PLR2004 - one may be a slip
+    if not findings.stands_apart or findings.is_binary:
+        return ""
+    if count < 2 or value < 0.1:  # noqa: PLR2004 - one may be a slip
         return ""
     return (
         f"{rater} and another rater put {count} responses at opposite ends: adjudicate these "
@@ -81,7 +87,9 @@ def _opposite_ends(rater: str, value: float, n: int, findings: Findings) -> str:
 
 
 def _agreement(rater: str, value: float, n: int, findings: Findings) -> str:
-    if n < FEWEST or value >= 0.75 or not findings.failing:  # noqa: PLR2004 - GDPval's "good"
+    if not findings.stands_apart or not findings.failing:
+        return ""
+    if n < FEWEST or value >= 0.75:  # noqa: PLR2004 - GDPval's "good"
         return ""
     return f"{rater} agrees little with the others: label ten responses together and compare."
 

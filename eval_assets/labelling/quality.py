@@ -3,13 +3,15 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.labelling._advice import Findings, advice_on
+from eval_assets.labelling._advice import CLEARLY_LESS, Findings, advice_on
 from eval_assets.labelling.circumstances import ControlUnit
 from eval_assets.rubric import RubricQuestion
 from eval_assets.stats import human_agreement, krippendorff_alpha
@@ -150,6 +152,17 @@ class _Question:
             each = 1 - np.abs(own[:, None] - others) / width
         return _row_mean(each)
 
+    @cached_property
+    def agreements(self) -> dict[str, float]:
+        """Mean agreement of each rater with the others; of two raters both have the same."""
+        found = {r: _mean(self.closeness(self.of(r), self.others(r))) for r in self.matrix.columns}
+        return {rater: agreement for rater, agreement in found.items() if not math.isnan(agreement)}
+
+    def _stands_apart(self, rater: str) -> bool:
+        if rater not in self.agreements:
+            return False
+        return self.agreements[rater] < fmean(self.agreements.values()) - CLEARLY_LESS
+
     def alpha_without(self, rater: str) -> float:
         """Alpha of the other raters alone."""
         return krippendorff_alpha(self.others(rater), level=self._level)
@@ -160,7 +173,7 @@ class _Question:
         shared = ~np.isnan(self.of(rater)) & ~np.isnan(others).all(axis=1)
         return Findings(
             alpha=self.alpha,
-            n_raters=self.matrix.shape[1],
+            stands_apart=self._stands_apart(rater),
             is_binary=self.question.scale.is_binary,
             others_vary=len(np.unique(others[shared][~np.isnan(others[shared])])) > 1,
             failing=tuple(

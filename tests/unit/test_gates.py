@@ -156,8 +156,9 @@ def test_a_gate_that_every_question_fails_is_closed_although_the_overall_value_p
 
     assert outcome.overall.verdict == "pass"
     assert outcome.is_closed
-    assert "No question passes every gate; this one fails clarity (0.700), safety (0.700). " in (
-        outcome.reason
+    assert (
+        "No question passes every gate; clarity (0.700), safety (0.700) do not pass this one. "
+        in (outcome.reason)
     )
     assert tunable_questions((outcome,), QUESTIONS) == ()
 

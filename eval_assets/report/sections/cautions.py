@@ -61,10 +61,11 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
                 if outcome.gate == "judge_alpha"
                 else "More responses rated by two raters or more"
             )
+            lacking = ", or there is none," if any("no interval" in u for u in undecided) else ""
             yield Definition(
                 f"{outcome.gate}: the data cannot tell",
                 f"The 95 % interval reaches both sides of the minimum "
-                f"{outcome.overall.minimum:g}, or there is none, for {_some(undecided)}. The gate "
+                f"{outcome.overall.minimum:g}{lacking} for {_some(undecided)}. The gate "
                 f"goes by the value; the truth may lie on the other side. {more} narrow the "
                 "interval.",
             )
@@ -130,8 +131,8 @@ def _why_alpha_is_low(record: Record) -> str:
             f"you revise the rubric."
         )
     return (
-        "A^HH credits ratings for being close on the scale; alpha asks how well raters tell one "
-        "response from another. Go by alpha."
+        "A^HH counts what raters reach by habit; alpha asks how well they tell one response from "
+        "another. Go by alpha."
     )
 
 

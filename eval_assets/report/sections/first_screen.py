@@ -87,15 +87,31 @@ def _gate_sentence(outcome: GateOutcome) -> Cell:
             interval = f"the 95 % interval is {interval}" if interval else "there is no interval"
             words = f"{_DOUBTS[outcome.gate]}: {needed}; {interval}"
         case "pass":
-            words = f"{claim}: {needed}"
+            alone = {verdict.verdict == "pass" for verdict in outcome.questions}
+            is_pooled = len(outcome.questions) > 1 and alone == {False}
+            only = " only over all questions together" if is_pooled else ""
+            words = f"{claim}{only}: {needed}"
         case "fail":
             is_chance = overall.low <= 0 and outcome.gate in _CHANCE
             words = f"{(_CHANCE if is_chance else _DENIALS)[outcome.gate]}: {needed}"
-    if overall.verdict == "pass" and outcome.failing_questions:
-        words += f"; not reached on {named_questions(outcome.failing_questions)}"
+    if overall.verdict == "pass":
+        words += _exceptions(outcome)
     if outcome.severity == "warn" and not outcome.passed:
         words += ". This gate does not block"
     return Cell(f"{words}.", tone=_gate_tone(outcome), link=f"gate-{outcome.gate}")
+
+
+def _exceptions(outcome: GateOutcome) -> str:
+    """Return the questions that do not reach what all questions together reach."""
+    by_verdict = {
+        words: [v.question_id for v in outcome.questions if v.question_id and v.verdict == verdict]
+        for verdict, words in (("fail", "not reached"), ("not_evaluable", "not to be measured"))
+    }
+    return "".join(
+        f"; {words} on {named_questions(questions)}"
+        for words, questions in by_verdict.items()
+        if questions
+    )
 
 
 def _gate_tone(outcome: GateOutcome) -> Tone:
@@ -183,7 +199,9 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
         yield Cell("Measure agreement: eval-assets run.", link="gates")
     for outcome in data.gates:
         if outcome.is_closed:
-            yield _remedy(outcome.overall.remedy or outcome.reason, outcome)
+            if outcome.gate not in HUMAN_GATES:
+                yield from _useless_prompts(data)
+            yield _remedy(outcome.remedy, outcome)
     if not data.evaluation.judges:
         words = "Declare two judges of different vendors under judges in evaluation.yaml."
         yield Cell(words, link="cautions")

@@ -105,10 +105,14 @@ def test_one_value_throughout_is_noticed_only_if_others_told_responses_apart(
 def test_opposite_ends_are_counted_on_any_scale(tmp_path: Path) -> None:
     question = RubricQuestion("fit", "?", Scale.from_steps(low=1, high=4), "ordinal")
     evaluation = evaluation_of(tmp_path, rubric=(question,))
-    found = figures(evaluation, labels({"anna": [1, 4, 2, 3], "ben": [4, 1, 2, 3]}, question))
+    upright, reversed_ = [4, 1, 2, 3], [1, 4, 2, 3]
+    given = labels({"anna": reversed_, "ben": upright, "cleo": upright}, question)
+    found = figures(evaluation, given)
 
     assert found["anna", "opposite_ends"].value == 0.5
     assert "2 responses at opposite ends" in found["anna", "opposite_ends"].advice
+    assert found["ben", "opposite_ends"].value == 0.5
+    assert found["ben", "opposite_ends"].advice == ""
 
 
 def test_of_two_values_nobody_is_said_to_be_at_opposite_ends(tmp_path: Path) -> None:
@@ -132,11 +136,23 @@ def test_alpha_without_a_rater_is_alpha_of_the_others(evaluation: Evaluation) ->
 
 
 def test_advice_names_the_gate_that_the_question_fails(evaluation: Evaluation) -> None:
-    found = figures(evaluation, labels({"anna": GOOD, "ben": GOOD[::-1]}))
+    given = labels({"anna": GOOD[::-1], "ben": GOOD, "cleo": GOOD})
+    found = figures(evaluation, given)
 
     said = found["anna", "agreement"].advice
     assert "label ten responses together" in said
-    assert said.endswith("human_a_hh is 0.400 on clarity, below 0.75.")
+    assert said.endswith("human_a_hh is 0.600 on clarity, below 0.75.")
+    assert found["ben", "agreement"].advice == ""
+
+
+def test_no_rater_is_blamed_if_all_agree_little(evaluation: Evaluation) -> None:
+    rng = np.random.default_rng(6)
+    drawn = {name: rng.integers(1, 6, 40).tolist() for name in ("anna", "ben", "cleo")}
+    found = figures(evaluation, labels(drawn))
+
+    assert found["anna", "agreement"].value < 0.75
+    for rater in drawn:
+        assert found[rater, "agreement"].advice == found[rater, "opposite_ends"].advice == ""
 
 
 def test_experts_are_compared_with_nobody_and_others_with_them(tmp_path: Path) -> None:

@@ -65,6 +65,12 @@ def test_a_low_alpha_whose_interval_reaches_chance_is_not_put_down_to_skew() -> 
     assert "One value" not in why_low(chance)
 
 
+def test_many_disagreements_on_two_values_are_not_put_down_to_skew() -> None:
+    """79 % of pairs are equal, 62 % of ratings: used evenly, two values would give .58."""
+    even = Measured(CLARITY, a_hh=0.789, alpha=0.556, exact=78.9, most_frequent_share=0.617)
+    assert "the few pairs that differ" not in why_low(even)
+
+
 def test_near_misses_on_even_ratings_are_not_put_down_to_skew() -> None:
     even = Measured(CLARITY, a_hh=0.79, alpha=0.54, most_frequent_share=0.34)
 

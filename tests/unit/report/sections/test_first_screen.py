@@ -247,6 +247,36 @@ def test_what_cannot_be_evaluated_is_not_called_disagreement() -> None:
     assert screen.next_step.text == "Have more rated."
 
 
+def test_what_only_all_questions_together_reach_is_not_said_of_the_questions() -> None:
+    """Equal ratings, 4 on one question and 1 on the other: pooled they have an alpha of 1."""
+    data = Case().data()
+    alpha = data.gates[1]
+    undefined = tuple(
+        replace(each, value=math.nan, verdict="not_evaluable", remedy="Add responses")
+        for each in alpha.questions
+    )
+    closed = replace(
+        alpha, overall=replace(alpha.overall, value=1.0), questions=undefined, is_closed=True
+    )
+    screen = first_screen(replace(data, gates=(data.gates[0], closed), tunable=()))
+
+    assert screen.gates[1].text == (
+        "People agree with each other beyond chance only over all questions together: alpha 1.000, "
+        "and 0.667 is needed; not to be measured on clarity and safe."
+    )
+    assert screen.next_step.text == "Start with clarity: Add responses."
+
+
+def test_a_judge_that_never_reads_comes_before_judges_that_disagree() -> None:
+    case = Case(
+        measured=(Measured(CLARITY, judge_alpha=0.1),),
+        a_ha=0.69,
+        a_ha_shuffled=0.68,
+        verdicts={("gpt", "clarity"): "like shuffled scores"},
+    )
+    assert screen_of(case).next_step.text.startswith("Revise the prompt of gpt: its scores on")
+
+
 def test_an_interval_that_holds_the_minimum_is_part_of_the_sentence() -> None:
     screen = screen_of(Case(measured=(Measured(CLARITY, alpha=0.69, half_width=0.05),)))
 
