@@ -1,11 +1,12 @@
 """The ledger of calls: what every attempt to ask a model brought, and what it cost."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
 from eval_assets.models import Usage
+from eval_assets.rate_limits import Amount, Grant, RateLimits
 
 Operation = Literal["judging", "generation"]
 
@@ -18,6 +19,23 @@ AttemptStatus = ReplyStatus | Literal["timeout", "api_error"]
 
 ClaimState = Literal["claimed", "held", "in_batch"]
 """Whether a request is to be sent now, is in flight elsewhere, or in a batch that is not closed."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of a request, as the ledger names it.
+
+    Args:
+        operation: Purpose of the request.
+        response_id: Response that is judged or generated; None if it is no longer known.
+        question_id: Rubric question; None for a generation.
+        replicate: Number of the replicate.
+    """
+
+    operation: Operation
+    response_id: str | None
+    question_id: str | None = None
+    replicate: int = 0
 
 
 @dataclass(frozen=True)
@@ -163,6 +181,7 @@ class Batch:
         intended_at: When it was about to be submitted, UTC.
         most_usd: The most that it can cost; 0 if the price is not known.
         batch_id: The vendor's name of it; None if it is not known whether the vendor has it.
+        subjects: Subjects of the requests by key, of a batch that comes from the ledger.
     """
 
     intent_id: str
@@ -171,54 +190,7 @@ class Batch:
     intended_at: datetime
     most_usd: float = 0.0
     batch_id: str | None = None
-
-
-GRANT_SECONDS = 2.0
-"""How long a grant may be used from its start; then the requests that it leaves are not sent."""
-
-
-@dataclass(frozen=True)
-class RateLimits:
-    """What a vendor lets one account ask of one model, whichever process asks.
-
-    Args:
-        account: Fingerprint of the endpoint and the key.
-        requests_per_minute: Most requests in any minute; None for no such limit.
-        input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
-    """
-
-    account: str
-    requests_per_minute: float | None
-    input_tokens_per_minute: float | None
-
-
-@dataclass(frozen=True)
-class Amount:
-    """Some requests, and the input tokens that they have together.
-
-    Args:
-        requests: How many requests.
-        tokens: Their input tokens.
-    """
-
-    requests: int
-    tokens: int
-
-
-@dataclass(frozen=True)
-class Grant:
-    """Permission to send some requests soon, which nobody else has.
-
-    Args:
-        id: Its number, under which what is left of it is given back.
-        amount: What may be sent.
-        wait_seconds: Time until it starts; below 0 if it has started. It ends `GRANT_SECONDS` after
-            its start.
-    """
-
-    id: int
-    amount: Amount
-    wait_seconds: float
+    subjects: Mapping[str, Subject] = field(default_factory=dict, compare=False)
 
 
 class Ledger(Protocol):

@@ -18,14 +18,13 @@ from eval_assets.judges.calling.requests import (
     Client,
     ModelRequest,
     RequestFailed,
-    Subject,
     Unsent,
 )
 from eval_assets.judges.calling.session import RequestOptions, open_clients
 from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import Reading, read_answer
-from eval_assets.ledger import Batch, BatchLedger
+from eval_assets.ledger import Batch, BatchLedger, Subject
 from eval_assets.raters import Judge
 
 logger = logging.getLogger(__name__)
@@ -103,7 +102,7 @@ async def plan_after_batches(
     if not open_batches:
         return plan
     async with _stopping(client):
-        await _collect_ended(open_batches, plan, ledger)
+        await _collect_ended(open_batches, client, ledger)
     return await plan_judging(units, client, template=template)
 
 
@@ -157,16 +156,14 @@ def in_batches(requests: Sequence[ModelRequest]) -> list[list[ModelRequest]]:
 
 
 async def _collect_ended(
-    open_batches: Sequence[Batch], plan: JudgingPlan, ledger: BatchLedger
+    open_batches: Sequence[Batch], client: ModelClient[Judge], ledger: BatchLedger
 ) -> None:
     """Record the answers of batches that have ended."""
-    client = plan.client
-    subjects = {plan.next_request(rating).key: rating.subject for rating in plan.pending}
     for batch in open_batches:
         batch_id = batch.batch_id or await _found(batch, client.connections.first, ledger)
         if batch_id and await _has_ended(client.connections.first, batch_id):
             answers = await _collect(client.connections.first, batch, batch_id)
-            await _record(batch, answers, subjects, client, ledger)
+            await _record(batch, answers, client, ledger)
 
 
 async def _found(batch: Batch, client: Client, ledger: BatchLedger) -> str | None:
@@ -212,7 +209,6 @@ async def _collect(client: Client, batch: Batch, batch_id: str) -> Mapping[str, 
 async def _record(
     batch: Batch,
     answers: Mapping[str, Answer],
-    subjects: Mapping[str, Subject],
     client: ModelClient[Judge],
     ledger: BatchLedger,
 ) -> None:
@@ -225,7 +221,7 @@ async def _record(
             attempt_row(
                 key,
                 client.model,
-                subjects.get(key, Subject("judging", None)),
+                batch.subjects.get(key, Subject("judging", None)),
                 answer,
                 number=1,
                 started_at=batch.intended_at,

@@ -8,11 +8,11 @@ from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
-from eval_assets.judges.calling.requests import Answer, Message, ModelRequest, Subject, Unsent
+from eval_assets.judges.calling.requests import Answer, Message, ModelRequest, Unsent
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
 from eval_assets.judges.replies import Status
-from eval_assets.ledger import Ledger, Reply
+from eval_assets.ledger import Ledger, Reply, Subject
 from eval_assets.raters import Generator
 
 

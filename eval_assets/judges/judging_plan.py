@@ -7,12 +7,12 @@ from functools import partial
 from eval_assets.judges.calling.budget import Allowance, JointReservations, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.progress import Estimate
-from eval_assets.judges.calling.requests import ModelRequest, Subject
+from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.scheduler import Task
 from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema
 from eval_assets.judges.replicates import JudgeScore, combine
 from eval_assets.judges.replies import Reading, read_answer
-from eval_assets.ledger import Reply
+from eval_assets.ledger import Reply, Subject
 from eval_assets.raters import Judge
 from eval_assets.rubric import RubricQuestion
 

@@ -21,11 +21,10 @@ from eval_assets.judges.calling.requests import (
     Message,
     ModelRequest,
     RequestFailed,
-    Subject,
     Unsent,
 )
 from eval_assets.judges.calling.retry import RetryPolicy
-from eval_assets.ledger import Reply, Request
+from eval_assets.ledger import Reply, Request, Subject
 from eval_assets.raters import Generator, Judge, Setting
 
 logger = logging.getLogger(__name__)

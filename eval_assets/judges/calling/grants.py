@@ -5,7 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 
-from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits
+from eval_assets.rate_limits import GRANT_SECONDS, Amount, Grant, RateLimits
 
 _FIRST_REQUESTS = 16
 _LONGEST_SECONDS = 1.0
@@ -58,13 +58,13 @@ class SharedRates:
         n = self._n_next
         if (per_minute := self._limits.requests_per_minute) is not None:
             n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE)))
-        least = self._of_limit(tokens)
-        wanted = n * least
-        if (per_minute := self._limits.input_tokens_per_minute) is not None:
-            wanted = max(least, min(wanted, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE)))
+        each = self._of_limit(tokens)
+        if (per_minute := self._limits.input_tokens_per_minute) is not None and each:
+            # Whole requests: what is left of a grant is lost to others until it is given back.
+            n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE / each)))
         unused, self._unused = self._unused, defaultdict(lambda: Amount(0, 0))
         asked_at = _now()
-        self._grant = await self._ask(Amount(n, wanted), dict(unused), self._answered_in_seconds)
+        self._grant = await self._ask(Amount(n, n * each), dict(unused), self._answered_in_seconds)
         self._answered_in_seconds = _now() - asked_at
         self._starts_at = _now() + self._grant.wait_seconds
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import Answer, ModelRequest, Subject
-from eval_assets.ledger import Attempt, ClaimState, Ledger, Refusal, Reply, Request
+from eval_assets.judges.calling.requests import Answer, ModelRequest
+from eval_assets.ledger import Attempt, ClaimState, Ledger, Refusal, Reply, Request, Subject
 
 _Result = TypeVar("_Result")
 

@@ -128,11 +128,12 @@ class Limiter:
         Args:
             input_tokens: Estimated input tokens of the request.
         """
-        estimated, input_tokens = input_tokens, self._expected(input_tokens)
+        estimated = input_tokens
         async with self._turn:
             while self._in_flight >= self.allowed_in_flight:
                 self._ended.clear()
                 await self._ended.wait()
+            input_tokens = self._expected(estimated)  # it may have waited long for its turn
             now = await self._open(input_tokens)
             self._in_flight += 1
             if self._requests:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from eval_assets.ledger import Batch, Operation, Reply
+from eval_assets.ledger import Batch, Reply
 from eval_assets.models import MaxTokensName
 from eval_assets.raters import Setting
 
@@ -103,23 +103,6 @@ class ModelRequest:
     def estimated_tokens(self) -> int:
         """Roughly how many tokens the input has."""
         return self.n_bytes // _BYTES_PER_TOKEN
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The subject of a request, as the ledger names it.
-
-    Args:
-        operation: Purpose of the request.
-        response_id: Response that is judged or generated; None if it is no longer known.
-        question_id: Rubric question; None for a generation.
-        replicate: Number of the replicate.
-    """
-
-    operation: Operation
-    response_id: str | None
-    question_id: str | None = None
-    replicate: int = 0
 
 
 Remedy = Literal["retry", "adapt", "give_up", "stop"]

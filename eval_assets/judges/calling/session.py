@@ -25,8 +25,9 @@ from eval_assets.judges.calling.requests import Answer, Endpoint, Unsent
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
-from eval_assets.ledger import Amount, Grant, Ledger, RateLimits
+from eval_assets.ledger import Ledger
 from eval_assets.problems import InputError, InputProblem
+from eval_assets.rate_limits import Amount, Grant, RateLimits
 
 logger = logging.getLogger(__name__)
 

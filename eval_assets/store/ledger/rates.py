@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
-from eval_assets.ledger import GRANT_SECONDS, Amount, Grant, RateLimits
+from eval_assets.rate_limits import GRANT_SECONDS, Amount, Grant, RateLimits
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import rate_grants
 

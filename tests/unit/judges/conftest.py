@@ -21,17 +21,8 @@ from eval_assets.judges import (
     live_judges,
 )
 from eval_assets.judges.calling.retry import RetryPolicy
-from eval_assets.ledger import (
-    Amount,
-    Attempt,
-    Batch,
-    ClaimState,
-    Grant,
-    RateLimits,
-    Refusal,
-    Reply,
-    Request,
-)
+from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request, Subject
+from eval_assets.rate_limits import Amount, Grant, RateLimits
 from eval_assets.raters import Judge
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
@@ -58,6 +49,7 @@ class MemoryLedger:
         self.attempts: list[Attempt] = []
         self.batches: list[Batch] = []
         self.closed: list[Batch] = []
+        self.subjects: dict[str, Subject] = {}
         self.refused: set[tuple[str, str, str]] = set()
         self.n_commits = 0
 
@@ -74,6 +66,12 @@ class MemoryLedger:
 
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim everything that is in no batch: nobody else asks."""
+        self.subjects |= {
+            each.call_key: Subject(
+                each.operation, each.response_id, each.question_id, each.replicate
+            )
+            for each in asked
+        }
         held = {key for batch in self.batches for key in batch.call_keys}
         found: dict[str, Reply | ClaimState] = {
             each.call_key: "in_batch" if each.call_key in held else "claimed" for each in asked
@@ -123,7 +121,11 @@ class MemoryLedger:
 
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Batches under way."""
-        return [batch for batch in self.batches if batch.judge_id == judge_id]
+        return [
+            replace(batch, subjects={key: self.subjects[key] for key in batch.call_keys})
+            for batch in self.batches
+            if batch.judge_id == judge_id
+        ]
 
     def known_batches(self) -> frozenset[str]:
         """Names of all batches."""

@@ -9,7 +9,7 @@ import pytest
 
 from eval_assets.judges.calling.grants import SharedRates
 from eval_assets.judges.calling.limiter import Limiter
-from eval_assets.ledger import Amount, Grant, RateLimits
+from eval_assets.rate_limits import Amount, Grant, RateLimits
 from eval_assets.store.ledger.rates import WINDOW_SECONDS, start_of
 from tests.virtual_time import run
 
@@ -133,8 +133,14 @@ def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than
 @pytest.mark.parametrize("n_processes", [1, 4])
 @pytest.mark.parametrize(
     ("tokens", "share"),
-    [((10,), 0.9), ((100, 700, 50), 0.85), ((3000, 20, 20, 20), 0.75)],
-    ids=["small", "mixed", "large: estimated at 3600, three of them fit into a minute"],
+    [
+        ((10,), 0.9),
+        ((120,), 0.9),
+        ((130, 450, 220), 0.9),
+        ((100, 700, 50), 0.9),
+        ((3000, 20, 20, 20), 0.75),
+    ],
+    ids=["small", "1 %", "1 to 4 %", "mixed", "of a quarter: three of them fit into a minute"],
 )
 def test_processes_together_keep_a_token_rate_whatever_the_size_of_the_requests(
     n_processes: int, tokens: tuple[int, ...], share: float

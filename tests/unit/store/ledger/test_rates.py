@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from hypothesis import given as for_any
 from hypothesis import strategies as st
 
-from eval_assets.ledger import Amount, RateLimits
+from eval_assets.rate_limits import Amount, RateLimits
 from eval_assets.store.ledger import SqlLedger, Worker
 from eval_assets.store.ledger._tables import rate_grants
 from eval_assets.store.ledger.rates import WINDOW_SECONDS, start_of

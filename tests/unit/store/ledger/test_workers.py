@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.ledger import Attempt, Batch, Refusal, Reply
+from eval_assets.ledger import Attempt, Batch, Refusal, Reply, Subject
 from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger import SqlLedger, Worker, open_ledger, spent_in_month
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
@@ -139,7 +139,7 @@ def process_that_ended() -> int:
 def test_the_lease_is_renewed_while_a_worker_waits(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval_assets.store.ledger.workers._RENEWAL_SECONDS", 0.01)
+    monkeypatch.setattr("eval_assets.store.ledger.leases._RENEWAL_SECONDS", 0.01)
     with Worker(ledger, asset="judge_scores", run_id="slow"):
         let_lease_run_out(ledger, "slow")
         deadline = threading.Event()
@@ -267,6 +267,11 @@ def test_requests_of_a_batch_stay_claimed_after_its_run_until_it_is_closed(
 
     assert other.claim([request_for("a")]) == {"a": "in_batch"}
     assert other.open_batches("gpt") == [batch]
+    [opened] = other.open_batches("gpt")
+    asked = request_for("a")
+    assert opened.subjects["a"] == Subject(
+        asked.operation, asked.response_id, asked.question_id, asked.replicate
+    )
     assert other.open_batches("haiku") == []
     other.confirm_batch("intent-1", "batch-1")
     assert other.open_batches("gpt") == [dataclasses.replace(batch, batch_id="batch-1")]

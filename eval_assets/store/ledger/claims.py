@@ -1,0 +1,132 @@
+"""Claims of requests, so that nobody else sends them, and the replies that end them."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import get_args
+
+import sqlalchemy as sa
+
+from eval_assets.ledger import ClaimState, Reply, ReplyStatus, Request
+from eval_assets.store.ledger._engine import SqlLedger
+from eval_assets.store.ledger._tables import attempts, claims, requests, workers
+
+_KEYS_PER_STATEMENT = 5_000
+
+REPLIES = get_args(ReplyStatus)
+
+# Built once: SQLAlchemy takes longer to build a statement than SQLite to run it.
+_REPLIES_TO = (
+    sa.select(attempts.c.call_key, attempts.c.raw_output, attempts.c.status)
+    .where(
+        attempts.c.call_key.in_(sa.bindparam("keys", expanding=True))
+        & attempts.c.status.in_(REPLIES)
+    )
+    .order_by(attempts.c.started_at, attempts.c.id)
+)
+_END = sa.delete(claims).where(claims.c.call_key.in_(sa.bindparam("keys", expanding=True)))
+_IN_BATCHES = sa.select(claims.c.call_key).where(
+    claims.c.call_key.in_(sa.bindparam("keys", expanding=True)) & claims.c.batch.is_not(None)
+)
+_RELEASE = _END.where(claims.c.worker == sa.bindparam("me"))
+
+
+class Claims:
+    """The claims of a ledger; every method is a part of a transaction.
+
+    Args:
+        ledger: The ledger.
+    """
+
+    def __init__(self, ledger: SqlLedger) -> None:
+        self._claim_free = _claim_free(ledger)
+        self._keep_new = ledger.upsert(requests).on_conflict_do_nothing()
+
+    def claim(
+        self, connection: sa.Connection, asked: Sequence[Request], *, worker: int, now: datetime
+    ) -> dict[str, Reply | ClaimState]:
+        """Claim what nobody holds, and what a worker holds whose lease has run out.
+
+        Returns:
+            By request key: whether it is claimed, held or in a batch; the reply if there is one.
+        """
+        if not asked:
+            return {}
+        rows = [
+            {
+                **{name: value for name, value in vars(each).items() if name in claims.c},
+                "worker": worker,
+                "batch": None,
+                "claimed_at": now,
+                "now": now,
+                "me": worker,
+            }
+            # In one order everywhere: two workers must not wait for one another's rows.
+            for each in sorted(asked, key=lambda each: each.call_key)
+        ]
+        claimed = set(connection.scalars(self._claim_free, rows))
+        found: dict[str, Reply | ClaimState] = dict.fromkeys(claimed, "claimed")
+        held = [each.call_key for each in asked if each.call_key not in claimed]
+        found |= _states(connection, held)
+        # Only now: another worker may have recorded a reply and released it meanwhile.
+        replies = replies_to(connection, claimed)
+        release(connection, replies, worker=worker)
+        self._keep(connection, [each for each in asked if each.call_key in claimed], now)
+        return {**found, **replies}
+
+    def _keep(self, connection: sa.Connection, asked: Sequence[Request], now: datetime) -> None:
+        """Store what is asked, if it was never asked before."""
+        rows = [
+            {"call_key": each.call_key, "prompt": each.prompt, "first_asked_at": now}
+            for each in sorted(asked, key=lambda each: each.call_key)
+        ]
+        if rows:
+            connection.execute(self._keep_new, rows)
+
+
+def replies_to(connection: sa.Connection, call_keys: Collection[str]) -> dict[str, Reply]:
+    """Return the latest reply to each request that has one."""
+    found: dict[str, Reply] = {}
+    for keys in in_portions(call_keys):
+        rows = connection.execute(_REPLIES_TO, {"keys": keys})
+        found |= {key: Reply(text or "", status) for key, text, status in rows}
+    return found
+
+
+def release(connection: sa.Connection, call_keys: Collection[str], *, worker: int) -> None:
+    """Delete claims of one worker."""
+    for keys in in_portions(call_keys):
+        connection.execute(_RELEASE, {"keys": keys, "me": worker})
+
+
+def end_claims(connection: sa.Connection, call_keys: Collection[str]) -> None:
+    """Delete claims, whoever holds them."""
+    for keys in in_portions(call_keys):
+        connection.execute(_END, {"keys": keys})
+
+
+def in_portions(keys: Collection[str]) -> Iterator[list[str]]:
+    """Split keys into as many as a statement takes."""
+    every = list(keys)
+    for start in range(0, len(every), _KEYS_PER_STATEMENT):
+        yield every[start : start + _KEYS_PER_STATEMENT]
+
+
+def _claim_free(ledger: SqlLedger) -> sa.sql.dml.ReturningInsert[str]:
+    """Return the statement that claims what nobody holds, or a worker whose lease has run out."""
+    new = ledger.upsert(claims)
+    lapsed = sa.select(workers.c.worker).where(workers.c.lease_until <= sa.bindparam("now"))
+    is_free = claims.c.worker.in_(lapsed) | (claims.c.worker == sa.bindparam("me"))
+    return new.on_conflict_do_update(
+        index_elements=[claims.c.call_key],
+        set_={column.name: new.excluded[column.name] for column in claims.c},
+        where=claims.c.batch.is_(None) & is_free,
+    ).returning(claims.c.call_key)
+
+
+def _states(connection: sa.Connection, held: Collection[str]) -> dict[str, ClaimState]:
+    """Return whether requests that others hold are in flight or in a batch."""
+    states: dict[str, ClaimState] = dict.fromkeys(held, "held")
+    for keys in in_portions(held):
+        found = connection.scalars(_IN_BATCHES, {"keys": keys})
+        states |= dict.fromkeys(found, "in_batch")
+    return states

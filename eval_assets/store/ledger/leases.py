@@ -1,0 +1,109 @@
+"""Leases of workers: what one claims and reserves is its own for as long as it lives."""
+
+import logging
+import os
+import threading
+from datetime import UTC, datetime, timedelta
+
+import sqlalchemy as sa
+
+from eval_assets.store.connection import StoreError
+from eval_assets.store.ledger._engine import SqlLedger, this_machine
+from eval_assets.store.ledger._tables import claims, workers
+
+logger = logging.getLogger(__name__)
+
+LEASE_SECONDS = 30.0
+"""Claims of a worker that was silent for so long may be taken over."""
+
+_RENEWAL_SECONDS = 5.0
+
+
+class Lease:
+    """A worker's lease, renewed in a thread of its own until it ends.
+
+    Args:
+        ledger: The ledger.
+        asset: Asset or command on whose account is asked.
+        run_id: Run that it belongs to; None outside a run.
+    """
+
+    def __init__(self, ledger: SqlLedger, *, asset: str, run_id: str | None) -> None:
+        self.worker = 0
+        self._ledger = ledger
+        self._asset = asset
+        self._run_id = run_id
+        self._ended = threading.Event()
+        self._renewal = threading.Thread(target=self._renew, name="ledger lease", daemon=True)
+
+    def begin(self) -> None:
+        """Enter the worker into the ledger."""
+        now = datetime.now(UTC)
+        row = {
+            "evaluation": self._ledger.evaluation,
+            "run_id": self._run_id,
+            "asset": self._asset,
+            "machine": this_machine(),
+            "process": os.getpid(),
+            "started_at": now,
+            "lease_until": now + timedelta(seconds=LEASE_SECONDS),
+        }
+        with self._ledger.writing() as connection:
+            _end_dead_workers(connection, now)
+            new = sa.insert(workers).returning(workers.c.worker)
+            self.worker = connection.execute(new, row).scalar_one()
+        self._renewal.start()
+
+    def end(self) -> None:
+        """Free the worker's claims and what it reserved, but for what is in batches.
+
+        Raises:
+            StoreError: If the ledger cannot be written; the lease then runs out by itself.
+        """
+        self._ended.set()
+        self._renewal.join()
+        with self._ledger.writing() as connection:
+            is_mine = (claims.c.worker == self.worker) & claims.c.batch.is_(None)
+            connection.execute(sa.delete(claims).where(is_mine))
+            self._set(connection, datetime.now(UTC))  # which ends what it reserved
+
+    def _set(self, connection: sa.Connection, until: datetime) -> None:
+        is_me = workers.c.worker == self.worker
+        connection.execute(sa.update(workers).where(is_me), {"lease_until": until})
+
+    def _renew(self) -> None:
+        """Renew the lease until the worker ends."""
+        while not self._ended.wait(_RENEWAL_SECONDS):
+            now = datetime.now(UTC)
+            try:
+                with self._ledger.writing(is_durable=False) as connection:
+                    self._set(connection, now + timedelta(seconds=LEASE_SECONDS))
+                    _end_dead_workers(connection, now)
+            except StoreError as error:
+                # Whoever records the next reply fails on the same ledger, and ends the run.
+                logger.warning("the lease could not be renewed: %s", error)
+
+
+def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
+    """End the leases of workers on this machine whose process is gone: nobody need wait."""
+    leased = connection.execute(
+        sa.select(workers.c.worker, workers.c.process).where(
+            (workers.c.machine == this_machine()) & (workers.c.lease_until > now)
+        )
+    )
+    dead = [worker for worker, process in leased if not _is_alive(process)]
+    if dead:
+        connection.execute(
+            sa.update(workers).where(workers.c.worker.in_(dead)), {"lease_until": now}
+        )
+
+
+def _is_alive(process: int) -> bool:
+    """Whether a process of this number runs on this machine."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
