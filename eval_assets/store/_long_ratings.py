@@ -1,5 +1,7 @@
-"""Ratings of one question as arrays, whoever gave them."""
+"""Ratings as arrays, whoever gave them."""
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Literal
 
 import duckdb
@@ -64,29 +66,30 @@ RATINGS_SQL: dict[RatingSource, str] = {
 def long_ratings(
     connection: duckdb.DuckDBPyConnection,
     kind: RatingSource,
-    question_id: str,
+    question_ids: Iterable[str],
     *,
     group: NDArray[np.int64],
-) -> LongRatings:
-    """Return the ratings of one question by all raters of one kind.
+) -> dict[str, LongRatings]:
+    """Return the ratings by all raters of one kind, by question.
 
     Args:
         connection: The database.
         kind: Whose ratings.
-        question_id: The question.
+        question_ids: The questions.
         group: Response group of each stored response, as `group_codes` returns them.
     """
-    return ratings_from(connection, RATINGS_SQL[kind], question_id, group=group)
+    return ratings_from(connection, RATINGS_SQL[kind], question_ids, group=group)
 
 
 def ratings_from(
     connection: duckdb.DuckDBPyConnection,
     source: str,
-    question_id: str,
+    question_ids: Iterable[str],
     *,
     group: NDArray[np.int64],
-) -> LongRatings:
-    """Return the ratings of one question that a query gives: response, question, rater, value."""
+) -> dict[str, LongRatings]:
+    """Return the ratings that a query gives: response_id, question_id, rater_id, value."""
+    names = list(question_ids)
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()
@@ -94,26 +97,29 @@ def ratings_from(
         f"""
         WITH unit AS (
             SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
-        ), rating AS MATERIALIZED (
-            {source}
         ), rater AS (
-            SELECT rater_id, row_number() OVER (ORDER BY rater_id) - 1 AS i
-            FROM (SELECT DISTINCT rater_id FROM rating)
+            SELECT unnest($raters) AS rater_id, generate_subscripts($raters, 1) - 1 AS i
         )
-        SELECT unit.i AS unit, rater.i AS rater, value
-        FROM rating
-        JOIN unit USING (response_id) JOIN rater USING (rater_id)
-        WHERE question_id = ? ORDER BY unit, rater
+        SELECT list_position($questions, question_id)::INTEGER - 1 AS question,
+               unit.i::INTEGER AS unit,
+               rater.i::INTEGER AS rater, value
+        FROM ({source}) JOIN unit USING (response_id) JOIN rater USING (rater_id)
+        WHERE list_contains($questions, question_id) ORDER BY question, unit, rater
         """,  # noqa: S608 - constants of ours
-        [question_id],
+        {"questions": names, "raters": [rater for (rater,) in raters]},
     ).fetchnumpy()
-    return LongRatings(
-        unit=np.asarray(found["unit"], dtype=np.int64),
-        rater=np.asarray(found["rater"], dtype=np.int64),
-        value=np.asarray(found["value"], dtype=np.float64),
-        rater_ids=tuple(str(rater) for (rater,) in raters),
-        group=group,
-    )
+    bounds = np.searchsorted(found["question"], np.arange(len(names) + 1))
+    parts = [slice(begin, end) for begin, end in pairwise(bounds.tolist())]
+    return {
+        name: LongRatings(
+            unit=np.asarray(found["unit"][part], dtype=np.int64),
+            rater=np.asarray(found["rater"][part], dtype=np.int64),
+            value=np.asarray(found["value"][part], dtype=np.float64),
+            rater_ids=tuple(str(rater) for (rater,) in raters),
+            group=group,
+        )
+        for name, part in zip(names, parts, strict=True)
+    }
 
 
 def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
 from eval_assets.store.data_versions import data_version
 from eval_assets.store.inputs import changed_tables
-from eval_assets.store.tables import read_table, replace_rows
+from eval_assets.store.tables import replace_rows
 
 
 def judge_gates(
@@ -33,7 +33,7 @@ def judge_gates(
     stored = ("human_agreement", "judge_agreement")
     return agreement.judge_gates(
         evaluation,
-        measures=measures or {table: read_table(connection, table) for table in stored},
+        measures=measures or {table: _figures(connection, table) for table in stored},
         versions={
             "human": data_version(connection, "human"),
             "judge": data_version(connection, "judge"),
@@ -42,11 +42,17 @@ def judge_gates(
     )
 
 
+def _figures(connection: duckdb.DuckDBPyConnection, table: str) -> pd.DataFrame:
+    """Return the figures of all responses and of each question; those of single ones are many."""
+    query = f"SELECT * FROM {table} WHERE scope <> 'response'"  # noqa: S608 - tables of ours
+    return connection.execute(query).df()
+
+
 def is_current(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
 ) -> bool:
     """Return whether the stored agreement of one kind of rater was measured on the data now."""
-    stored = read_table(connection, f"{kind}_agreement")["data_version"]
+    stored = _figures(connection, f"{kind}_agreement")["data_version"]
     now = measures_version(evaluation, kind, data_version=data_version(connection, kind))
     return bool((stored == now).any())
 

@@ -80,10 +80,9 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     responses = responses_in_order(connection)
     group = responses["group"].to_numpy(dtype=np.int64)
     return JudgeRatings(
-        scores={
-            q.id: long_ratings(connection, "compared_judge", q.id, group=group)
-            for q in evaluation.rubric
-        },
+        scores=long_ratings(
+            connection, "compared_judge", [q.id for q in evaluation.rubric], group=group
+        ),
         response_ids=responses["response_id"].to_numpy(dtype=object),
         prompts=responses["prompt"].to_numpy(dtype=np.int64),
         judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
@@ -99,7 +98,7 @@ def scores_of_responses(
     """Return the judges' scores of responses, by question."""
     check_judges(connection, evaluation.judges)
     group = group_codes(connection)
-    return {q.id: long_ratings(connection, "judge", q.id, group=group) for q in evaluation.rubric}
+    return long_ratings(connection, "judge", [q.id for q in evaluation.rubric], group=group)
 
 
 def scored_conversations(
@@ -111,16 +110,14 @@ def scored_conversations(
     conversations are left out.
     """
     found = connection.execute("SELECT DISTINCT question_id FROM conversation_scores").fetchall()
-    scored = {question_id for (question_id,) in found}
+    asked = {q.id for q in evaluation.rubric}
+    names = [question_id for (question_id,) in found if question_id in asked]
+    if not names:
+        return {}
     group = group_codes(connection)
-    return {
-        q.id: (
-            long_ratings(connection, "conversation_reference", q.id, group=group),
-            long_ratings(connection, "conversation_judge", q.id, group=group),
-        )
-        for q in evaluation.rubric
-        if q.id in scored
-    }
+    people = long_ratings(connection, "conversation_reference", names, group=group)
+    judges = long_ratings(connection, "conversation_judge", names, group=group)
+    return {name: (people[name], judges[name]) for name in names}
 
 
 def rating_patterns(
@@ -225,17 +222,16 @@ def _of_people(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, source: RatingSource
 ) -> dict[str, LongRatings]:
     """Return ratings by question; raise StoreError if one is off the scale declared now."""
-    group = group_codes(connection)
-    ratings: dict[str, LongRatings] = {}
+    names = [question.id for question in evaluation.rubric]
+    ratings = long_ratings(connection, source, names, group=group_codes(connection))
     for question in evaluation.rubric:
-        given = long_ratings(connection, source, question.id, group=group)
+        given = ratings[question.id]
         if not all(question.scale.contains(value) for value in np.unique(given.value)):
             raise StoreError(
                 f"human_labels: holds ratings of {question.id} that are not on its scale as "
                 f"declared now ({question.scale.described()}). Materialize rubric_questions and "
                 "human_labels."
             )
-        ratings[question.id] = given
     return ratings
 
 

@@ -31,8 +31,8 @@ def ratings_by_round(
     return {
         question_id: {
             number: ratings_from(
-                connection, _OF_ROUND_SQL.format(round=number), question_id, group=group
-            )
+                connection, _OF_ROUND_SQL.format(round=number), [question_id], group=group
+            )[question_id]
             for number in rounds
         }
         for question_id, rounds in found

@@ -93,15 +93,16 @@ def tuning_units(
     responses["splits"] = splits_of(responses["groups"], shares)
     group = group_codes(connection)
     history = earlier_turns(connection) if texts else {}
+    names = [question.id for question in questions]
+    humans = long_ratings(connection, "reference", names, group=group)
+    judges = long_ratings(connection, "unmapped_judge", names, group=group)
     return {
         question.id: _units(
             question,
             responses,
             history,
-            humans=long_ratings(connection, "reference", question.id, group=group),
-            judges=_by_judge(
-                connection, long_ratings(connection, "unmapped_judge", question.id, group=group)
-            ),
+            humans=humans[question.id],
+            judges=_by_judge(connection, judges[question.id]),
         )
         for question in questions
     }

@@ -3,11 +3,11 @@
 import hashlib
 import json
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
 
 Json = dict[str, Any]
+
+T = TypeVar("T")
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:eval-assets:judge-certificate:v1"
@@ -80,18 +82,24 @@ def rubric_hash(question: RubricQuestion) -> str:
 
 def labels_hash(units: RatedUnits) -> str:
     """Return the fingerprint of the ratings of units, whoever gave them and in whatever order."""
-    rows = [tuple(sorted(row[~np.isnan(row)].tolist())) for row in units.ratings]
+    rows = _per_row(units.ratings, tuple)
     return _hash_of_rows(units.response_ids.tolist(), rows)
 
 
 def label_fingerprints(units: RatedUnits) -> dict[str, str]:
     """Return the fingerprint of each response's ratings, to know the same labels by."""
-    rows = [row.tobytes() for row in np.sort(units.ratings, axis=1)]  # gaps come last
-    of_row = {}
+    hashes = _per_row(units.ratings, lambda values: _sha256(canonical_json(values))[:8])
+    return dict(zip(map(str, units.response_ids), hashes, strict=True))
+
+
+def _per_row(ratings: Floats, told: Callable[[list[float]], T]) -> list[T]:
+    """Return what is told of each row's ratings, sorted: few rows differ from all others."""
+    rows = [row.tobytes() for row in np.sort(ratings, axis=1)]  # gaps come last
+    known = {}
     for row in set(rows):
         values = np.frombuffer(row, dtype=np.float64)
-        of_row[row] = _sha256(canonical_json(values[~np.isnan(values)].tolist()))[:8]
-    return dict(zip(map(str, units.response_ids), map(of_row.__getitem__, rows), strict=True))
+        known[row] = told(values[~np.isnan(values)].tolist())
+    return list(map(known.__getitem__, rows))
 
 
 def is_certificate(given: object) -> bool:

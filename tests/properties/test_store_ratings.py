@@ -73,7 +73,9 @@ def test_a_matrix_comes_back_as_it_was_stored(matrix: list[list[float]], order: 
     """Without the raters who rated nothing, whom no label names."""
     given_ratings = np.array(matrix)
     with stored(matrix, shuffled=order) as connection:
-        found = long_ratings(connection, "human", "clarity", group=group_codes(connection)).matrix()
+        found = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))[
+            "clarity"
+        ].matrix()
 
     np.testing.assert_array_equal(found, given_ratings[:, ~np.isnan(given_ratings).all(axis=0)])
 

@@ -52,7 +52,7 @@ def test_long_ratings_count_responses_and_raters_in_the_order_of_their_names(
 ) -> None:
     """Responses a1, a2, b1, b2 are units 0 to 3; r9 rated the other question only."""
     write_labels(connection, labels(*GIVEN))
-    found = long_ratings(connection, "human", "clarity", group=group_codes(connection))
+    found = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))["clarity"]
 
     assert found.rater_ids == ("r1", "r2", "r3", "r9")
     assert (found.unit.tolist(), found.rater.tolist()) == ([0, 0, 1, 2], [0, 1, 2, 1])
@@ -153,13 +153,13 @@ def test_only_scores_with_status_ok_are_ratings(connection: Connection) -> None:
         [],
         scores(("a1", "clarity", "j", 3.5, "ok"), ("a2", "clarity", "j", None, "unparsable")),
     )
-    found = long_ratings(connection, "judge", "clarity", group=group_codes(connection))
+    found = long_ratings(connection, "judge", ["clarity"], group=group_codes(connection))["clarity"]
 
     assert (found.unit.tolist(), found.value.tolist()) == ([0], [3.5])
 
 
 def test_a_question_without_ratings_has_none(connection: Connection) -> None:
-    found = long_ratings(connection, "human", "clarity", group=group_codes(connection))
+    found = long_ratings(connection, "human", ["clarity"], group=group_codes(connection))["clarity"]
 
     assert len(found.value) == 0
     assert found.matrix().shape == (4, 0)
