@@ -40,10 +40,12 @@ class LabelFiles:
     Args:
         files: Label files.
         on_error: What a bad label does: `fail` the import, or `reject_rows` one by one.
+        are_named: Whether the evaluation names the files, if only as an empty list.
     """
 
     files: tuple[Path, ...] = ()
     on_error: OnError = "fail"
+    are_named: bool = field(default=False, metadata=set_by_reader("are named"))
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.readers import read_labels, source_fingerprints
 from eval_assets.store import (
+    StoreError,
     count_rows,
     import_fingerprint,
     is_imported,
+    labels_by_file,
     record_import,
     response_keys,
     transaction,
@@ -49,6 +51,9 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             if is_imported(connection, "human_labels", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "human_labels"))
             responses = response_keys(connection, further=evaluation.filter_columns)
+            stored = labels_by_file(connection)
+        if stored and not evaluation.labels.files and not evaluation.labels.are_named:
+            raise StoreError(_would_erase(stored))
 
         def texts() -> list[str | None]:
             with folder.connect() as connection:
@@ -59,6 +64,8 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         labels = read_labels(evaluation, responses, texts=texts)
         for note in labels.notes:
             logger.info(note)
+        for file in sorted({*stored}.difference(labels.ratings["file"])):
+            logger.warning("%s: no label comes from it any more, %d did", file, stored[file])
         with folder.connect() as connection, transaction(connection):
             write_labels(
                 connection, labels.ratings, earlier=labels.earlier, rejected=labels.rejected
@@ -80,6 +87,15 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             "n_of_earlier_rounds": len(labels.earlier),
             "files": [path.name for path in evaluation.labels.files],
         },
+    )
+
+
+def _would_erase(stored: dict[str, int]) -> str:
+    """Return why the labels are not read again: their files are gone."""
+    n_labels = f"{sum(stored.values()):,} labels from {' and '.join(stored)}"
+    return (
+        f"labels: there is no label file, and {n_labels} are stored. Bring the file back, or write "
+        "`labels: []` in evaluation.yaml to go on without them."
     )
 
 

@@ -208,8 +208,8 @@ _JUDGE_VERDICTS: Mapping[JudgeVerdict, str] = {
     "as people do": "agrees as people do",
     "less than people do": "agrees less than people do",
     "cannot tell": "the data cannot tell",
-    "like a constant": "no nearer than one score for all",
-    "like shuffled scores": "no nearer than its scores in random order",
+    "like a constant": "not clearly nearer than one score for all",
+    "like shuffled scores": "not clearly nearer than its scores in random order",
 }
 
 

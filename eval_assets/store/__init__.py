@@ -15,6 +15,7 @@ from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
     import_fingerprint,
     is_imported,
+    labels_by_file,
     record_import,
     rejected_labels,
     response_keys,
@@ -169,6 +170,7 @@ __all__ = [
     "judge_ratings",
     "judged_models",
     "judged_units",
+    "labels_by_file",
     "measured_at",
     "models_returned",
     "next_units",

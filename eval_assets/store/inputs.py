@@ -78,6 +78,15 @@ def write_labels(
     replace_rows(connection, "rejected_rows", rejected)
 
 
+def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return how many labels are stored from each label file."""
+    found = connection.execute(
+        r"""SELECT regexp_replace(source, ':\d+$', '') AS file, count(*) FROM human_labels
+            WHERE source IS NOT NULL GROUP BY ALL ORDER BY ALL"""
+    ).fetchall()
+    return {str(file): int(n) for file, n in found}
+
+
 def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return how many labels were rejected, most first: rater_id, question_id, n."""
     return connection.execute(

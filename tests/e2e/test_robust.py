@@ -18,6 +18,7 @@ from tests.e2e.conftest import (
     PROGRAM,
     Evaluated,
     clean_environment,
+    failures,
 )
 from tests.e2e.rewriting import IMPORTS, MEASURES
 
@@ -355,3 +356,27 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
         "responses",
     }
     assert [name for name, at in again if (name, at) not in imported] == ["human_labels"]
+
+
+def test_labels_whose_file_is_gone_stay_stored_until_the_folder_says_that_there_are_none(
+    open_folder: Evaluated,
+) -> None:
+    stored = open_folder.rows("SELECT * FROM human_labels ORDER BY ALL")
+    given = open_folder.path / "labels.csv"
+    folder = open_folder.path / "labels"
+    given.rename(open_folder.path / "ratings.csv")
+    refused = failures(open_folder.materialize("human_labels", checks=False))["human_labels"]
+
+    folder.mkdir()
+    (open_folder.path / "ratings.csv").rename(folder / "renamed.csv")
+    assert open_folder.materialize("human_labels", checks=False).success
+    renamed = open_folder.rows("SELECT * EXCLUDE source FROM human_labels ORDER BY ALL")
+
+    (folder / "renamed.csv").unlink()
+    with (open_folder.path / "evaluation.yaml").open("a", encoding="utf-8") as yaml:
+        yaml.write("labels: []\n")
+    assert open_folder.materialize("human_labels", checks=False).success
+
+    assert f"there is no label file, and {len(stored)} labels from labels.csv" in refused
+    assert len(renamed) == len(stored) > 0
+    assert open_folder.rows("SELECT * FROM human_labels") == []

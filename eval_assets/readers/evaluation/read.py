@@ -101,7 +101,11 @@ def _as_declared(checks: Checks, given: dict[str, object], *, folder: Path) -> d
     sections |= {
         "<folder>": folder,
         "rubric": declared_rubric(checks, sections.get("rubric"), label_files, folder=folder),
-        "labels": {**labels, "files": label_files},
+        "labels": {
+            **labels,
+            "files": label_files,
+            "<are named>": labels.get("files") is not None,
+        },
         "gates": _gates(sections.get("gates", {})),
         "alerts": _alerts(sections.get("alerts", {})),
     }
