@@ -274,7 +274,7 @@ def test_only_the_store_contains_sql() -> None:
     assert found == {"store"}
 
 
-def test_the_database_is_opened_in_one_place() -> None:
+def test_a_file_and_a_lake_are_each_opened_in_one_place() -> None:
     opening = {
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
@@ -282,7 +282,10 @@ def test_the_database_is_opened_in_one_place() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "duckdb.connect"
     }
 
-    assert opening - {"readers/formats/tables.py"} == {"store/connection.py"}
+    assert opening - {"readers/formats/tables.py", "store/connection.py"} == {
+        "store/_database_file.py",
+        "store/_lake.py",
+    }
 
 
 def test_the_command_line_imports_dagster_only_in_the_module_that_runs_assets() -> None:

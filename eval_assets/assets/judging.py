@@ -78,7 +78,7 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             if all_recorded and is_imported(connection, "judge_scores", fingerprint=fingerprint):
                 return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection, further=evaluation.filter_columns)
-        with ScoresOnDisk(folder.database_path.parent) as scores:
+        with ScoresOnDisk(folder.out) as scores:
             for rows in _sound_scores(evaluation, responses):
                 scores.add(mapped_scores(rows, in_use))
             live = judge_live(

@@ -18,12 +18,15 @@ from eval_assets.problems import InputError, leaves
 from eval_assets.readers import evaluations_in, read_evaluation
 from eval_assets.store import (
     DamagedError,
+    Database,
+    LostError,
     SqlLedger,
     StoreError,
     columns_of,
     connect,
     content_fingerprint,
     count_rows,
+    database_of,
     open_ledger,
 )
 
@@ -53,7 +56,8 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     Args:
         data: The folder, or the folder of several; if empty, EVAL_DATA, else the sample.
-        database: The DuckDB file; if empty, EVAL_DATABASE, else `out/eval.duckdb` in the folder.
+        database: The DuckDB file, or `ducklake:` and the catalog of a lake; if empty,
+            EVAL_DATABASE, else `out/eval.duckdb` in the folder.
         name: Name of the evaluation folder in a folder of several; if empty, the step decides.
     """
 
@@ -82,19 +86,25 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         return self.path / "out"
 
     @property
-    def database_path(self) -> Path:
-        """The DuckDB file.
+    def stored_in(self) -> Database:
+        """The DuckDB file, or this evaluation's part of a lake.
 
         Raises:
-            StoreError: If one file is given for several evaluations.
+            StoreError: If one file is given for several evaluations, or the lake cannot be used.
         """
         given = self.database or os.environ.get("EVAL_DATABASE")
-        if given and self.prefix:
+        stored_in = database_of(
+            self.path,
+            given=given,
+            files=os.environ.get("EVAL_DATA_PATH"),
+            evaluation=lambda: self.evaluation().name,
+        )
+        if given and self.prefix and isinstance(stored_in, Path):
             raise StoreError(
-                f"{given}: one database cannot hold all evaluations of {self.root}. Unset "
-                "EVAL_DATABASE: each has its own in out/."
+                f"{given}: one file cannot hold all evaluations of {self.root}. Unset "
+                "EVAL_DATABASE, then each has its own in out/, or name a lake."
             )
-        return Path(given) if given else self.out / "eval.duckdb"
+        return stored_in
 
     def key(self, asset: str) -> dg.AssetKey:
         """Return the key of one of this evaluation's assets."""
@@ -110,13 +120,13 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         return open_ledger(
             self.path,
             evaluation=evaluation.name,
-            database=self.database_path,
+            database=self.stored_in,
             given=os.environ.get("EVAL_LEDGER"),
         )
 
     def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         """Open the database; wait for another process to release it. Close it soon."""
-        return connect(self.database_path, folder=self.path)
+        return connect(self.stored_in, folder=self.path)
 
     @property
     def evaluations(self) -> list["EvaluationFolder"]:
@@ -168,6 +178,12 @@ def _prefix_of_step() -> str:
     return keys[0].path[0] if keys and len(keys[0].path) > 1 else ""
 
 
+def _is_first_attempt() -> bool:
+    """Return whether the current step was not run before in this run; False outside a step."""
+    context = current_execution_context.get()
+    return context is not None and context.retry_number == 0
+
+
 def version_of(*parts: object) -> str:
     """Return a fingerprint of files and settings: an equal one means that nothing changed."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -175,13 +191,19 @@ def version_of(*parts: object) -> str:
 
 @contextmanager
 def clear_failures() -> Iterator[None]:
-    """Turn errors of inputs and of the database into one Failure: a line each, no traceback."""
+    """Turn errors of inputs and of the database into one Failure: a line each, no traceback.
+
+    If a lake's catalog went away or another process wrote first, the step is run again, once: that
+    is the transaction with everything that it read.
+    """
     try:
         yield
     except* (InputError, StoreError, PromptError) as group:
         errors = list(leaves(group))
     else:
         return
+    if all(isinstance(error, LostError) for error in errors) and _is_first_attempt():
+        raise dg.RetryRequested(max_retries=1)
     raise dg.Failure(
         description="\n".join(map(str, errors)),
         metadata={

@@ -24,7 +24,7 @@ _LEAVING = {"l", "q", END}
 )
 @click.option("--judges", is_flag=True, help="Settle disagreements between judges as well.")
 @click.option("--list", "as_list", is_flag=True, help="Print the queue and how each was settled.")
-def adjudicate(*, data: Path, database: Path | None, by: str, judges: bool, as_list: bool) -> int:
+def adjudicate(*, data: Path, database: str | None, by: str, judges: bool, as_list: bool) -> int:
     """Settle disagreements one by one, the worst first.
 
     You rate each response before you see how others rated it. Then settle its value, or leave it

@@ -56,7 +56,7 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
 def assign(  # noqa: PLR0913 - one for each option
     *,
     data: Path,
-    database: Path | None,
+    database: str | None,
     stage: Stage | None,
     responses: int | None,
     overlap: float | None,

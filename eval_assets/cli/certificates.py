@@ -17,6 +17,7 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers import read_evaluation
 from eval_assets.store import (
+    Database,
     background_of,
     connect,
     read_table,
@@ -44,7 +45,7 @@ NOT_FIT = GATE_CLOSED
 def certificates(
     context: click.Context,
     data: Path,
-    database: Path | None,
+    database: str | None,
     as_json: bool,  # noqa: FBT001 - click's flag
     require: str | None,
 ) -> int:
@@ -76,7 +77,7 @@ def certificates(
 @data_option
 @database_option
 @click.pass_context
-def verify(context: click.Context, file: Path, data: Path, database: Path | None) -> int:
+def verify(context: click.Context, file: Path, data: Path, database: str | None) -> int:
     """Recompute every figure of a certificate file from tables and ledger; list what differs.
 
     Numbers must agree to 1e-9. The exit code is 3 if anything differs.
@@ -175,7 +176,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _differences(
-    given: dict[str, Any], evaluation: Evaluation, data: Path, database: Path
+    given: dict[str, Any], evaluation: Evaluation, data: Path, database: Database
 ) -> list[str]:
     """Return what a certificate says that is not computed again, one line each."""
     judge = given["predicate"]["judge"]

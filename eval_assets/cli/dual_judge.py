@@ -37,6 +37,7 @@ from eval_assets.readers import FILE, Document, DocumentQuery, read_document_que
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE, Scale
 from eval_assets.store import (
+    Database,
     DualJudgement,
     Worker,
     append_history,
@@ -70,7 +71,7 @@ RELEVANCE = RubricQuestion(
 )
 @data_option
 @database_option
-def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path | None) -> int:
+def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: str | None) -> int:
     """Ask two judges how relevant each document is to a query, from 0 to 1, and print JSON.
 
     The judges are the evaluation's first two live ones, else gpt-6-luna and claude-haiku-5-5. What
@@ -84,13 +85,13 @@ def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: Path
     return FAILED if answer["status"] == "error" else DONE
 
 
-def store_dual_judge_scores(asked: DocumentQuery, data: Path, path: Path) -> dict[str, object]:
+def store_dual_judge_scores(asked: DocumentQuery, data: Path, path: Database) -> dict[str, object]:
     """Ask two judges about the documents of a query, store what they say, and return it.
 
     Args:
         asked: The query.
         data: The evaluation folder.
-        path: The DuckDB file.
+        path: Where its tables are.
     """
     evaluation = _evaluation(data)
     _refuse_one_model_twice(evaluation.judges)

@@ -27,6 +27,7 @@ from eval_assets.store import (
     connect,
     export_table,
     grouped_responses,
+    is_stored,
     measured_at,
     table_names,
 )
@@ -41,7 +42,7 @@ _EVENTS, _RECORDS = "opentelemetry", "every-eval-ever"
 @data_option
 @database_option
 def export(
-    table: str, form: ExportFormat, output: Path | None, data: Path, database: Path | None
+    table: str, form: ExportFormat, output: Path | None, data: Path, database: str | None
 ) -> int:
     """Write the rows of TABLE, as the last run stored them.
 
@@ -60,7 +61,7 @@ def export(
     if table not in (_EVENTS, _RECORDS):
         check_output(form, output)
     path = database_of(data, database)
-    if not path.exists():
+    if not is_stored(path):
         remedy = f"Run eval-assets run --data {data}"
         raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
     with tempfile.TemporaryDirectory() as folder:

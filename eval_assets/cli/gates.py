@@ -38,7 +38,7 @@ Format = Literal["table", "json", "markdown", "junit"]
     "whether it should be held up.",
 )
 @click.option("--json", "form", flag_value="json", help="Short for --format json.")
-def gates(data: Path, database: Path | None, form: Format, base: Path | None) -> int:
+def gates(data: Path, database: str | None, form: Format, base: Path | None) -> int:
     """Say whether judges may be tuned: each gate's state, interval, and reason or remedy.
 
     Nothing is materialized: stored figures are compared with the minimums declared now. The exit

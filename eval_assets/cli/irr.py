@@ -12,7 +12,7 @@ from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.tables import print_humans
 from eval_assets.readers import read_evaluation, source_fingerprints
-from eval_assets.store import connect, human_ratings, judge_gates, read_table
+from eval_assets.store import connect, human_ratings, is_stored, judge_gates, read_table
 
 Format = Literal["table", "json", "irr-result"]
 
@@ -29,14 +29,14 @@ Format = Literal["table", "json", "irr-result"]
     help="json: the stored figures; irr-result: one object per evaluation, as `serve` answers.",
 )
 @click.option("--json", "form", flag_value="json", help="Short for --format json.")
-def irr(data: Path, database: Path | None, form: Format) -> int:
+def irr(data: Path, database: str | None, form: Format) -> int:
     """Show how far human raters agree: the figures measured last, and what they suggest.
 
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
     evaluation = read_evaluation(data)
     path = database_of(data, database)
-    if not path.exists():
+    if not is_stored(path):
         return _nothing_yet(data)
     with connect(path, folder=data) as connection:
         agreement = read_table(connection, "human_agreement")

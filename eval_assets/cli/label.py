@@ -49,7 +49,7 @@ _CSV_COLUMNS = (
 def label(  # noqa: PLR0913 - one for each option
     *,
     data: Path,
-    database: Path | None,
+    database: str | None,
     labeler: str | None,
     dimension: str | None,
     run_id: str | None,

@@ -52,7 +52,7 @@ _SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "at most USD"
 @format_option
 @output_option
 def ledger(
-    action: Action, data: Path, database: Path | None, form: ExportFormat, output: Path | None
+    action: Action, data: Path, database: str | None, form: ExportFormat, output: Path | None
 ) -> int:
     r"""Show what was spent by judge, model, day and run, and what is in flight.
 

@@ -28,7 +28,7 @@ from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import definitions_of
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome
 from eval_assets.readers import source_fingerprints
-from eval_assets.store import StoreError, judge_gates, read_table, set_aside
+from eval_assets.store import StoreError, absolute, judge_gates, read_table, set_aside
 
 _INTERRUPTED = (
     dg.DagsterExecutionInterruptedError.__name__,
@@ -90,9 +90,9 @@ def materialize(
     with _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {folder.path}")
         result = _execute(job, instance, selected, run_config, folder)
-        if _database_is_damaged(result) and (aside := set_aside(folder.database_path)):
+        if _database_is_damaged(result) and (aside := set_aside(folder.stored_in)):
             click.echo(
-                f"{folder.database_path} could not be read and is now {aside.name}; "
+                f"{folder.stored_in} could not be read and is now {aside.name}; "
                 "everything is computed again",
                 err=True,
             )
@@ -127,7 +127,7 @@ def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
 
 def _absolute(folder: EvaluationFolder) -> EvaluationFolder:
     """Return the folder with paths that mean the same in every process."""
-    database = str(Path(folder.database).resolve()) if folder.database else ""
+    database = absolute(folder.database) if folder.database else ""
     return EvaluationFolder(data=str(folder.root.resolve()), database=database, name=folder.name)
 
 
@@ -166,14 +166,14 @@ def _print_run(
                 "failed_checks": checks,
                 "not_run": list(held_back),
                 "report": str(report) if (report := _report(folder)) else None,
-                "database": str(folder.database_path),
+                "database": str(folder.stored_in),
             }
             click.echo(json.dumps(about | figures, indent=2, allow_nan=False))
             return outcomes
     if output == "text":
         if report := _report(folder):
             click.echo(f"Report    {report}")
-        click.echo(f"Database  {folder.database_path}")
+        click.echo(f"Database  {folder.stored_in}")
     else:
         for outcome in outcomes:
             if outcome.is_closed:

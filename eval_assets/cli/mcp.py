@@ -11,6 +11,7 @@ from eval_assets.cli.exit_codes import DONE, EXPECTED, error_lines
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.results import stored_certificates, stored_gates, stored_irr
 from eval_assets.readers import document_query, read_evaluation
+from eval_assets.store import Database
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Offer judging and results to agents, by MCP.")
 @data_option
 @database_option
-def mcp(data: Path, database: Path | None) -> int:
+def mcp(data: Path, database: str | None) -> int:
     """Offer tools to an agent on standard input and output, by the Model Context Protocol.
 
     store_dual_judge_scores asks two judges, within the budget, and stores what they say;
@@ -36,12 +37,12 @@ def mcp(data: Path, database: Path | None) -> int:
     return DONE
 
 
-def make_server(data: Path, database: Path) -> "FastMCP":
+def make_server(data: Path, database: Database) -> "FastMCP":
     """Return the server with its tools.
 
     Args:
         data: The evaluation folder.
-        database: The DuckDB file.
+        database: Where its tables are.
 
     Raises:
         ModuleNotFoundError: If FastMCP is not installed.

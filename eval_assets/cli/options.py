@@ -10,10 +10,12 @@ from typing import TypeVar, get_args
 
 import click
 
+from eval_assets import store
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem
+from eval_assets.readers import read_evaluation
 from eval_assets.scale import Scale
-from eval_assets.store import ExportFormat, SqlLedger, open_ledger
+from eval_assets.store import Database, ExportFormat, SqlLedger, open_ledger
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -32,13 +34,13 @@ def data_option(command: Command) -> Command:
 
 
 def database_option(command: Command) -> Command:
-    """Add `--database`, the DuckDB file."""
+    """Add `--database`, the DuckDB file or lake."""
     return click.option(
         "--database",
         envvar="EVAL_DATABASE",
         show_envvar=True,
-        type=click.Path(path_type=Path),
-        help="The DuckDB file.  [default: out/eval.duckdb in the folder]",
+        help="The DuckDB file, or ducklake: and the catalog of a lake.  "
+        "[default: out/eval.duckdb in the folder]",
     )(command)
 
 
@@ -85,7 +87,7 @@ def put_file(made: Path, output: Path | None) -> None:
 
 
 def ledger_of(
-    data: Path, evaluation: Evaluation, *, database: Path
+    data: Path, evaluation: Evaluation, *, database: Database
 ) -> AbstractContextManager[SqlLedger]:
     """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder."""
     return open_ledger(
@@ -96,9 +98,14 @@ def ledger_of(
     )
 
 
-def database_of(data: Path, database: Path | None) -> Path:
-    """Return the DuckDB file: the given one, else the folder's own."""
-    return database or data / "out" / "eval.duckdb"
+def database_of(data: Path, database: str | None) -> Database:
+    """Return where the tables are: in the given file or lake, else in the folder's own file."""
+    return store.database_of(
+        data,
+        given=database,
+        files=os.environ.get("EVAL_DATA_PATH"),
+        evaluation=lambda: read_evaluation(data).name,
+    )
 
 
 class _ScaleType(click.ParamType[Scale]):

@@ -31,7 +31,7 @@ _ENOUGH = 0.8
 @click.option("--simulations", type=click.IntRange(10), default=200, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Source of chance.")
 def plan(
-    *, data: Path, database: Path | None, more: tuple[int, ...], simulations: int, seed: int
+    *, data: Path, database: str | None, more: tuple[int, ...], simulations: int, seed: int
 ) -> int:
     """Simulate what more labels would do to the gates on human agreement.
 

@@ -9,15 +9,22 @@ from typing import Any
 from eval_assets.agreement import irr_result
 from eval_assets.gates import GateOutcome
 from eval_assets.readers import read_evaluation, source_fingerprints
-from eval_assets.store import connect, human_ratings, judge_gates, read_table
+from eval_assets.store import (
+    Database,
+    connect,
+    human_ratings,
+    is_stored,
+    judge_gates,
+    read_table,
+)
 
 WAIT_SECONDS = 20
 """How long a request waits for a run that holds the database."""
 
 
-def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
+def stored_irr(data: Path, database: Database) -> dict[str, Any] | None:
     """Return the agreement of humans as measured last; None if nothing is measured yet."""
-    if not database.exists():
+    if not is_stored(database):
         return None
     evaluation = read_evaluation(data)
     with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
@@ -34,7 +41,7 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
         )
 
 
-def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
+def stored_gates(data: Path, database: Database) -> list[dict[str, Any]]:
     """Return each gate's verdict on the data and minimums as they are now."""
     evaluation = read_evaluation(data)
     with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
@@ -42,9 +49,9 @@ def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
     return [gate_json(outcome) for outcome in outcomes]
 
 
-def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
+def stored_certificates(data: Path, database: Database) -> list[dict[str, Any]]:
     """Return what was shown of judges, and whether it still holds; empty if nothing was."""
-    if not database.exists():
+    if not is_stored(database):
         return []
     with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
         rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")

@@ -29,7 +29,7 @@ from eval_assets.readers import evaluations_in, read_evaluation
 def run(
     *,
     data: Path,
-    database: Path | None,
+    database: str | None,
     select: str | None,
     verbose: bool,
     output: Literal["quiet", "json"] | None,

@@ -19,6 +19,7 @@ from eval_assets.cli.study_files import (
     read_study,
 )
 from eval_assets.readers import read_evaluation
+from eval_assets.store import Database
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -44,7 +45,7 @@ TOKEN = "EVAL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 def serve(  # noqa: PLR0913 - one for each option
     *,
     data: Path,
-    database: Path | None,
+    database: str | None,
     labels: bool,
     lead: bool,
     judges: bool,
@@ -100,7 +101,7 @@ def serve(  # noqa: PLR0913 - one for each option
     return DONE
 
 
-def _serve_results(data: Path, database: Path, *, host: str, port: int) -> int:
+def _serve_results(data: Path, database: Database, *, host: str, port: int) -> int:
     """Serve the results until Ctrl-C."""
     name = read_evaluation(data).name
     from eval_assets.server import Results, make_results_app  # noqa: PLC0415 - as below

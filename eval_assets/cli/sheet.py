@@ -40,7 +40,7 @@ from eval_assets.readers import read_evaluation, read_labels
 def sheet(  # noqa: PLR0913 - one for each option
     *,
     data: Path,
-    database: Path | None,
+    database: str | None,
     raters: tuple[str, ...],
     html: bool,
     new: bool,

@@ -29,7 +29,7 @@ from eval_assets.readers import (
     read_labels,
     read_responses,
 )
-from eval_assets.store import connect, generated_answers, read_table
+from eval_assets.store import Database, connect, generated_answers, is_stored, read_table
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StudyFiles:
         return self.study.evaluation
 
 
-def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
+def read_study(data: Path, *, database: Database | None = None) -> StudyFiles:
     """Read what is labelled in an evaluation folder.
 
     Args:
@@ -54,7 +54,7 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     """
     evaluation = read_evaluation(data)
     responses = read_responses(evaluation)
-    if evaluation.generators and database is not None and database.exists():
+    if evaluation.generators and database is not None and is_stored(database):
         with connect(database) as connection:
             generated = generated_answers(connection)
         both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
@@ -72,9 +72,9 @@ def disagreements_now(
     return worst_first([*found, *(one for one in between_judges if one.unit not in known)])
 
 
-def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement]:
+def judges_disagreements(files: StudyFiles, database: Database) -> list[Disagreement]:
     """Return disagreements between judges as the last run stored them; none before the first."""
-    if not database.exists():
+    if not is_stored(database):
         return []
     with connect(database) as connection:
         stored = read_table(connection, "judge_disagreements")

@@ -14,6 +14,7 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.gates import tunable_questions
 from eval_assets.readers import read_evaluation, source_fingerprints
 from eval_assets.store import (
+    Database,
     background_of,
     connect,
     copy_ledger,
@@ -54,7 +55,7 @@ ASSETS = (
 @click.option("--yes", is_flag=True, help="Open the seal without asking.")
 def tune(
     data: Path,
-    database: Path | None,
+    database: str | None,
     plan: bool,  # noqa: FBT001 - click's flag
     open_seal: str | None,
     yes: bool,  # noqa: FBT001
@@ -77,7 +78,7 @@ def tune(
     return materialize(folder, select=ASSETS, verbose=False, output="text", read_tests=True)
 
 
-def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
+def _plan(evaluation: Evaluation, data: Path, database: Database) -> int:
     """Print what the next reading of each test could show."""
     with connect(database, folder=data) as connection:
         question_ids = _open_questions(connection, evaluation)
@@ -146,7 +147,7 @@ def _costs(
 
 
 def _open(
-    evaluation: Evaluation, data: Path, database: Path, question_id: str, *, yes: bool
+    evaluation: Evaluation, data: Path, database: Database, question_id: str, *, yes: bool
 ) -> int:
     """End the seal of one question and print everything that its test says."""
     known = [question.id for question in evaluation.rubric]

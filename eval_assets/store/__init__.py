@@ -1,9 +1,11 @@
 """The database, the ledger and all the SQL: what is stored of an evaluation, and read back."""
 
 from eval_assets.store.connection import (
-    DamagedError,
-    StoreError,
+    Database,
+    absolute,
     connect,
+    database_of,
+    is_stored,
     set_aside,
     transaction,
 )
@@ -103,6 +105,7 @@ from eval_assets.store.splits import (
     tuning_units,
     write_splits,
 )
+from eval_assets.store.store_errors import DamagedError, LostError, StoreError
 from eval_assets.store.summaries import (
     worst_disagreements,
     write_combined_scores,
@@ -124,15 +127,18 @@ from eval_assets.store.tables import (
 
 __all__ = [
     "DamagedError",
+    "Database",
     "DualJudgement",
     "ExportFormat",
     "JudgeRow",
+    "LostError",
     "PromptedScores",
     "ScoresOnDisk",
     "SpendingBy",
     "SqlLedger",
     "StoreError",
     "Worker",
+    "absolute",
     "all_ratings",
     "anchor_candidates",
     "append_history",
@@ -150,6 +156,7 @@ __all__ = [
     "current_drift",
     "current_judges",
     "data_version",
+    "database_of",
     "declared_fingerprints",
     "earlier_turns",
     "evidence_today",
@@ -164,6 +171,7 @@ __all__ = [
     "in_flight",
     "is_current",
     "is_imported",
+    "is_stored",
     "judge_costs",
     "judge_fingerprints",
     "judge_gates",

@@ -1,19 +1,36 @@
-"""The database file: opened late, closed early, waited for while another process holds it."""
+"""The database of an evaluation, a file or a lake: opened late, closed early, waited for."""
 
 import hashlib
 import logging
-import re
+import shlex
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
+from eval_assets.store._database_file import DAMAGED, HOLDER, LOCKED, file_error, open_file
+from eval_assets.store._lake import (
+    Lake,
+    absolute_lake,
+    close_lake,
+    is_away,
+    is_conflict,
+    is_lake,
+    lake_error,
+    lake_of,
+    open_lake,
+    quoted,
+)
 from eval_assets.store.schema import column_comments, schema
+from eval_assets.store.store_errors import DamagedError, StoreError
 
 logger = logging.getLogger(__name__)
+
+Database = Path | Lake
+"""Where the tables of an evaluation are."""
 
 SCHEMA_VERSION = 1
 """Raised when a database must not be opened by an older program any more."""
@@ -21,12 +38,11 @@ SCHEMA_VERSION = 1
 _KEPT = ("judge_calls", "judge_batches", "dual_judgements")
 """Tables that a new ledger takes over: a change to one needs an ALTER TABLE in schema.sql."""
 
-_READABLE_FROM = "v1.0.0"
-"""Oldest DuckDB that opens the file, whichever version writes it."""
-
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 _SECONDS_BETWEEN_MESSAGES = 10.0
+_SERVER_SECONDS = 120.0
+"""How long a lake's catalog may be away."""
 
 # A commit that the disk refuses is told as a TransactionException.
 _FAULTS = (
@@ -35,58 +51,73 @@ _FAULTS = (
     duckdb.OutOfMemoryException,
     duckdb.TransactionException,
 )
-# Messages name the file too: a path may hold words like "block" or "disk".
-_LOCKED = re.compile("Could not set lock|Conflicting lock")
-_HOLDER = re.compile(r"held in (.+? \(PID \d+\))")
-_FULL = re.compile("No space left on device|File too large|Disk quota exceeded")
-_READ_ONLY = re.compile("Permission denied|Read-only file system")
-_NO_DATABASE = re.compile("not a valid DuckDB database|sqlite_scanner")
-_DAMAGED = re.compile(
-    "Corrupt database file|Failure while replaying WAL|Could not read enough bytes"
-    "|Failed to deserialize|database file with version number"
-)
 
 
-class StoreError(RuntimeError):
-    """The database or the ledger cannot be used; the message is one line with what to do."""
+def database_of(
+    folder: Path, *, given: str | None, files: str | None, evaluation: Callable[[], str]
+) -> Database:
+    """Return where the tables of an evaluation folder are.
+
+    Args:
+        folder: The evaluation folder.
+        given: What EVAL_DATABASE holds: a path, or `ducklake:` and a catalog; None or empty for
+            `out/eval.duckdb` in the folder.
+        files: What EVAL_DATA_PATH holds: where a lake keeps its files.
+        evaluation: Returns the name of the evaluation, which a lake goes by.
+
+    Raises:
+        StoreError: If a lake's address holds a password, or no schema can have the name.
+    """
+    if given and is_lake(given):
+        return lake_of(given, files=files, evaluation=evaluation())
+    return Path(given) if given else folder / "out" / "eval.duckdb"
 
 
-class DamagedError(StoreError):
-    """The database cannot be read, and is to be made again from files and ledger."""
+def absolute(given: str) -> str:
+    """Return what EVAL_DATABASE holds with a path that means the same in every folder."""
+    return absolute_lake(given) if is_lake(given) else str(Path(given).resolve())
 
 
 @contextmanager
 def connect(
-    path: Path, *, folder: Path | None = None, wait_seconds: float = 600.0
+    database: Database, *, folder: Path | None = None, wait_seconds: float = 600.0
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the database, wait while another process holds it, and close it whatever happens.
+    """Open the database, wait while it is held or away, and close it whatever happens.
 
     Args:
-        path: The DuckDB file; made, with its folder and tables, if it does not exist.
+        database: The DuckDB file, or a lake; made, with its tables, if it does not exist.
         folder: Evaluation folder that the database must belong to; None to open any.
-        wait_seconds: How long to wait for another process, which is said in the log meanwhile.
+        wait_seconds: How long to wait for another process, which is said in the log meanwhile; for
+            a lake's catalog that is away two minutes at most.
 
     Raises:
-        StoreError: If the file stays locked, cannot be written, is no database or is of a newer
-            schema.
+        StoreError: If it stays locked, cannot be written, is no database or is of a newer schema.
+        LostError: If a lake's catalog is away, or another process wrote first.
         DamagedError: If it cannot be read.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = _connect_patiently(path, wait_seconds=wait_seconds)
+        connection = _connect_patiently(database, wait_seconds=wait_seconds)
     except (OSError, duckdb.Error) as error:
-        raise _store_error(path, error) from error
+        raise _store_error(database, error) from error
     try:
-        _prepare(connection, path)
         if folder is not None:
-            _belong_to(connection, path, folder.resolve())
+            _belong_to(connection, database, folder.resolve())
         yield connection
     except duckdb.Error as error:
-        if isinstance(error, _FAULTS) or _DAMAGED.search(str(error)):
-            raise _store_error(path, error) from error
+        if isinstance(error, _FAULTS) or DAMAGED.search(str(error)):
+            raise _store_error(database, error) from error
         raise
     finally:
-        connection.close()
+        _close(connection, database)
+
+
+def is_stored(database: Database) -> bool:
+    """Return whether anything is stored: a file exists, or a lake holds what was imported."""
+    if isinstance(database, Path):
+        return database.exists()
+    with connect(database) as connection:
+        [(n_imports,)] = connection.execute("SELECT count(*) FROM imports").fetchall()
+    return bool(n_imports)
 
 
 @contextmanager
@@ -104,49 +135,71 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.rollback()
+        with suppress(duckdb.Error):  # of a connection that is lost: nothing was committed
+            connection.rollback()
         raise
     connection.commit()
 
 
-def _connect_patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
-    """Retry while another process holds the lock: no pool of workers can replace that."""
+def _connect_patiently(database: Database, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+    """Retry while another process is in the way: no pool of workers can replace that."""
     started = time.monotonic()
     said_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
     while True:
         try:
-            return duckdb.connect(
-                f"duckdb:{path}",  # nothing else: a CSV file would open as a database in memory
-                config={
-                    "autoinstall_known_extensions": "false",
-                    "storage_compatibility_version": _READABLE_FROM,
-                },
-            )
-        except duckdb.IOException as error:
+            return _connect(database)
+        except duckdb.Error as error:
             waited = time.monotonic() - started
-            if not _LOCKED.search(str(error)) or waited >= wait_seconds:
+            reason, longest = _passing(error)
+            if reason is None or waited >= min(wait_seconds, longest):
                 raise
             if waited - said_at >= _SECONDS_BETWEEN_MESSAGES:
-                holder = _HOLDER.search(str(error))
-                logger.warning(
-                    "%s is in use by %s; waiting for it to be closed%s",
-                    path,
-                    holder[1] if holder else "another process",
-                    f" ({waited:.0f} s so far)" if said_at >= 0 else "",
-                )
+                so_far = f" ({waited:.0f} s so far)" if said_at >= 0 else ""
+                logger.warning("%s %s%s", database, reason, so_far)
                 said_at = waited
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Make the tables of a new file or an older schema; refuse a newer one."""
+def _passing(error: duckdb.Error) -> tuple[str | None, float]:
+    """Return what is waited for after an error and how long at most; None if it is final."""
+    if LOCKED.search(str(error)):
+        holder = HOLDER.search(str(error))
+        by = holder[1] if holder else "another process"
+        return f"is in use by {by}; waiting for it to be closed", float("inf")
+    if is_conflict(error):
+        return "is being made by another process", _SERVER_SECONDS
+    if is_away(error):
+        return "cannot be reached; waiting for its catalog to be back", _SERVER_SECONDS
+    return None, 0.0
+
+
+def _connect(database: Database) -> duckdb.DuckDBPyConnection:
+    """Open the database with its tables."""
+    connection = open_file(database) if isinstance(database, Path) else open_lake(database)
+    try:
+        _prepare(connection, database)
+    except BaseException:
+        _close(connection, database)
+        raise
+    return connection
+
+
+def _close(connection: duckdb.DuckDBPyConnection, database: Database) -> None:
+    if isinstance(database, Lake):
+        close_lake(connection, database)
+    else:
+        connection.close()
+
+
+def _prepare(connection: duckdb.DuckDBPyConnection, database: Database) -> None:
+    """Make the tables of a new database or an older schema; refuse a newer one."""
     connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
     version, fingerprint = _stored_schema(connection)
     if version is not None and version > SCHEMA_VERSION:
         raise StoreError(
-            f"{path}: written by a newer eval-assets (schema {version}, this one reads "
+            f"{database}: written by a newer eval-assets (schema {version}, this one reads "
             f"{SCHEMA_VERSION}). Upgrade eval-assets, or set EVAL_DATABASE to another file."
         )
     now = hashlib.sha256(schema().encode()).hexdigest()
@@ -163,7 +216,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         connection.execute("INSERT INTO schema_version VALUES (?, ?)", [SCHEMA_VERSION, now])
 
 
-def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> None:
+def _belong_to(connection: duckdb.DuckDBPyConnection, database: Database, folder: Path) -> None:
     """Record whose database it is; raise StoreError if it is another folder's.
 
     One that lies in the folder is the folder's own, also after the folder was moved or copied.
@@ -171,10 +224,16 @@ def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) 
     owners = connection.execute("SELECT path FROM evaluation_folder").fetchall()
     if owners == [(str(folder),)]:
         return
-    if owners and not path.resolve().is_relative_to(folder):
+    is_own = isinstance(database, Path) and database.resolve().is_relative_to(folder)
+    if owners and not is_own:
+        remedy = "Set EVAL_DATABASE to another file."
+        if isinstance(database, Lake):
+            remedy = (
+                "Give this one another name in evaluation.yaml; or, if it is the same and was "
+                f"moved, run eval-assets lake drop {shlex.quote(database.schema)}."
+            )
         raise StoreError(
-            f"{path}: holds the evaluation in {owners[0][0]}, not the one in {folder}. "
-            "Set EVAL_DATABASE to another file."
+            f"{database}: holds the evaluation in {owners[0][0]}, not the one in {folder}. {remedy}"
         )
     with transaction(connection):
         connection.execute("DELETE FROM evaluation_folder")
@@ -196,62 +255,42 @@ def _drop_what_a_run_makes_again(connection: duckdb.DuckDBPyConnection) -> None:
     found = connection.execute(
         """SELECT 'VIEW', view_name FROM duckdb_views()
            WHERE NOT internal AND database_name = current_database()
+             AND schema_name = current_schema()
            UNION ALL
            SELECT 'TABLE', table_name FROM duckdb_tables()
-           WHERE database_name = current_database()"""
+           WHERE database_name = current_database() AND schema_name = current_schema()"""
     ).fetchall()
     for kind, name in found:
         if name not in _KEPT:
             connection.execute(f'DROP {kind} "{name}"')
 
 
-def quoted(text: str) -> str:
-    """Return the text as a SQL literal, for statements that take no parameter."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def set_aside(path: Path) -> Path | None:
-    """Move a damaged database aside, so that the next run makes a new one.
+def set_aside(database: Database) -> Path | None:
+    """Move a damaged file aside, so that the next run makes a new one.
 
     Returns:
         Where it is now; None if it can be read after all: another run has made it again.
     """
+    if isinstance(database, Lake):
+        return None
     try:
-        with connect(path) as connection:
+        with connect(database) as connection:
             for (table,) in connection.execute("SHOW TABLES").fetchall():
                 read_all = f'SELECT count(hash(t)) FROM "{table}" t'  # noqa: S608 - our own tables
                 connection.execute(read_all).fetchall()
     except DamagedError:
         at = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
-        aside = path.with_name(f"{path.name}.damaged-{at}")
-        path.rename(aside)
-        wal = path.with_name(f"{path.name}.wal")
+        aside = database.with_name(f"{database.name}.damaged-{at}")
+        database.rename(aside)
+        wal = database.with_name(f"{database.name}.wal")
         if wal.exists():
             wal.rename(aside.with_name(f"{aside.name}.wal"))
         return aside
     return None
 
 
-def _store_error(path: Path, error: Exception) -> StoreError:
+def _store_error(database: Database, error: Exception) -> StoreError:
     """Return the error as one line, with what to do."""
-    text = " ".join(str(error).split())
-    # Everything in out/ is the program's own; elsewhere a path may have been mistyped.
-    is_own = path.parent.name == "out"
-    if _DAMAGED.search(text) or (is_own and path.is_file() and _NO_DATABASE.search(text)):
-        return DamagedError(
-            f"{path}: cannot be read. `eval-assets run` moves it aside and makes a new one, "
-            f"without a single request. ({text})"
-        )
-    return StoreError(_one_line(path, text))
-
-
-def _one_line(path: Path, text: str) -> str:
-    if _LOCKED.search(text):
-        return f"{path}: still in use by another process. Close it and run again. ({text})"
-    if _FULL.search(text):
-        return f"{path}: the disk is full; what was stored before is kept. Free space. ({text})"
-    if _READ_ONLY.search(text):
-        return f"{path}: cannot be written. Give write access or set EVAL_DATABASE. ({text})"
-    if _NO_DATABASE.search(text):
-        return f"{path}: this is no DuckDB database. Move it away or set EVAL_DATABASE. ({text})"
-    return f"{path}: {text}"
+    if isinstance(database, Lake):
+        return lake_error(database, error)
+    return file_error(database, error)

@@ -98,7 +98,8 @@ def _mark_stale(connection: duckdb.DuckDBPyConnection, because: str | None) -> N
     """Set `stale_because` of all rows behind the gates; leave other reasons as they are."""
     tables = connection.execute(
         """SELECT table_name FROM duckdb_columns()
-           WHERE database_name = current_database() AND column_name = 'stale_because'
+           WHERE database_name = current_database() AND schema_name = current_schema()
+             AND column_name = 'stale_because'
            ORDER BY table_name"""
     ).fetchall()
     for (table,) in tables:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from eval_assets.columns import REJECTED_COLUMNS
 from eval_assets.rubric import RubricQuestion
-from eval_assets.store.connection import StoreError
-from eval_assets.store.tables import columns_of, replace_rows
+from eval_assets.store._lake import claim_table
+from eval_assets.store.store_errors import StoreError
+from eval_assets.store.tables import columns_of, empty_table, replace_rows
 
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
@@ -65,7 +66,7 @@ def write_labels(
         ("skipped_labels", labels, "skipped"),
         ("earlier_labels", earlier, "true"),
     ):
-        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constants of ours
+        empty_table(connection, table, is_claimed=not rows.empty)
         names = {column.name for column in columns_of(connection, table)}
         given = [name for name in rows if name in names and rows[name].notna().any()]
         connection.register("_rows", rows[[*given, "skipped", "file", "line"]])
@@ -163,7 +164,11 @@ def record_import(
     n_rows: int,
 ) -> None:
     """Record what `table` was made from: all of it, and the files alone."""
-    connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
+    [(n_before,)] = connection.execute(
+        "DELETE FROM imports WHERE table_name = ?", [table]
+    ).fetchall()
+    if not n_before:
+        claim_table(connection, "imports")
     connection.execute(
         "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
         [table, fingerprint, sources, n_rows, datetime.now(tz=UTC)],

@@ -17,9 +17,9 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from eval_assets.stats import RatingPatterns
 from eval_assets.store._long_ratings import RatingSource, group_codes, long_ratings
-from eval_assets.store.connection import StoreError
 from eval_assets.store.data_versions import data_version
 from eval_assets.store.scores import check_judges, judge_fingerprints
+from eval_assets.store.store_errors import StoreError
 from eval_assets.store.summaries import count_disagreements
 
 _BITS = 4

@@ -13,8 +13,8 @@ import duckdb
 import pandas as pd
 
 from eval_assets.raters import CURRENT, Judge
-from eval_assets.store.connection import StoreError
-from eval_assets.store.tables import insert_rows, replace_records, spare_memory
+from eval_assets.store.store_errors import StoreError
+from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def write_judge_scores(
 ) -> None:
     """Replace all scores of judges; call it within a transaction."""
     spare_memory(connection)
-    connection.execute("DELETE FROM judge_scores")
+    empty_table(connection, "judge_scores")
     for rows in portions:
         insert_rows(connection, "judge_scores", rows)
 

@@ -13,7 +13,7 @@ from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
-from eval_assets.store.tables import read_table
+from eval_assets.store.tables import empty_table, read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
 from eval_assets.tuning_options import SplitShares
 
@@ -38,7 +38,7 @@ def write_splits(
     """
     groups = connection.execute("SELECT DISTINCT group_id FROM response_groups").df()
     splits = groups.assign(split=splits_of(groups["group_id"], shares))
-    connection.execute("DELETE FROM judge_splits")
+    empty_table(connection, "judge_splits")
     connection.register("_splits", splits)
     connection.execute(
         f"""

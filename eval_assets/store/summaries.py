@@ -4,6 +4,7 @@ import duckdb
 import pandas as pd
 
 from eval_assets.scale import TOLERANCE
+from eval_assets.store.tables import empty_table
 
 
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
@@ -13,7 +14,7 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     beside each of its turns, marked as such. A response that nobody rated has one row without a
     rater.
     """
-    connection.execute("DELETE FROM combined_scores")
+    empty_table(connection, "combined_scores")
     connection.execute("""
         INSERT INTO combined_scores BY NAME
         WITH judged AS (
@@ -41,7 +42,7 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     the sample's, between responses. A slice is a column
     that sorts responses into at most 20 values: difficulty, indicator_id and given attributes.
     """
-    connection.execute("DELETE FROM score_summary")
+    empty_table(connection, "score_summary")
     connection.execute("""
         INSERT INTO score_summary BY NAME
         WITH rated AS (
@@ -84,7 +85,7 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
     apart; one that was left out as ambiguous is not. Classes without an order have no distance, and
     are left out unless there are two.
     """
-    connection.execute("DELETE FROM judge_human_disagreements")
+    empty_table(connection, "judge_human_disagreements")
     connection.execute(
         """
         INSERT INTO judge_human_disagreements BY NAME
@@ -120,7 +121,7 @@ def write_label_disagreements(connection: duckdb.DuckDBPyConnection) -> None:
     deviation exceeds 3/8 of the scale's width, which is 1.5 points on a 1-5 scale. A question
     without any such response lists its ten largest standard deviations.
     """
-    connection.execute("DELETE FROM label_disagreements")
+    empty_table(connection, "label_disagreements")
     connection.execute(
         """
         INSERT INTO label_disagreements

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import duckdb
 import pandas as pd
 
+from eval_assets.store._lake import claim_table
 from eval_assets.store.schema import column_comments, table_names
 
 if TYPE_CHECKING:
@@ -19,8 +20,23 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Dat
 
     Call it within a transaction: until that commits, the previous rows stand.
     """
-    connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - names of our own schema
+    empty_table(connection, table, is_claimed=not rows.empty)
     insert_rows(connection, table, rows)
+
+
+def empty_table(
+    connection: duckdb.DuckDBPyConnection, table: str, *, is_claimed: bool = True
+) -> None:
+    """Delete all rows of `table`.
+
+    Args:
+        connection: The database.
+        table: The table.
+        is_claimed: Whether rows are inserted next, which in a lake nobody else may do meanwhile.
+    """
+    [(n_rows,)] = connection.execute(f'DELETE FROM "{table}"').fetchall()  # noqa: S608 - names of our own schema
+    if is_claimed and not n_rows:
+        claim_table(connection, table)
 
 
 def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.DataFrame) -> None:
@@ -134,7 +150,7 @@ def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[s
     columns = connection.execute(
         """SELECT table_name, list(column_name) FROM duckdb_columns() JOIN duckdb_tables()
            USING (database_name, schema_name, table_name)
-           WHERE database_name = current_database()
+           WHERE database_name = current_database() AND schema_name = current_schema()
              AND (data_type LIKE '%VARCHAR%' OR data_type LIKE '%JSON%')
            GROUP BY ALL ORDER BY ALL"""
     ).fetchall()

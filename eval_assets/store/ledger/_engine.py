@@ -10,8 +10,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version, metadata
+from eval_assets.store.store_errors import StoreError
 
 VERSION = 1 + len(MIGRATIONS)
 

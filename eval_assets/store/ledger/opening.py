@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from eval_assets.store.connection import connect
+from eval_assets.store.connection import Database, connect, is_stored
 from eval_assets.store.ledger._engine import SqlLedger, connect_ledger
 from eval_assets.store.ledger.takeover import is_taken_over, take_over
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def open_ledger(
-    folder: Path, *, evaluation: str, database: Path, given: str | None
+    folder: Path, *, evaluation: str, database: Database, given: str | None
 ) -> Iterator[SqlLedger]:
     """Open the ledger of an evaluation folder, and close it whatever happens.
 
@@ -24,7 +24,7 @@ def open_ledger(
     Args:
         folder: The evaluation folder.
         evaluation: Name of the evaluation.
-        database: The folder's DuckDB file, which need not exist.
+        database: Where the folder's tables are, which need not exist.
         given: What EVAL_LEDGER holds: a path, or a postgresql:// URL; None or empty for
             `ledger.sqlite` in the folder.
 
@@ -40,9 +40,9 @@ def open_ledger(
         ledger.close()
 
 
-def _take_over(ledger: SqlLedger, database: Path, folder: Path) -> None:
+def _take_over(ledger: SqlLedger, database: Database, folder: Path) -> None:
     """Take over what the database holds, and log it if it is anything."""
-    if not database.exists():
+    if not is_stored(database):
         take_over(ledger, None)
         return
     with connect(database, folder=folder) as connection:

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from eval_assets.evaluation import Evaluation
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request
 from eval_assets.rate_limits import Amount, Grant, RateLimits
-from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import attempts, refusals, workers
 from eval_assets.store.ledger.batches_under_way import (
@@ -25,6 +24,7 @@ from eval_assets.store.ledger.claims import REPLIES, Claims, end_claims, release
 from eval_assets.store.ledger.leases import Lease
 from eval_assets.store.ledger.rates import grant
 from eval_assets.store.ledger.spending import left_of_caps, portion_of
+from eval_assets.store.store_errors import StoreError
 
 
 class Worker:

@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.assets.resources import EvaluationFolder, clear_failures, version_of
 from eval_assets.problems import InputError, InputProblem
-from eval_assets.store.connection import StoreError
+from eval_assets.store.store_errors import StoreError
 
 
 def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,9 +15,9 @@ def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
 
     assert EvaluationFolder(data="given").path == Path("given")
-    assert EvaluationFolder(database="mine.duckdb").database_path == Path("mine.duckdb")
+    assert EvaluationFolder(database="mine.duckdb").stored_in == Path("mine.duckdb")
     assert EvaluationFolder().path == Path("from/environment")
-    assert EvaluationFolder().database_path == Path("elsewhere/eval.duckdb")
+    assert EvaluationFolder().stored_in == Path("elsewhere/eval.duckdb")
 
 
 def test_without_environment_it_is_the_sample_with_its_own_database(
@@ -27,14 +27,14 @@ def test_without_environment_it_is_the_sample_with_its_own_database(
     monkeypatch.delenv("EVAL_DATABASE", raising=False)
 
     assert EvaluationFolder().path == Path("data/sample")
-    assert EvaluationFolder().database_path == Path("data/sample/out/eval.duckdb")
+    assert EvaluationFolder().stored_in == Path("data/sample/out/eval.duckdb")
 
 
 def test_one_database_is_refused_for_several_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVAL_DATABASE", "elsewhere/eval.duckdb")
 
-    with pytest.raises(StoreError, match="one database cannot hold all evaluations of data"):
-        _ = EvaluationFolder(data="data", name="sample").database_path
+    with pytest.raises(StoreError, match="one file cannot hold all evaluations of data"):
+        _ = EvaluationFolder(data="data", name="sample").stored_in
 
 
 def test_inside_a_step_it_is_the_folder_of_the_asset(tmp_path: Path) -> None:

@@ -18,12 +18,11 @@ import pytest
 
 from eval_assets.store.connection import (
     SCHEMA_VERSION,
-    DamagedError,
-    StoreError,
     connect,
     set_aside,
     transaction,
 )
+from eval_assets.store.store_errors import DamagedError, StoreError
 from eval_assets.store.tables import count_rows
 
 HOLD = """

@@ -8,7 +8,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from eval_assets.store.connection import StoreError, transaction
+from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import write_rubric
 from eval_assets.store.scores import (
     ScoresOnDisk,
@@ -17,6 +17,7 @@ from eval_assets.store.scores import (
     status_counts,
     write_judge_scores,
 )
+from eval_assets.store.store_errors import StoreError
 from eval_assets.store.tables import replace_rows
 from tests.unit.store.conftest import CLARITY, responses, scores
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger import Worker, reserved, spent_in_run
 from eval_assets.store.ledger import _engine as engine_module
 from eval_assets.store.ledger._engine import VERSION, SqlLedger, connect_ledger
 from eval_assets.store.ledger._tables import ledger_version
+from eval_assets.store.store_errors import StoreError
 from tests.postgres import Postgres
 from tests.unit.store.ledger.conftest import attempt, request_for
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from eval_assets.stats import MonotoneMap
-from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger import (
     SqlLedger,
     open_ledger,
@@ -17,6 +16,7 @@ from eval_assets.store.ledger import (
     release_reading,
     versions_of,
 )
+from eval_assets.store.store_errors import StoreError
 from eval_assets.tuning import JudgeVersion, Reading
 from tests.unit.store.ledger.conftest import NOW
 

@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from eval_assets.ledger import Attempt, Batch, Refusal, Reply, Subject
-from eval_assets.store.connection import StoreError
 from eval_assets.store.ledger import SqlLedger, Worker, open_ledger, spent_in_month
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
+from eval_assets.store.store_errors import StoreError
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
 

@@ -1,0 +1,83 @@
+"""An evaluation whose tables are in a lake, beside the same one in a file."""
+
+import math
+import shutil
+import subprocess
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from eval_assets.store import Database, connect, table_names
+from eval_assets.store._lake import lake_of
+from eval_assets.store.tables import columns_of
+from tests.e2e.conftest import PROGRAM, clean_environment
+
+pytestmark = pytest.mark.slow
+
+SAMPLE = Path("data/sample")
+OF_THE_RUN = {"run_id", "fingerprint", "path"}
+"""Columns that differ between two runs on the same data, besides times."""
+
+
+def evaluate(folder: Path, **environment: str) -> str:
+    """Run an evaluation as a process of its own, and return what it prints but for its paths."""
+    ignored = shutil.ignore_patterns("out", "ledger*")
+    shutil.copytree(SAMPLE, folder, ignore=ignored)
+    done = subprocess.run(
+        [PROGRAM, "run", "--data", str(folder)],
+        env=clean_environment() | environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.partition("Report ")[0].replace(str(folder), "")
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple[object, ...]]:
+    """Return the rows of a table without what differs between runs, in an order of their own."""
+    names = [
+        f'"{column.name}"'
+        for column in columns_of(connection, table)
+        if "TIMESTAMP" not in column.type and column.name not in OF_THE_RUN
+    ]
+    query = f'SELECT {", ".join(names) or "1"} FROM "{table}"'  # noqa: S608 - our own tables
+    return sorted(connection.execute(query).fetchall(), key=_order)
+
+
+def _order(row: tuple[object, ...]) -> str:
+    return repr([f"{value:.9g}" if isinstance(value, float) else value for value in row])
+
+
+def is_equal(one: object, other: object) -> bool:
+    """Return whether two values are equal; sums in another order may differ in the last digit."""
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+    return one == other
+
+
+def assert_equal_tables(one: Database, other: Database) -> None:
+    """Compare every row of every table and view."""
+    with connect(one) as first, connect(other) as second:
+        for table in table_names():
+            expected, found = rows_of(first, table), rows_of(second, table)
+            assert len(found) == len(expected), table
+            for row, found_row in zip(expected, found, strict=True):
+                assert all(map(is_equal, row, found_row)), (table, row, found_row)
+
+
+def test_every_table_and_figure_of_the_sample_in_a_lake_is_that_of_a_file(tmp_path: Path) -> None:
+    address = f"ducklake:{tmp_path / 'catalog.ducklake'}"
+    files = tmp_path / "parquet"
+    name = "Autonomy-and-agency"
+
+    in_file = evaluate(tmp_path / "file")
+    in_lake = evaluate(tmp_path / "lake", EVAL_DATABASE=address, EVAL_DATA_PATH=str(files))
+
+    assert in_lake == in_file
+    lake = lake_of(address, files=None, evaluation=name)
+    assert_equal_tables(tmp_path / "file" / "out" / "eval.duckdb", lake)
+    assert not (tmp_path / "lake" / "out" / "eval.duckdb").exists()
+    assert list((files / name.casefold()).rglob("*.parquet"))
