@@ -262,8 +262,12 @@ def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> 
             "conversation), at least 2 groups are needed"
         )
         remedy = "Add responses to other prompts"
-    elif not (math.isfinite(figure.value) and math.isfinite(judged)):
+    elif not math.isfinite(figure.value):
         reason, remedy = figure.undefined_because or "undefined", _VARY
+    elif not math.isfinite(judged):
+        value = figure_text(figure.value, limits=[minimum])
+        reason = f"{value} has no lower end to judge: it rests on a single response or group"
+        remedy = _more_ratings(gate, figure)
     else:
         verdict = "pass" if judged >= minimum - TOLERANCE else "fail"
         reason, remedy = _comparison(gate, figure, threshold, verdict)

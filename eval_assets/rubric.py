@@ -44,6 +44,12 @@ class RubricQuestion:
             faults.append(Fault(("level",), what, "Use interval"))
         raise_faults(faults)
 
+    @property
+    def has_order(self) -> bool:
+        """Whether of two different values one is the higher; of two classes one is 1."""
+        values = self.scale.values
+        return self.level != "nominal" or values is None or len(values) <= 2  # noqa: PLR2004
+
     def applies(self, response: Mapping[str, object]) -> bool:
         """Return whether a response with these columns may be asked the question.
 

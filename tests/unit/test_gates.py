@@ -86,6 +86,19 @@ def test_a_figure_without_an_interval_says_that_the_data_cannot_tell() -> None:
     assert outcome.overall.remedy.startswith("Have more responses rated")
 
 
+def test_a_value_without_an_interval_has_no_lower_end_to_judge() -> None:
+    alone = Figure(None, value=0.8, low=math.nan, high=math.nan, n_units=20, n_groups=20)
+    [outcome] = evaluate_gates(
+        {"human_alpha": Evidence((alone,), "v1")}, {"human_alpha": Gate(0.667, by="low")}
+    )
+    assert outcome.overall.verdict == "not_evaluable"
+    assert outcome.is_closed
+    assert outcome.reason == (
+        "0.800 has no lower end to judge: it rests on a single response or group. Have more "
+        "responses rated by two raters or more"
+    )
+
+
 def test_an_undefined_value_is_not_evaluable_and_closes_the_gate() -> None:
     outcome = outcome_of(shown(figure(NAN, why="undefined: no variation")))
 

@@ -33,6 +33,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _fallen(data)
     yield from _undecided(data)
     yield from _pooled(data)
+    yield from _unordered(data)
     yield from _paradoxes(data)
     yield from _easy_by_chance(data)
     yield from _small_samples(data)
@@ -99,6 +100,18 @@ def _pooled(data: ReportData) -> Iterator[Definition]:
                     "even if raters cannot tell the responses to a question apart. Go by the "
                     "questions one by one.",
                 )
+
+
+def _unordered(data: ReportData) -> Iterator[Definition]:
+    """Yield questions whose values have no order, although some figures take them as numbers."""
+    names = [question.id for question in data.evaluation.rubric if not question.has_order]
+    if names:
+        yield Definition(
+            f"The values of {_some(names)} have no order",
+            "A^HH, A^HA and alpha over all questions take them as numbers, so that classes far "
+            "apart on the list count as far apart. Go by exact agreement, and by the alpha and "
+            "kappa of the question, which only ask whether ratings are equal.",
+        )
 
 
 def _paradoxes(data: ReportData) -> Iterator[Definition]:

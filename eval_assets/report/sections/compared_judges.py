@@ -52,6 +52,9 @@ _COEFFICIENTS = {
     "mae": "Mean absolute error (points)",
     "bias": "Judge minus humans (points)",
 }
+_OF_CLASSES = {"a_ha", *_CONTROLS, "exact_agreement", "kappa"}
+"""Figures that mean something if values have no order."""
+
 _MOST_VALUES = 12
 """A confusion table of more values than this cannot be read."""
 
@@ -120,14 +123,16 @@ def _overview(
             *columns("Constant#", "Shuffled#", "People#", "Verdict", "Lean", "Units#", "Groups#"),
         ),
         tuple(
-            TableRow(_overview_cells(data, record, a_hh=people.get(question.id, math.nan)))
+            TableRow(_overview_cells(data, record, question, people.get(question.id, math.nan)))
             for question, record in compared
         ),
     )
 
 
-def _overview_cells(data: ReportData, record: Record, *, a_hh: float) -> tuple[Cell, ...]:
-    question_id = text(record, "question_id")
+def _overview_cells(
+    data: ReportData, record: Record, question: RubricQuestion, a_hh: float
+) -> tuple[Cell, ...]:
+    question_id = question.id
     a_ha, constant, shuffled = (
         number(record, c) for c in ("a_ha", "a_ha_constant", "a_ha_shuffled")
     )
@@ -146,7 +151,7 @@ def _overview_cells(data: ReportData, record: Record, *, a_hh: float) -> tuple[C
         figure_text(shuffled, limits=[a_ha]),
         figure_text(a_hh, limits=[]),
         verdict_cell(data, record),
-        _leaning(record),
+        _leaning(record) if question.has_order else "values have no order",
         f"{count(record, 'n_units'):,}"
         + (" conversations" if text(record, "unit") == "conversation" else ""),
         f"{count(record, 'n_groups'):,}",
@@ -156,12 +161,14 @@ def _overview_cells(data: ReportData, record: Record, *, a_hh: float) -> tuple[C
 def _far_apart(data: ReportData, judge_id: str) -> list[Fold]:
     """Return the responses that people rate high and the judge low, and the reverse."""
     by_direction = {"judge lower": "people rate high", "judge higher": "people rate low"}
+    ordered = {question.id for question in data.evaluation.rubric if question.has_order}
     folds = []
     for direction, people in by_direction.items():
         rows = tuple(
             TableRow(_far_apart_cells(record))
             for record in data.rows("judge_human_disagreements")
             if (text(record, "judge_id"), text(record, "direction")) == (judge_id, direction)
+            and text(record, "question_id") in ordered
         )
         if rows:
             judge = "low" if direction == "judge lower" else "high"
@@ -190,7 +197,7 @@ def _details(data: ReportData, judge_id: str, question: RubricQuestion, record: 
         columns("Statistic", "Value#", "95 % interval"),
         tuple(
             TableRow(cells(line.name, line.value, line.interval or line.reading or "none"))
-            for line in _statistics(record)
+            for line in _statistics(record, question)
         ),
     )
     return Fold(
@@ -200,8 +207,9 @@ def _details(data: ReportData, judge_id: str, question: RubricQuestion, record: 
     )
 
 
-def _statistics(record: Record) -> tuple[Line, ...]:
-    """Return every statistic, the controls first after A^HA."""
+def _statistics(record: Record, question: RubricQuestion) -> tuple[Line, ...]:
+    """Return every statistic that suits the scale, the controls first after A^HA."""
+    repeated = {"adjacent_agreement", "weighted_kappa"} if question.scale.is_binary else set()
     undefined = (
         "no variation, or not defined on this scale"
         if count(record, "n_units")
@@ -212,6 +220,7 @@ def _statistics(record: Record) -> tuple[Line, ...]:
         return [
             coefficient(record, column, name, reading="", undefined=undefined)
             for column, name in names.items()
+            if column not in repeated and (question.has_order or column in _OF_CLASSES)
         ]
 
     return (
@@ -219,9 +228,10 @@ def _statistics(record: Record) -> tuple[Line, ...]:
         *(
             share_of_pairs(record, column, name, reading="", undefined=undefined)
             for column, name in _SHARES.items()
+            if column not in repeated and (question.has_order or column in _OF_CLASSES)
         ),
         *coefficients(_COEFFICIENTS),
-        _wilcoxon(record),
+        *([_wilcoxon(record)] if question.has_order else []),
     )
 
 

@@ -8,7 +8,7 @@ from eval_assets.gates import HUMAN_GATES, GateOutcome
 from eval_assets.interpretation import figure_text
 from eval_assets.report._document import Cell, Tone, anchor
 from eval_assets.report._text import interval_text, listed
-from eval_assets.report.data import ReportData, text
+from eval_assets.report.data import Record, ReportData, number, text
 from eval_assets.report.sections.judge_words import (
     best_verdicts,
     contested_questions,
@@ -19,6 +19,7 @@ from eval_assets.report.sections.judge_words import (
     tested_fitness,
     verdicts_of,
 )
+from eval_assets.scale import TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
         return "That cannot be said: no response has both a score and a rating", "poor"
     if not verdicts - {"like a constant", "like shuffled scores", "not compared"}:
         words = "no judge is shown to be nearer to people than one that never reads the responses"
-        return f"No: {words}", "poor"
+        return f"Not yet: {words}", "poor"
     unknown = [question_id for question_id, verdict in found.items() if verdict == "cannot tell"]
     if not unknown:
         return "No: no judge agrees with people as people do", "weak"
@@ -247,10 +248,7 @@ def _useless_prompts(data: ReportData) -> Iterator[Cell]:
             if not text(record, "verdict").startswith("like"):
                 continue
             if not tells_apart(record):
-                words = (
-                    f"Revise the prompt of {judge.id}: its scores on {question_id} say no more "
-                    "than those of a judge that never reads the responses."
-                )
+                words = _useless(judge.id, question_id, record)
             elif question_id in data.tunable:
                 words = (
                     f"Tune {judge.id}: on {question_id} it tells responses apart, but its scores "
@@ -259,6 +257,20 @@ def _useless_prompts(data: ReportData) -> Iterator[Cell]:
             else:
                 continue
             yield Cell(words, link=anchor("judge", judge.id))
+
+
+def _useless(judge_id: str, question_id: str, record: Record) -> str:
+    """Return what to do about scores that are not shown to say anything."""
+    of_reader = "those of a judge that never reads the responses"
+    if number(record, "a_ha_above_shuffled") > TOLERANCE:
+        return (
+            f"Revise the prompt of {judge_id}, or have more responses rated: on {question_id} its "
+            f"scores cannot be told apart from {of_reader}."
+        )
+    return (
+        f"Revise the prompt of {judge_id}: its scores on {question_id} say no more than "
+        f"{of_reader}."
+    )
 
 
 def _remedy(words: str, outcome: GateOutcome) -> Cell:

@@ -139,8 +139,8 @@ def _alpha_cell(data: ReportData, record: Record, *, axis_low: float) -> Cell:
 
 def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
     statistics = _statistics(record)
-    if question.scale.is_binary:
-        # Of two values all pairs are at most one step apart.
+    if question.scale.is_binary or not question.has_order:
+        # Of two values all pairs are at most one step apart, of classes none is.
         del statistics["adjacent_agreement"]
     main = _main_statistic(record, question, statistics)
     asked = (Text(question.question),) if question.question != question.id else ()

@@ -4,7 +4,7 @@ import pandas as pd
 
 from eval_assets.report.sections.cautions import cautions
 from eval_assets.rubric import RubricQuestion
-from eval_assets.scale import LIKERT5
+from eval_assets.scale import LIKERT5, Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured, with_tables
 
 CLARITY, SAFE = QUESTIONS
@@ -76,6 +76,13 @@ def test_near_misses_on_even_ratings_are_not_put_down_to_skew() -> None:
 
     assert "Go by alpha" in why_low(even)
     assert "One value" not in why_low(even)
+
+
+def test_values_without_order_are_not_to_be_judged_by_their_distances() -> None:
+    topic = RubricQuestion("topic", "Which topic?", Scale.from_steps(low=1, high=4), "nominal")
+
+    assert "The values of topic have no order" in cautions_of(Case(measured=(Measured(topic),)))
+    assert "The values of clarity have no order" not in cautions_of(Case())
 
 
 def test_a_guessed_scale_is_a_caution_that_names_the_guess() -> None:

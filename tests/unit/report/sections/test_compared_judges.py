@@ -111,3 +111,17 @@ def test_a_continuous_scale_has_no_confusion_table() -> None:
 
 def test_without_judges_there_is_nothing_to_compare() -> None:
     assert compared_judges.section(Case(judges=(), statuses=()).data()) is None
+
+
+def test_of_values_without_order_only_figures_of_classes_are_shown() -> None:
+    topic = RubricQuestion("topic", "Which topic?", Scale.from_steps(low=1, high=4), "nominal")
+    section = section_of(Case(measured=(Measured(topic),)))
+
+    assert table(section, OVERVIEW)[0]["Lean"] == "values have no order"
+    assert [row["Statistic"] for row in table(section, "All statistics of gpt on topic")] == [
+        "A^HA",
+        "A^HA of the best constant score",
+        "A^HA of its own scores, shuffled",
+        "Exact agreement",
+        "Cohen's kappa",
+    ]

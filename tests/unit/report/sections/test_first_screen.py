@@ -40,13 +40,14 @@ def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
 
     assert (
         screen.answer
-        == "No: no judge is shown to be nearer to people than one that never reads the responses"
+        == "Not yet: no judge is shown to be nearer to people than one that never reads the "
+        "responses"
     )
     assert screen.tone == "poor"
     assert screen.judges[0].text == "gpt: no better than a constant score on both questions."
     assert screen.next_step.text == (
-        "Revise the prompt of gpt: its scores on clarity say no more than those of a judge that "
-        "never reads the responses."
+        "Revise the prompt of gpt, or have more responses rated: on clarity its scores cannot be "
+        "told apart from those of a judge that never reads the responses."
     )
     assert screen.next_step.link == "judge-gpt"
 
@@ -123,7 +124,10 @@ def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
         ("not compared", "That cannot be said: no response has both a score and a rating"),
         (
             "like shuffled scores",
-            "No: no judge is shown to be nearer to people than one that never reads the responses",
+            (
+                "Not yet: no judge is shown to be nearer to people than one that never reads the "
+                "responses"
+            ),
         ),
     ],
 )
@@ -270,8 +274,8 @@ def test_what_only_all_questions_together_reach_is_not_said_of_the_questions() -
 def test_a_judge_that_never_reads_comes_before_judges_that_disagree() -> None:
     case = Case(
         measured=(Measured(CLARITY, judge_alpha=0.1),),
-        a_ha=0.69,
-        a_ha_shuffled=0.68,
+        a_ha=0.68,
+        a_ha_shuffled=0.69,
         verdicts={("gpt", "clarity"): "like shuffled scores"},
     )
     assert screen_of(case).next_step.text.startswith("Revise the prompt of gpt: its scores on")
