@@ -31,6 +31,7 @@ from eval_assets.assets import (
 )
 from eval_assets.assets.automation import automation_of, names_before
 from eval_assets.assets.executors import executor
+from eval_assets.assets.lake_job import upkeep_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_scores_in_shards
 from eval_assets.assets.starting import job_that_starts
@@ -68,6 +69,7 @@ def definitions_of(root: EvaluationFolder) -> dg.Definitions:
     return dg.Definitions.merge(
         dg.Definitions(
             jobs=[_of_each(job, befores) for job in ("evaluate", "score")] if names else [],
+            schedules=upkeep_of(root),
             resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=executor(),

@@ -284,7 +284,7 @@ def test_a_file_and_a_lake_are_each_opened_in_one_place() -> None:
 
     assert opening - {"readers/formats/tables.py", "store/connection.py"} == {
         "store/_database_file.py",
-        "store/_lake.py",
+        "store/lakes.py",
     }
 
 

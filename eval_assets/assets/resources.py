@@ -178,10 +178,13 @@ def _prefix_of_step() -> str:
     return keys[0].path[0] if keys and len(keys[0].path) > 1 else ""
 
 
-def _is_first_attempt() -> bool:
-    """Return whether the current step was not run before in this run; False outside a step."""
+_MOST_ATTEMPTS = 4
+
+
+def _n_attempts() -> int:
+    """Return how often the current step was tried in this run; outside a step as often as it is."""
     context = current_execution_context.get()
-    return context is not None and context.retry_number == 0
+    return _MOST_ATTEMPTS if context is None else context.retry_number + 1
 
 
 def version_of(*parts: object) -> str:
@@ -193,8 +196,8 @@ def version_of(*parts: object) -> str:
 def clear_failures() -> Iterator[None]:
     """Turn errors of inputs and of the database into one Failure: a line each, no traceback.
 
-    If a lake's catalog went away or another process wrote first, the step is run again, once: that
-    is the transaction with everything that it read.
+    If a lake's catalog went away or another process wrote first, the step is run again: that is the
+    transaction with everything that it read.
     """
     try:
         yield
@@ -202,8 +205,8 @@ def clear_failures() -> Iterator[None]:
         errors = list(leaves(group))
     else:
         return
-    if all(isinstance(error, LostError) for error in errors) and _is_first_attempt():
-        raise dg.RetryRequested(max_retries=1)
+    if all(isinstance(error, LostError) for error in errors) and _n_attempts() < _MOST_ATTEMPTS:
+        raise dg.RetryRequested(max_retries=_MOST_ATTEMPTS)
     raise dg.Failure(
         description="\n".join(map(str, errors)),
         metadata={

@@ -22,7 +22,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "Label": ("assign", "label", "serve", "sheet", "adjudicate", "plan"),
     "Evaluate": ("run", "gates", "irr"),
     "Judges": ("models", "ledger", "dual-judge", "calibrate", "tune", "certificates"),
-    "Results": ("export", "alerts", "mcp"),
+    "Results": ("export", "alerts", "mcp", "lake"),
     "Try it": ("fake-provider",),
 }
 """Commands in the order of the help. `dual-judge` is the function `dual_judge` of the module

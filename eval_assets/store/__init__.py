@@ -30,6 +30,13 @@ from eval_assets.store.labelling import (
     write_adjudicated_labels,
     write_label_history,
 )
+from eval_assets.store.lake_upkeep import (
+    EvaluationInLake,
+    drop_from_lake,
+    evaluations_in_lake,
+    keep_lake,
+)
+from eval_assets.store.lakes import Lake, is_lake, lake_of
 from eval_assets.store.ledger import (
     DualJudgement,
     SpendingBy,
@@ -129,8 +136,10 @@ __all__ = [
     "DamagedError",
     "Database",
     "DualJudgement",
+    "EvaluationInLake",
     "ExportFormat",
     "JudgeRow",
+    "Lake",
     "LostError",
     "PromptedScores",
     "ScoresOnDisk",
@@ -158,7 +167,9 @@ __all__ = [
     "data_version",
     "database_of",
     "declared_fingerprints",
+    "drop_from_lake",
     "earlier_turns",
+    "evaluations_in_lake",
     "evidence_today",
     "export_ledger",
     "export_table",
@@ -171,6 +182,7 @@ __all__ = [
     "in_flight",
     "is_current",
     "is_imported",
+    "is_lake",
     "is_stored",
     "judge_costs",
     "judge_fingerprints",
@@ -178,7 +190,9 @@ __all__ = [
     "judge_ratings",
     "judged_models",
     "judged_units",
+    "keep_lake",
     "labels_by_file",
+    "lake_of",
     "measured_at",
     "models_returned",
     "next_units",

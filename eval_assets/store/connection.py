@@ -12,9 +12,10 @@ from pathlib import Path
 import duckdb
 
 from eval_assets.store._database_file import DAMAGED, HOLDER, LOCKED, file_error, open_file
-from eval_assets.store._lake import (
+from eval_assets.store.lakes import (
     Lake,
     absolute_lake,
+    attach_lake,
     close_lake,
     is_away,
     is_conflict,
@@ -96,7 +97,7 @@ def connect(
         DamagedError: If it cannot be read.
     """
     try:
-        connection = _connect_patiently(database, wait_seconds=wait_seconds)
+        connection = _patiently(lambda: _connect(database), database, wait_seconds=wait_seconds)
     except (OSError, duckdb.Error) as error:
         raise _store_error(database, error) from error
     try:
@@ -109,6 +110,21 @@ def connect(
         raise
     finally:
         _close(connection, database)
+
+
+@contextmanager
+def connect_to_lake(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a lake as a whole, whatever evaluations are in it."""
+    try:
+        connection = _patiently(lambda: attach_lake(lake), lake, wait_seconds=_SERVER_SECONDS)
+    except (OSError, duckdb.Error) as error:
+        raise lake_error(lake, error) from error
+    try:
+        yield connection
+    except duckdb.Error as error:
+        raise lake_error(lake, error) from error
+    finally:
+        close_lake(connection, lake)
 
 
 def is_stored(database: Database) -> bool:
@@ -141,14 +157,16 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     connection.commit()
 
 
-def _connect_patiently(database: Database, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+def _patiently(
+    open_: Callable[[], duckdb.DuckDBPyConnection], database: Database, *, wait_seconds: float
+) -> duckdb.DuckDBPyConnection:
     """Retry while another process is in the way: no pool of workers can replace that."""
     started = time.monotonic()
     said_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
     while True:
         try:
-            return _connect(database)
+            return open_()
         except duckdb.Error as error:
             waited = time.monotonic() - started
             reason, longest = _passing(error)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eval_assets.columns import REJECTED_COLUMNS
 from eval_assets.rubric import RubricQuestion
-from eval_assets.store._lake import claim_table
+from eval_assets.store.lakes import claim_table
 from eval_assets.store.store_errors import StoreError
 from eval_assets.store.tables import columns_of, empty_table, replace_rows
 

@@ -7,7 +7,7 @@ import duckdb
 import pandas as pd
 
 from eval_assets.columns import RESPONSE_COLUMNS
-from eval_assets.store._lake import quoted
+from eval_assets.store.lakes import quoted
 from eval_assets.store.tables import replace_rows
 
 _COLUMNS = ["response_id", "question_id", "value", "source", "excluded", "reason", "decided_by"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import duckdb
 import pandas as pd
 
-from eval_assets.store._lake import claim_table
+from eval_assets.store.lakes import claim_table
 from eval_assets.store.schema import column_comments, table_names
 
 if TYPE_CHECKING:

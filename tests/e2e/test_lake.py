@@ -9,31 +9,42 @@ import duckdb
 import pytest
 
 from eval_assets.store import Database, connect, table_names
-from eval_assets.store._lake import lake_of
+from eval_assets.store.lakes import lake_of
 from eval_assets.store.tables import columns_of
 from tests.e2e.conftest import PROGRAM, clean_environment
+from tests.postgres import Postgres
 
 pytestmark = pytest.mark.slow
 
-SAMPLE = Path("data/sample")
+SAMPLE, CONTESTED = Path("data/sample"), Path("data/contested")
+SAMPLE_NAME, CONTESTED_NAME = "autonomy-and-agency", "autonomy-and-agency-contested"
 OF_THE_RUN = {"run_id", "fingerprint", "path"}
 """Columns that differ between two runs on the same data, besides times."""
 
 
-def evaluate(folder: Path, **environment: str) -> str:
-    """Run an evaluation as a process of its own, and return what it prints but for its paths."""
-    ignored = shutil.ignore_patterns("out", "ledger*")
-    shutil.copytree(SAMPLE, folder, ignore=ignored)
-    done = subprocess.run(
+def started(folder: Path, **environment: str) -> subprocess.Popen[str]:
+    """Start a run of an evaluation folder, or of a folder of several."""
+    return subprocess.Popen(
         [PROGRAM, "run", "--data", str(folder)],
         env=clean_environment() | environment,
         cwd=folder,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.partition("Report ")[0].replace(str(folder), "")
+
+
+def copied(given: Path, folder: Path) -> Path:
+    """Copy an evaluation folder without what runs have written."""
+    return shutil.copytree(given, folder, ignore=shutil.ignore_patterns("out", "ledger*"))
+
+
+def evaluate(folder: Path, **environment: str) -> str:
+    """Run the sample as a process of its own, and return what it prints but for its paths."""
+    run = started(copied(SAMPLE, folder), **environment)
+    printed, errors = run.communicate()
+    assert run.returncode == 0, errors
+    return printed.partition("Report ")[0].replace(str(folder), "")
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple[object, ...]]:
@@ -71,13 +82,39 @@ def assert_equal_tables(one: Database, other: Database) -> None:
 def test_every_table_and_figure_of_the_sample_in_a_lake_is_that_of_a_file(tmp_path: Path) -> None:
     address = f"ducklake:{tmp_path / 'catalog.ducklake'}"
     files = tmp_path / "parquet"
-    name = "Autonomy-and-agency"
-
     in_file = evaluate(tmp_path / "file")
     in_lake = evaluate(tmp_path / "lake", EVAL_DATABASE=address, EVAL_DATA_PATH=str(files))
 
     assert in_lake == in_file
-    lake = lake_of(address, files=None, evaluation=name)
+    lake = lake_of(address, files=None, evaluation=SAMPLE_NAME)
     assert_equal_tables(tmp_path / "file" / "out" / "eval.duckdb", lake)
     assert not (tmp_path / "lake" / "out" / "eval.duckdb").exists()
-    assert list((files / name.casefold()).rglob("*.parquet"))
+    assert list((files / SAMPLE_NAME).rglob("*.parquet"))
+
+
+def test_two_evaluations_share_a_lake_whose_server_is_killed_while_they_run(
+    tmp_path: Path, postgres: Postgres
+) -> None:
+    """Both come out as in files: what was lost is done again, and neither touches the other."""
+    for folder in (tmp_path / "files", tmp_path / "lake"):
+        copied(SAMPLE, folder / "sample")
+        copied(CONTESTED, folder / "contested")
+    address = f"ducklake:postgres:{postgres.new_database()}"
+    parquet = str(tmp_path / "parquet")
+
+    in_files = started(tmp_path / "files")
+    _, errors = in_files.communicate()
+    assert in_files.returncode == 3, errors  # the contested one has closed gates
+    in_lake = started(tmp_path / "lake", EVAL_DATABASE=address, EVAL_DATA_PATH=parquet)
+    assert in_lake.stdout is not None
+    for line in in_lake.stdout:
+        if "human_labels" in line:
+            break
+    postgres.kill()
+    postgres.start()
+    _, errors = in_lake.communicate()
+
+    assert in_lake.returncode == 3, errors
+    for name, evaluation in (("sample", SAMPLE_NAME), ("contested", CONTESTED_NAME)):
+        lake = lake_of(address, files=parquet, evaluation=evaluation)
+        assert_equal_tables(tmp_path / "files" / name / "out" / "eval.duckdb", lake)

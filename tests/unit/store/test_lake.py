@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from eval_assets.store._lake import Lake, lake_of, schemas_of
 from eval_assets.store.connection import connect, database_of, is_stored, transaction
+from eval_assets.store.lakes import Lake, lake_of, schemas_of
 from eval_assets.store.schema import table_names
 from eval_assets.store.store_errors import LostError, StoreError
 from eval_assets.store.tables import columns_of, count_rows, replace_rows, tables_that_hold
@@ -189,7 +189,7 @@ def test_writers_of_different_evaluations_do_not_conflict(catalog: str) -> None:
 
 
 def test_a_catalog_in_a_file_is_let_go_with_the_last_connection(catalog: str) -> None:
-    opens = "import sys; from pathlib import Path; from eval_assets.store._lake import lake_of\n"
+    opens = "import sys; from pathlib import Path; from eval_assets.store.lakes import lake_of\n"
     opens += "from eval_assets.store.connection import connect\n"
     opens += "lake = lake_of(sys.argv[1], files=None, evaluation='one')\n"
     opens += "with connect(lake, wait_seconds=0): pass"

@@ -68,6 +68,12 @@ class Lake:
         return "lake_" + hashlib.sha256(self.catalog.encode()).hexdigest()[:12]
 
     @property
+    def full_name(self) -> str:
+        """The schema as SQL names it."""
+        name = self.schema.replace('"', '""')
+        return f'{self.alias}."{name}"'
+
+    @property
     def is_served(self) -> bool:
         """Whether the catalog is on a server; else it is a file that one process opens."""
         return self.catalog.startswith(_POSTGRES)
@@ -124,6 +130,17 @@ def open_lake(lake: Lake) -> duckdb.DuckDBPyConnection:
 
     Close it with `close_lake`.
     """
+    connection = attach_lake(lake)
+    try:
+        _enter(connection, lake)
+    except BaseException:
+        close_lake(connection, lake)
+        raise
+    return connection
+
+
+def attach_lake(lake: Lake) -> duckdb.DuckDBPyConnection:
+    """Open a lake as a whole, under its alias; close it with `close_lake`."""
     instance = _instance(os.getpid())
     with instance.lock:
         if lake.alias not in instance.attached:
@@ -131,11 +148,6 @@ def open_lake(lake: Lake) -> duckdb.DuckDBPyConnection:
         instance.attached[lake.alias] += 1
     connection = instance.connection.cursor()
     connection.execute("RESET memory_limit")  # which somebody may have set for all of the process
-    try:
-        _enter(connection, lake)
-    except BaseException:
-        close_lake(connection, lake)
-        raise
     return connection
 
 
@@ -191,10 +203,9 @@ def _enter(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
     schemas = schemas_of(connection, lake)
     if "main" in schemas:
         _drop_main(connection, lake)
-    name = '"' + lake.schema.replace('"', '""') + '"'
     if lake.schema not in schemas:
-        connection.execute(f"CREATE SCHEMA {lake.alias}.{name}")
-    connection.execute(f"USE {lake.alias}.{name}")
+        connection.execute(f"CREATE SCHEMA {lake.full_name}")
+    connection.execute(f"USE {lake.full_name}")
 
 
 def schemas_of(connection: duckdb.DuckDBPyConnection, lake: Lake) -> list[str]:
