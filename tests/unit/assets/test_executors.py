@@ -1,22 +1,49 @@
 """Executors that the environment names."""
 
 import socket
+from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from eval_assets.assets.executors import executor, require_broker
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.cli.materialize import job_of
+from eval_assets.definitions import definitions_of
 from eval_assets.problems import InputError
 
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [("", "in_process"), ("multiprocess", "multiprocess"), ("celery", "celery")],
+    [("", "in_process"), *((name, name) for name in ("multiprocess", "celery", "k8s"))],
 )
 def test_the_environment_names_the_executor(
     monkeypatch: pytest.MonkeyPatch, given: str, name: str
 ) -> None:
     monkeypatch.setenv("EVAL_EXECUTOR", given)
     assert executor().name == name
+    job = definitions_of(EvaluationFolder(data="data/sample")).resolve_job_def("evaluate")
+    assert job.executor_def.name == name
+
+
+def test_kubernetes_outside_a_cluster_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("EVAL_EXECUTOR", "k8s")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "evaluation.yaml").write_text("name: a\nrubric: [{id: q, question: Is it?}]\n")
+    job = dg.build_reconstructable_job(
+        job_of.__module__,
+        job_of.__name__,
+        reconstructable_kwargs={"data": str(tmp_path), "database": "", "name": ""},
+    )
+    with (
+        dg.instance_for_test(temp_dir=str(tmp_path / "runs")) as instance,
+        pytest.raises(InputError, match=r"no pod of a cluster .* Start the run from Dagster's"),
+    ):
+        dg.execute_job(job, instance)
 
 
 def test_an_executor_that_does_not_exist_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
