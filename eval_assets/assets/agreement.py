@@ -210,10 +210,7 @@ def combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures(), folder.connect() as connection, transaction(connection):
         write_combined_scores(connection)
         table = table_metadata(connection, "combined_scores")
-        n_long = count_rows(connection, "combined_scores_long")
-    return dg.MaterializeResult(
-        data_version=data_version_in(table), metadata={**table, "n_rows_long": n_long}
-    )
+    return dg.MaterializeResult(data_version=data_version_in(table), metadata=table)
 
 
 @dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])

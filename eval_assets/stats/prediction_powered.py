@@ -157,6 +157,19 @@ def _power_tuning(label: Floats, predicted: Floats, other: Floats) -> float:
     return min(1.0, max(0.0, covariance / ((1 + len(label) / len(other)) * variance)))
 
 
+def _numbered(groups: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
+    """Return a small number for each group; those that are small numbers already stay."""
+    if np.issubdtype(groups.dtype, np.integer) and len(groups):
+        numbers = groups.astype(np.intp)
+        if numbers.min() >= 0 and numbers.max() <= _SPARSEST * len(groups):
+            return numbers
+    return np.unique(groups, return_inverse=True)[1]
+
+
+_SPARSEST = 100
+"""Numbers of groups up to this multiple of the units are counted without being sorted."""
+
+
 def _interval(value: float, parts: list[tuple[_Estimate, float]], *, confidence: float) -> Interval:
     """Return the interval of a sum of estimates, with their signs, over the groups of all."""
     if not 0 < confidence < 1:
@@ -164,11 +177,8 @@ def _interval(value: float, parts: list[tuple[_Estimate, float]], *, confidence:
     influence = np.concatenate([sign * estimate.influence for estimate, sign in parts])
     labelled = np.concatenate([np.arange(len(e.influence)) < e.n_labelled for e, _ in parts])
     named = [estimate.groups for estimate, _ in parts if estimate.groups is not None]
-    if named:
-        _, index = np.unique(np.concatenate(named), return_inverse=True)
-    else:
-        index = np.arange(len(influence))
-    n_labelled = len(np.unique(index[labelled]))
+    index = _numbered(np.concatenate(named)) if named else np.arange(len(influence))
+    n_labelled = int(np.count_nonzero(np.bincount(index[labelled])))
     n_units = int(labelled.sum())
     if n_labelled < 2:  # noqa: PLR2004 - no degree of freedom
         return Interval(value, math.nan, math.nan, confidence, None, n_units, n_labelled)

@@ -52,17 +52,19 @@ def compare_systems(answers: ComparedAnswers) -> list[Row]:
     difference counts as safe.
     """
     slices = {"all": np.full(len(answers.systems), ""), **answers.slices}
-    # Every row looks at the groups again: numbers sort ten times as fast as names.
+    # Every row looks at the groups again: numbers are counted, and names would be sorted.
     answers = replace(answers, groups=np.unique(answers.groups, return_inverse=True)[1])
     return [row for name, values in slices.items() for row in _slice_rows(answers, name, values)]
 
 
 def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[Row]:
     """Yield the rows of one slice."""
+    names, value_of = np.unique(values, return_inverse=True)
+    systems, system_of = np.unique(answers.systems, return_inverse=True)
     cells = {
-        (value, system): (values == value) & (answers.systems == system)
-        for value in np.unique(values)
-        for system in np.unique(answers.systems)
+        (value, system): (value_of == i) & (system_of == j)
+        for i, value in enumerate(names)
+        for j, system in enumerate(systems)
     }
     cells = {key: kept for key, kept in cells.items() if kept.any()}
     n_means = len(cells)
@@ -174,7 +176,7 @@ def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
     return {
         "n_responses": int(scored.sum()),
         "n_labelled": int(labelled.sum()),
-        "n_groups": len(np.unique(answers.groups[labelled])),
+        "n_groups": int(np.count_nonzero(np.bincount(answers.groups[labelled]))),
     }
 
 

@@ -1,6 +1,5 @@
 """Copies of the ledger in DuckDB, for whoever queries there."""
 
-import json
 from typing import get_args
 
 import duckdb
@@ -153,17 +152,18 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
     """Return this evaluation's rows of a table, in order; JSON as text."""
+    columns = [
+        sa.func.nullif(sa.cast(column, sa.Text), "null").label(column.name)
+        if isinstance(column.type, sa.JSON)
+        else column
+        for column in table.c
+        if column.name != "evaluation"
+    ]
     query = (
-        sa.select(*(column for column in table.c if column.name != "evaluation"))
+        sa.select(*columns)
         .where(table.c.evaluation == ledger.evaluation)
         .order_by(*table.primary_key.columns)
     )
     with ledger.reading() as connection:
         found = connection.execute(query)
-        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
-    texts = {
-        column.name: rows[column.name].map(json.dumps, na_action="ignore")
-        for column in table.c
-        if isinstance(column.type, sa.JSON)
-    }
-    return rows.assign(**texts)
+        return pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
