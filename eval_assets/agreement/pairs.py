@@ -122,7 +122,7 @@ def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
         np.divide(sums, n_units, out=means, where=n_units > 0)
         return means
 
-    named = judged.units.iloc[begins][["prompt_id", "question_id", "query"]]
+    named = judged.units.iloc[begins][["prompt_id", "question_id", "query"]].astype(object)
     return named.reset_index(drop=True).assign(
         start=begins,
         end=ends,
@@ -185,8 +185,8 @@ def _disagreements(
     place = np.flatnonzero(difference > RESPONSE_DIFFERENCE + TOLERANCE)
     by_response = prompts.iloc[prompt_of[place]].assign(
         scope="response",
-        query=judged.units["query"].to_numpy()[place],
-        response_id=judged.units["response_id"].to_numpy()[place],
+        query=judged.units["query"].iloc[place].to_numpy(dtype=object),
+        response_id=judged.units["response_id"].iloc[place].to_numpy(dtype=object),
         judge1_score=a[place],
         judge2_score=b[place],
         difference=difference[place],

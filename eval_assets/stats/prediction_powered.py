@@ -163,7 +163,8 @@ def _numbered(groups: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
         numbers = groups.astype(np.intp)
         if numbers.min() >= 0 and numbers.max() <= _SPARSEST * len(groups):
             return numbers
-    return np.unique(groups, return_inverse=True)[1]
+    _, numbers = np.unique(groups, return_inverse=True)
+    return np.asarray(numbers, dtype=np.intp)
 
 
 _SPARSEST = 100
