@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 
@@ -13,6 +14,7 @@ from eval_assets.readers import (
     OF_CONVERSATION,
     UNPARSED,
     UNPARSED_OF_CONVERSATION,
+    Table,
     read_recorded_scores,
 )
 
@@ -24,16 +26,19 @@ def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator
         ExceptionGroup: Of an InputError for each bad row, of whichever judge, in the end.
     """
     problems: list[InputProblem] = []
+    tables: dict[Path, Table] = {}
     for judge in evaluation.judges:
         if judge.provider == "recorded":
             with gathered(problems):
-                yield _scores_of(judge, evaluation, responses)
+                yield _scores_of(judge, evaluation, responses, tables)
     raise_all(problems, source="the recorded scores")
 
 
-def _scores_of(judge: Judge, evaluation: Evaluation, responses: pd.DataFrame) -> pd.DataFrame:
+def _scores_of(
+    judge: Judge, evaluation: Evaluation, responses: pd.DataFrame, tables: dict[Path, Table]
+) -> pd.DataFrame:
     """Return one row per unit; a reply recorded without a score is parsed like a live one."""
-    scores = read_recorded_scores(evaluation, judge, responses)
+    scores = read_recorded_scores(evaluation, judge, responses, tables=tables)
     replied = scores.index[scores["status"].isin((UNPARSED, UNPARSED_OF_CONVERSATION))]
     is_whole = scores.loc[replied, "status"] == UNPARSED_OF_CONVERSATION
     replies = scores.loc[replied, ["raw_output", "question_id"]].itertuples(index=False)

@@ -16,6 +16,7 @@ from eval_assets.readers.evaluation import (
 )
 from eval_assets.readers.folder_draft import complete_folder
 from eval_assets.readers.formats.files import is_working_file
+from eval_assets.readers.formats.table import Table
 from eval_assets.readers.importers import SOURCES, import_files
 from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.imported import Imported
@@ -44,6 +45,7 @@ __all__ = [
     "Imported",
     "JudgedItems",
     "Labels",
+    "Table",
     "complete_folder",
     "document_query",
     "evaluation_problem",

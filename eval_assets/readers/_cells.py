@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.readers.formats.table import per_distinct, without_blanks
+from eval_assets.readers.formats.table import Repeated, per_distinct, repeating, without_blanks
 from eval_assets.scale import Scale
 
 FloatArray = npt.NDArray[np.float64]
@@ -43,10 +43,15 @@ class Ratings:
         true_or_false: Whether it says true, false, yes or no: 1 or 0 on a binary scale alone.
     """
 
-    texts: Sequence[str | None]
+    texts: Repeated[str | None]
     values: FloatArray
     blank: BoolArray
     true_or_false: BoolArray
+
+    def only(self, kept: BoolArray) -> "Ratings":
+        """Return the cells that are kept."""
+        texts = Repeated(self.texts.values, self.texts.codes[kept])
+        return Ratings(texts, self.values[kept], self.blank[kept], self.true_or_false[kept])
 
 
 def number_in(cell: str | None) -> float:
@@ -115,13 +120,12 @@ def read_ratings(cells: Sequence[str | None], *, has_decimal_commas: bool = Fals
         >>> read_ratings(["3.0", "yes", ""]).values
         array([ 3.,  1., nan])
     """
-    if has_decimal_commas:
-        cells = per_distinct(cells, _with_decimal_point)
-    read = per_distinct(cells, _read_cell)
+    texts = per_distinct(cells, _with_decimal_point) if has_decimal_commas else repeating(cells)
+    read = per_distinct(texts, _read_cell)
     values, blank, true_or_false = np.array(read.values, dtype=float).reshape(-1, 3).T
     codes = read.codes
     return Ratings(
-        cells, values[codes], blank.astype(bool)[codes], true_or_false.astype(bool)[codes]
+        texts, values[codes], blank.astype(bool)[codes], true_or_false.astype(bool)[codes]
     )
 
 

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from eval_assets.problems import InputError, InputProblem
 from eval_assets.raters import Judge
 from eval_assets.readers._cells import BoolArray
 from eval_assets.readers._problems import nearest, shown
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import Table, per_distinct, repeating
 from eval_assets.readers.references import (
     UNKNOWN,
     Key,
@@ -21,6 +23,8 @@ from eval_assets.readers.references import (
     has_references,
     references_in,
 )
+
+T = TypeVar("T")
 
 _FORMS = (
     "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "
@@ -50,9 +54,14 @@ class GivenScores:
     questions: PositionArray
     of_conversation: BoolArray
 
-    def column(self, header: str | None) -> list[str | None]:
-        """Return the cells of a column, row by row."""
-        cells = self.table.text(header) if header else [None] * len(self.table)
+    def column(self, header: str) -> Sequence[str | None]:
+        """Return the cells of a column, row by row; None if the file has no such column."""
+        return self.of_rows(self.table.text(header))
+
+    def of_rows(self, cells: Sequence[T]) -> Sequence[T]:
+        """Return the cell of each row; the same if every row scores one response."""
+        if len(self.rows) == len(self.table):
+            return cells
         return [cells[row] for row in self.rows]
 
 
@@ -61,7 +70,7 @@ def rows_of(table: Table, judge: Judge) -> Table:
     if not table.has("judge_model"):
         return table
     models = table.stripped("judge_model")
-    present = sorted({model for model in models if model is not None})
+    present = sorted({model for model in models.values if model is not None})
     if judge.model is None:
         if len(present) > 1:
             what = f"the file holds scores of several models: {', '.join(present)}"
@@ -72,9 +81,9 @@ def rows_of(table: Table, judge: Judge) -> Table:
         what = f"no row has the judge_model {shown(judge.model)}"
         remedy = nearest(judge.model, present) if present else "Add its scores"
         raise InputError(InputProblem(table.file, None, "judge_model", what, remedy))
-    rows = [row for row, model in enumerate(models) if model == judge.model]
-    columns = {header: [cells[row] for row in rows] for header, cells in table.columns.items()}
-    return replace(table, columns=columns, lines=[table.lines[row] for row in rows])
+    kept = np.array(per_distinct(models, lambda model: model == judge.model), dtype=bool).tolist()
+    columns = {header: list(compress(cells, kept)) for header, cells in table.columns.items()}
+    return replace(table, columns=columns, lines=list(compress(table.lines, kept)))
 
 
 def given_scores(table: Table, units: Units) -> GivenScores:
@@ -86,11 +95,13 @@ def given_scores(table: Table, units: Units) -> GivenScores:
         raise InputError(problem)
     given = references_in(table, units.question_ids)
     rows, responses = _scored(given.responses, units)
-    named = replace(
-        given,
-        responses=[given.responses[row] for row in rows],
-        questions=[given.questions[row] for row in rows],
-    )
+    named = given
+    if len(rows) != len(given.responses):
+        named = replace(
+            given,
+            responses=[given.responses[row] for row in rows],
+            questions=[given.questions[row] for row in rows],
+        )
     at_question = units.questions(named.questions, responses)
     return GivenScores(
         table, score, rows, named, responses, at_question, _of_conversation(given.responses, rows)
@@ -103,7 +114,8 @@ def _of_conversation(references: Sequence[Reference | None], rows: PositionArray
     A judge who scores conversations of several turns scores those of one turn likewise.
     """
     without_turn = np.array(
-        [isinstance(each, tuple) and each[2] is None for each in references], dtype=bool
+        per_distinct(references, lambda each: isinstance(each, tuple) and each[2] is None),
+        dtype=bool,
     )
     n_turns = np.bincount(rows, minlength=len(references))
     return (without_turn & (n_turns > 1).any())[rows]
@@ -114,7 +126,7 @@ def _scored(
 ) -> tuple[PositionArray, PositionArray]:
     """Return row and position of each response: a key without a turn means those of every turn."""
     exact = units.responses(references)
-    if not any(isinstance(reference, tuple) for reference in references):
+    if not any(isinstance(reference, tuple) for reference in repeating(references).values):
         return np.arange(len(references)), exact
     turns: dict[Key, list[int]] = defaultdict(list)
     for position, key in enumerate(units.keys):

@@ -1,5 +1,7 @@
 """Recorded judge scores to one table, with a row for every unit of the evaluation."""
 
+from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,13 @@ from eval_assets.raters import Judge
 from eval_assets.readers._cells import read_ratings, values_on
 from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers._recorded_forms import GivenScores, given_scores, rows_of
-from eval_assets.readers.formats.table import Table, without_blanks
+from eval_assets.readers.formats.table import (
+    Table,
+    is_none,
+    per_distinct,
+    repeating,
+    without_blanks,
+)
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.references import Units, units_of
 
@@ -28,7 +36,12 @@ UNPARSED_OF_CONVERSATION = "unparsed of conversation"
 
 
 def read_recorded_scores(
-    evaluation: Evaluation, judge: Judge, responses: pd.DataFrame, *, some_unread: bool = False
+    evaluation: Evaluation,
+    judge: Judge,
+    responses: pd.DataFrame,
+    *,
+    tables: MutableMapping[Path, Table] | None = None,
+    some_unread: bool = False,
 ) -> pd.DataFrame:
     """Return the recorded scores of one judge, one row for every unit that is asked.
 
@@ -43,6 +56,7 @@ def read_recorded_scores(
         evaluation: Names the questions and their scales.
         judge: A judge with `scores`; its `model` picks the rows of that `judge_model`.
         responses: The responses that can be scored, in `RESPONSE_COLUMNS`.
+        tables: Files that were read for other judges; what is read now is added.
         some_unread: Whether there are others that could not be read: scores of unknown responses
             are then one problem, and not one each.
 
@@ -59,7 +73,10 @@ def read_recorded_scores(
         raise ValueError(f"the judge must have recorded scores, got {judge}")
     units = units_of(evaluation, responses, some_unread=some_unread)
     try:
-        table = read_table(judge.scores, folder=evaluation.folder)
+        tables = {} if tables is None else tables
+        if judge.scores not in tables:
+            tables[judge.scores] = read_table(judge.scores, folder=evaluation.folder)
+        table = tables[judge.scores]
         _check_whose(table, evaluation, judge)
         given = given_scores(rows_of(table, judge), units)
     except InputError as error:
@@ -84,13 +101,17 @@ def _check_whose(table: Table, evaluation: Evaluation, judge: Judge) -> None:
 
 def _problems(given: GivenScores, units: Units) -> list[InputProblem]:
     """Return a problem for each row whose unit does not exist, or has been scored before."""
-    lines = [given.table.lines[row] for row in given.rows]
+    lines = given.of_rows(given.table.lines)
     findings = Findings(given.table.file, lines)
     units.note_unknown(findings, given.named, responses=given.responses, questions=given.questions)
     unit = given.responses * len(units.question_ids) + given.questions
     # Rows without a unit must not look like scores of one.
     unit[findings.bad] = -1 - np.flatnonzero(findings.bad)
-    first = dict(zip(unit[::-1].tolist(), lines[::-1], strict=True))
+
+    is_second = pd.Series(unit).duplicated(keep="first").to_numpy()
+    first: dict[int, int] = {}
+    if is_second.any():
+        first = dict(zip(unit[::-1].tolist(), lines[::-1], strict=True))
 
     def second(row: int) -> WhatAndRemedy:
         response = shown(units.response_ids[given.responses[row]])
@@ -99,7 +120,7 @@ def _problems(given: GivenScores, units: Units) -> list[InputProblem]:
         return f"a second score of {response} on {question}, {where}", "Keep one of the two"
 
     findings.add(
-        pd.Series(unit).duplicated(keep="first").to_numpy(),
+        is_second,
         given.score_header or "raw_output",
         second,
     )
@@ -131,16 +152,18 @@ def _scores(given: GivenScores, units: Units, evaluation: Evaluation, judge: Jud
 
 def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
     """Return score, status, raw score and reply of each row."""
-    scores = given.column(given.score_header)
-    replies = [reply if without_blanks(reply) else None for reply in given.column("raw_output")]
+    scores = given.column(given.score_header or "score")
+    replies = per_distinct(
+        given.column("raw_output"), lambda reply: reply if without_blanks(reply) else None
+    )
     read = read_ratings(scores, has_decimal_commas=given.table.has_decimal_commas)
     raw = np.full(len(scores), np.nan)
     within = np.zeros(len(scores), dtype=bool)
     for position, question in enumerate(evaluation.rubric):
         here = given.questions == position
-        raw[here] = values_on(read, question.scale)[here]
+        raw[here] = values_on(read.only(here), question.scale)
         within[here] = question.scale.spans(raw[here])
-    replied = np.array([reply is not None for reply in replies], dtype=bool)
+    replied = ~is_none(replies)
     blank_with_reply = (
         "unparsable"
         if given.score_header
@@ -153,13 +176,11 @@ def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArr
     )
     # A score that is not a number is all that is left of a reply that was not kept.
     instead = np.isnan(raw) & ~read.blank & ~replied
-    raw_output = [
-        score if lost else reply
-        for score, reply, lost in zip(scores, replies, instead, strict=True)
-    ]
+    raw_output = np.array(replies, dtype=object)
+    raw_output[instead] = np.array(repeating(scores), dtype=object)[instead]
     return {
         "score": np.where(status == "ok", raw, np.nan),
         "status": status.astype(object),
         "raw_score": raw,
-        "raw_output": np.array(raw_output, dtype=object),
+        "raw_output": raw_output,
     }

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -114,7 +114,10 @@ class Table:
         """Return cells as text, unchanged if they are text."""
         if self.header_of(*names) is None:
             return Repeated([None], np.broadcast_to(np.int32(0), len(self)))
-        return [cell if isinstance(cell, str) else as_text(cell) for cell in self.cells(*names)]
+        cells = self.cells(*names)
+        if set(map(type, cells)) <= {str}:
+            return cast("list[str | None]", cells)
+        return [cell if isinstance(cell, str) else as_text(cell) for cell in cells]
 
     def stripped(self, *names: str) -> Repeated[str | None]:
         """Return cells as text without blanks around it, None if nothing is left."""

@@ -231,9 +231,8 @@ def _values(
     off_scale = np.zeros(len(given.table), dtype=bool)
     for position, question in enumerate(rubric):
         here = questions == position
-        on, contained = on_scale(cells, question.scale)
-        values[here] = on[here]
-        off_scale |= here & ~cells.blank & ~contained
+        values[here], contained = on_scale(cells.only(here), question.scale)
+        off_scale[here] = ~cells.blank[here] & ~contained
     texts = given.text("rating")
     findings.add(
         off_scale,
