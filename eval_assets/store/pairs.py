@@ -11,11 +11,15 @@ _UNIT_SQL = """
     SELECT response_id, prompt_id, prompt_text,
            row_number() OVER (ORDER BY response_id)::INTEGER - 1 AS response
     FROM responses JOIN response_groups USING (response_id)
+    WHERE (SELECT count(*) FROM judges) > 1
 """
 
 
 def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
-    """Return every unit that judges are asked about, with the stored scores."""
+    """Return every unit that judges are asked about, with the stored scores.
+
+    Without a second judge there are no pairs, and no units are returned.
+    """
     questions = connection.execute(
         "SELECT question_id, scale_min, scale_max FROM rubric_questions ORDER BY position"
     ).df()

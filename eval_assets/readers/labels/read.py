@@ -80,18 +80,17 @@ def read_labels(
     checked = [
         checked_labels(each, evaluation, units, ignored=frozenset(removed)) for each in given
     ]
-    removed_notes = (
+    notes = [f"{each.table.file}: {note}" for each in given for note in each.table.notes]
+    notes += [
         f"{n} labels of {shown(name)} are ignored: the rubric does not ask it"
         for name, n in removed.items()
-    )
+    ]
+    del given, units  # half of the memory, which the next step needs
     return labels_of_files(
         checked,
         unusable=unusable,
         rejects_rows=evaluation.labels.on_error == "reject_rows",
-        notes=(
-            *(f"{each.table.file}: {note}" for each in given for note in each.table.notes),
-            *removed_notes,
-        ),
+        notes=tuple(notes),
     )
 
 
