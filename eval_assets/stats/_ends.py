@@ -31,9 +31,10 @@ REAL = 1e-9
 NORMAL_SHARE = 0.5
 """Of the variance that normal ratings would have, how much every variance has at the least."""
 
-MOSTLY_ONE_VALUE = 2 / 3
-"""Share of the most frequent value from which on the others are rare, and decide the variance as
-they do on a binary scale. This project's choice: benchmarks/coverage.py shows what comes of it."""
+MOSTLY_ONE_VALUE, ENOUGH_RARE = 2 / 3, 20
+"""Share of the most frequent value from which on the others are rare and decide the variance as
+they do on a binary scale; and how many of them show by themselves how much they vary. This
+project's choice: benchmarks/coverage.py shows what comes of it."""
 
 
 @dataclass(frozen=True)
@@ -157,11 +158,12 @@ class BeyondChance:
         if np.count_nonzero(shares) < 2:  # noqa: PLR2004 - the coefficient is undefined
             return cls((0.0,), (0.0,), math.nan)
         shape = npp.polymul([1, -1], [1, kurtosis, -(kurtosis - 1) / 2])
-        is_binary = np.count_nonzero(shares) == 2  # noqa: PLR2004 - then the shape is exact
-        if is_binary or shares.max() >= MOSTLY_ONE_VALUE:
+        floor = NORMAL_SHARE * npp.polypow([1, 0, -1], 2)
+        if np.count_nonzero(shares) == 2:  # noqa: PLR2004 - then the shape is exact
             floor = shape
-        else:
-            floor = NORMAL_SHARE * npp.polypow([1, 0, -1], 2)
+        elif shares.max() >= MOSTLY_ONE_VALUE:
+            binary = min(1.0, ENOUGH_RARE / float(marginals.sum() - marginals.max()))
+            floor = npp.polyadd(binary * np.asarray(shape), (1 - binary) * floor)
         return cls(tuple(shape), tuple(floor / max(n_pairs, 1)), 1 - float(shares @ shares))
 
     def ends(self, evidence: Evidence) -> Ends:

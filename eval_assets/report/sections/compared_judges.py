@@ -27,6 +27,7 @@ from eval_assets.report._figures import (
 )
 from eval_assets.report._text import lenience
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.sections.confusion import confusion
 from eval_assets.report.sections.disagreements import texts_of
 from eval_assets.report.sections.judge_words import judge_sentence, verdict_cell
 from eval_assets.rubric import RubricQuestion
@@ -54,9 +55,6 @@ _COEFFICIENTS = {
 }
 _OF_CLASSES = {"a_ha", *_CONTROLS, "exact_agreement", "kappa"}
 """Figures that mean something if values have no order."""
-
-_MOST_VALUES = 12
-"""A confusion table of more values than this cannot be read."""
 
 
 def section(data: ReportData) -> Section | None:
@@ -202,7 +200,7 @@ def _details(data: ReportData, judge_id: str, question: RubricQuestion, record: 
     )
     return Fold(
         f"All statistics on {question.id}",
-        (table, *_confusion(data, judge_id, question)),
+        (table, *confusion(data, judge_id, question)),
         subject=f"of {judge_id}",
     )
 
@@ -251,49 +249,3 @@ def _wilcoxon(record: Record) -> Line:
         interval="",
         reading="fewer than 10 groups" if math.isnan(p) else "",
     )
-
-
-def _confusion(data: ReportData, judge_id: str, question: RubricQuestion) -> list[Table]:
-    """Return the judge's scores by what humans gave; nothing on a scale of too many values."""
-    values = question.scale.values
-    if values is None or len(values) > _MOST_VALUES:
-        return []
-    counts: dict[tuple[int, int], int] = {}
-    for record in data.rows("judge_confusion"):
-        if (text(record, "judge_id"), text(record, "question_id")) == (judge_id, question.id):
-            pair = (
-                _nearest(number(record, "human_value"), values),
-                _nearest(number(record, "judge_value"), values),
-            )
-            counts[pair] = counts.get(pair, 0) + count(record, "n_units")
-    names = [f"{value:g}" for value in values]
-    places = range(len(names))
-    totals = [sum(counts.get((human, judge), 0) for judge in places) or 1 for human in places]
-    table = Table(
-        f"Confusion of {judge_id} on {question.id}",
-        columns("People", *(f"{name}#" for name in names)),
-        tuple(
-            TableRow(
-                cells(
-                    names[human],
-                    *(
-                        Cell(f"{n:,}", shade=n / totals[human], is_strong=judge == human)
-                        for judge in places
-                        for n in [counts.get((human, judge), 0)]
-                    ),
-                )
-            )
-            for human in places
-        ),
-        caption=(
-            f"Units by what people gave (rows, median) and {judge_id} gave (columns); equal values "
-            f"are underlined, the shade is the share of the row."
-        ),
-        is_matrix=True,
-    )
-    return [table] if counts else []
-
-
-def _nearest(value: float, values: Sequence[float]) -> int:
-    """Return the index of a scale's value, which may be stored with float noise."""
-    return min(range(len(values)), key=lambda k: abs(values[k] - value))

@@ -40,6 +40,8 @@ _LEAD = (
     "interval, the upright line the minimum."
 )
 
+_NONE_PASSES = "no question passes every gate"
+
 
 def section(data: ReportData) -> Section:
     """Return a card per gate and a table of their verdicts by question."""
@@ -60,7 +62,7 @@ def tuning_sentence(data: ReportData) -> str:
     """Return for which questions judges may be tuned."""
     if is_blocked(data):
         why = [_why_closed(outcome) for outcome in data.gates if outcome.is_closed]
-        return f"Judge tuning is blocked: {listed(why) or 'no question passes every gate'}"
+        return f"Judge tuning is blocked: {listed([*dict.fromkeys(why)]) or _NONE_PASSES}"
     n_all = len(data.evaluation.rubric)
     n_open = len(data.tunable)
     questions = counted(n_all, "question") if n_open == n_all else f"{n_open} of {n_all} questions"
@@ -85,7 +87,7 @@ def _why_closed(outcome: GateOutcome) -> str:
         case "not_evaluable":
             return f"{outcome.gate} cannot be evaluated"
         case "pass":
-            return f"{outcome.gate} leaves no question that passes every gate"
+            return _NONE_PASSES
 
 
 def _card(outcome: GateOutcome) -> Card:

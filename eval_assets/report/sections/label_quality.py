@@ -97,14 +97,15 @@ def _spread(data: ReportData) -> Iterator[Card]:
         (text(record, "question_id"), text(record, "band")): count(record, "n_responses")
         for record in data.rows("label_spread")
     }
-    if not counts:
+    ordered = [question for question in data.evaluation.rubric if question.has_order]
+    if not counts or not ordered:
         return
     table = Table(
         "Responses by the spread of their ratings",
         columns("Question", *(f"{band.capitalize()}#" for band in _BANDS)),
         tuple(
             TableRow(cells(question.id, *(f"{counts.get((question.id, b), 0):,}" for b in _BANDS)))
-            for question in data.evaluation.rubric
+            for question in ordered
         ),
     )
     yield Card("How far apart are ratings of one response?", (Text(_SPREAD, is_small=True), table))

@@ -98,6 +98,10 @@ def test_a_scale_of_mostly_one_value_has_the_least_variance_of_a_binary_one() ->
     assert low < -0.4
     assert high > 0.6
 
+    # with a hundred rare values a fifth of that, and four fifths of half of normal ratings'
+    many = BeyondChance.of_distances(25 * counts, kurtosis=peaked, n_pairs=20)
+    assert many.floor[0] == pytest.approx((0.2 + 0.8 * 0.5) / 20)
+
     even = BeyondChance.of_distances(np.full(3, 20.0), kurtosis=1.5, n_pairs=20)
     assert even.floor[0] == pytest.approx(0.5 / 20)
 

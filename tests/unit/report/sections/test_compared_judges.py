@@ -9,7 +9,7 @@ from eval_assets.report._document import Section, Table
 from eval_assets.report.sections import compared_judges
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
-from tests.unit.report.builder import QUESTIONS, Case, Measured
+from tests.unit.report.builder import QUESTIONS, Case, Measured, with_tables
 from tests.unit.report.reading import blocks_in, cards, paragraphs, table
 
 OVERVIEW = "gpt against people"
@@ -93,6 +93,24 @@ def test_confusion_counts_each_pair_of_values_once() -> None:
     ]
     strong = [[cell.is_strong for cell in row.cells[1:]] for row in confusion.rows]
     assert strong == [[k == j for j in range(5)] for k in range(5)]
+
+
+def test_a_judge_of_two_values_is_told_by_what_it_finds() -> None:
+    case = Case()
+    found = pd.DataFrame(
+        [("gpt", "safe", 1, 1, 30), ("gpt", "safe", 0, 1, 10), ("gpt", "safe", 0, 0, 20)],
+        columns=["judge_id", "question_id", "human_value", "judge_value", "n_units"],
+    )
+    section = compared_judges.section(with_tables(case.data(), judge_confusion=found))
+    assert section is not None
+
+    said = [words for words in paragraphs(section) if words.startswith("The judge's 1 beside")]
+    assert said == [
+        (
+            "The judge's 1 beside that of people (median): accuracy 0.83 (target 0.85), precision "
+            "0.75, recall 1.00, F1 0.86 (target 0.8). If one value is rare, go by kappa."
+        )
+    ]
 
 
 def test_a_continuous_scale_has_no_confusion_table() -> None:

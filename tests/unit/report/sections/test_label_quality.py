@@ -3,7 +3,9 @@
 import pandas as pd
 
 from eval_assets.report.sections import label_quality
-from tests.unit.report.builder import Case, with_tables
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import Scale
+from tests.unit.report.builder import Case, Measured, with_tables
 from tests.unit.report.reading import cards, items, table
 
 
@@ -54,6 +56,21 @@ def test_responses_are_counted_by_how_far_their_ratings_lie_apart() -> None:
     clarity, safe = table(section, "Responses by the spread of their ratings")
     assert [*clarity.values()] == ["clarity", "30", "0", "0", "0", "2"]
     assert [*safe.values()] == ["safe", "0", "0", "0", "0", "0"]
+
+
+def test_ratings_without_order_do_not_lie_apart() -> None:
+    topic = RubricQuestion("topic", "Which topic?", Scale.from_steps(low=1, high=4), "nominal")
+    section = label_quality.section(
+        with_tables(
+            Case(measured=(Measured(topic),)).data(),
+            label_quality=quality(("topic", "anna", "agreement", 0.8, 40, "")),
+            label_spread=pd.DataFrame(
+                [("topic", "perfect", 30)], columns=["question_id", "band", "n_responses"]
+            ),
+        )
+    )
+    assert section is not None
+    assert list(cards(section)) == [""]
 
 
 def test_without_labels_there_is_no_section() -> None:
