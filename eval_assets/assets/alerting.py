@@ -76,7 +76,7 @@ def look_for_alerts(
     ledger_of = open_ledger(
         folder.path,
         evaluation=name,
-        database=folder.stored_in,
+        database=folder.stored_under(lambda: name),
         given=os.environ.get("EVAL_LEDGER"),
     )
     with ledger_of as ledger:

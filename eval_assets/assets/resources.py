@@ -3,7 +3,7 @@
 import hashlib
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from eval_assets.store import (
     count_rows,
     database_of,
     open_ledger,
+    schema_name,
 )
 
 DEFAULT_FOLDER = "data/sample"
@@ -92,12 +93,16 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         Raises:
             StoreError: If one file is given for several evaluations, or the lake cannot be used.
         """
+        return self.stored_under(lambda: self.evaluation().name)
+
+    def stored_under(self, evaluation: Callable[[], str]) -> Database:
+        """Return the same for an evaluation whose name is known otherwise."""
         given = self.database or os.environ.get("EVAL_DATABASE")
         stored_in = database_of(
             self.path,
             given=given,
             files=os.environ.get("EVAL_DATA_PATH"),
-            evaluation=lambda: self.evaluation().name,
+            evaluation=evaluation,
         )
         if given and self.prefix and isinstance(stored_in, Path):
             raise StoreError(
@@ -228,7 +233,7 @@ def table_metadata(
     ]
     return {
         CONTENT: content_fingerprint(connection, table),
-        "dagster/table_name": f"main.{table}",
+        "dagster/table_name": f"{schema_name(connection)}.{table}",
         "dagster/row_count": count_rows(connection, table),
         "dagster/column_schema": dg.TableSchema(columns=columns),
     }

@@ -129,6 +129,7 @@ from eval_assets.store.tables import (
     read_table,
     replace_records,
     replace_rows,
+    schema_name,
     tables_that_hold,
 )
 
@@ -216,6 +217,7 @@ __all__ = [
     "replace_rows",
     "reserved",
     "response_keys",
+    "schema_name",
     "score_coverage",
     "scored_conversations",
     "scores_around",

@@ -21,6 +21,7 @@ from eval_assets.store.data_versions import data_version
 from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.store_errors import StoreError
 from eval_assets.store.summaries import count_disagreements
+from eval_assets.store.tables import spare_memory
 
 _BITS = 4
 _MOST_RATINGS = 2**_BITS - 1
@@ -131,6 +132,7 @@ def rating_patterns(
     """
     if scale.values is None or scale.step is None or len(scale.values) > _MOST_VALUES:
         return None
+    spare_memory(connection)  # of which grouping takes as much as it may
     found = connection.execute(
         f"""
         SELECT if(n_ratings <= {_MOST_RATINGS}, packed, -1)::BIGINT AS packed, count(*) AS n_units

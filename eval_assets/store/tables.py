@@ -71,6 +71,11 @@ def read_table(
     return connection.execute(f'SELECT * FROM "{table}" {order}').df()  # noqa: S608
 
 
+def schema_name(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the name of the schema that the tables are in."""
+    return str(connection.execute("SELECT current_schema()").fetchall()[0][0])
+
+
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """Return the number of rows of `table`."""
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0])  # noqa: S608
