@@ -305,10 +305,16 @@ def _is_interrupted(result: RunResult) -> bool:
 
 def _errors(result: RunResult) -> list[str]:
     """Return what failed, one line each, except closed gates."""
+    failed = [event for event in result.all_events if event.is_step_failure]
+    if not failed:  # but the run may have, if a broker is gone
+        return [
+            f"the run ended early ({' '.join((error.cause or error).message.split())}). "
+            "Run again: nothing is asked twice"
+            for event in result.all_events
+            if event.is_job_failure and (error := event.job_failure_data.error) is not None
+        ]
     lines: list[str] = []
-    for event in result.all_events:
-        if not event.is_step_failure:
-            continue
+    for event in failed:
         failure = event.step_failure_data
         raised = failure.user_failure_data
         if raised is not None and CLOSED_GATES in raised.metadata:

@@ -1,13 +1,15 @@
 """Runs in this process."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.execution.retries import RetryMode
 
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.cli.materialize import _instance
+from eval_assets.cli.materialize import _errors, _instance
 from eval_assets.store import StoreError
 
 
@@ -27,3 +29,36 @@ def test_records_that_are_deleted_during_a_run_are_one_line(
         _instance(folder) as instance,
     ):
         look(instance)
+
+
+class _Broken(dg.Executor):
+    """An executor whose broker is gone."""
+
+    @property
+    def retries(self) -> RetryMode:
+        """No retries."""
+        return RetryMode.DISABLED
+
+    def execute(self, plan_context: object, execution_plan: object) -> Iterator[dg.DagsterEvent]:
+        """Reach nobody."""
+        del plan_context, execution_plan
+        raise ConnectionError("127.0.0.1:6380\nrefused the connection")
+
+
+def job_without_a_broker() -> dg.JobDefinition:
+    """Return a job of one step."""
+
+    @dg.op
+    def step() -> None:
+        """Do nothing."""
+
+    broken = dg.ExecutorDefinition(name="broken", executor_creation_fn=lambda _: _Broken())
+    return dg.GraphDefinition(name="one", node_defs=[step]).to_job(executor_def=broken)
+
+
+def test_a_run_that_ends_without_a_failed_step_says_why() -> None:
+    with dg.instance_for_test() as instance:
+        result = dg.execute_job(dg.reconstructable(job_without_a_broker), instance)
+    [line] = _errors(result)
+    assert line.startswith("the run ended early (")
+    assert line.endswith("refused the connection). Run again: nothing is asked twice")
