@@ -64,6 +64,8 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         labels = read_labels(evaluation, responses, texts=texts)
         for note in labels.notes:
             logger.info(note)
+        if labels.ratings.empty and labels.n_unrated:
+            logger.warning("no label has a rating: all %d are blank", labels.n_unrated)
         for file in sorted({*stored}.difference(labels.ratings["file"])):
             logger.warning("%s: no label comes from it any more, %d did", file, stored[file])
         with folder.connect() as connection, transaction(connection):

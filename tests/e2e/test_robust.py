@@ -380,3 +380,13 @@ def test_labels_whose_file_is_gone_stay_stored_until_the_folder_says_that_there_
     assert f"there is no label file, and {len(stored)} labels from labels.csv" in refused
     assert len(renamed) == len(stored) > 0
     assert open_folder.rows("SELECT * FROM human_labels") == []
+
+
+def test_labels_of_which_none_has_a_rating_are_not_passed_over_in_silence(
+    open_folder: Evaluated, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = "response_id,rater_id,question_id,rating\na00,r1,clarity,\na01,r1,clarity,\n"
+    (open_folder.path / "labels.csv").write_text(lines)
+
+    assert open_folder.materialize("human_labels", checks=False).success
+    assert "no label has a rating: all 2 are blank" in caplog.messages
