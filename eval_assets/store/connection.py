@@ -16,6 +16,7 @@ from eval_assets.store.lakes import (
     Lake,
     absolute_lake,
     attach_lake,
+    claim_table,
     close_lake,
     is_away,
     is_conflict,
@@ -97,15 +98,17 @@ def connect(
         DamagedError: If it cannot be read.
     """
     try:
-        connection = _patiently(lambda: _connect(database), database, wait_seconds=wait_seconds)
+        connection = _patiently(
+            lambda: _connect(database, folder and folder.resolve()),
+            database,
+            wait_seconds=wait_seconds,
+        )
     except (OSError, duckdb.Error) as error:
         raise _store_error(database, error) from error
     try:
-        if folder is not None:
-            _belong_to(connection, database, folder.resolve())
         yield connection
     except duckdb.Error as error:
-        if isinstance(error, _FAULTS) or DAMAGED.search(str(error)):
+        if isinstance(error, _FAULTS) or DAMAGED.search(str(error)) or is_away(error):
             raise _store_error(database, error) from error
         raise
     finally:
@@ -193,11 +196,13 @@ def _passing(error: duckdb.Error) -> tuple[str | None, float]:
     return None, 0.0
 
 
-def _connect(database: Database) -> duckdb.DuckDBPyConnection:
-    """Open the database with its tables."""
+def _connect(database: Database, folder: Path | None) -> duckdb.DuckDBPyConnection:
+    """Open the database with its tables, which must belong to the folder if there is one."""
     connection = open_file(database) if isinstance(database, Path) else open_lake(database)
     try:
         _prepare(connection, database)
+        if folder is not None:
+            _belong_to(connection, database, folder)
     except BaseException:
         _close(connection, database)
         raise
@@ -255,6 +260,8 @@ def _belong_to(connection: duckdb.DuckDBPyConnection, database: Database, folder
         )
     with transaction(connection):
         connection.execute("DELETE FROM evaluation_folder")
+        if not owners:
+            claim_table(connection, "evaluation_folder")
         connection.execute("INSERT INTO evaluation_folder VALUES (?)", [str(folder)])
 
 

@@ -146,7 +146,7 @@ def attach_lake(lake: Lake) -> duckdb.DuckDBPyConnection:
         if lake.alias not in instance.attached:
             _attach(instance.connection, lake)
         instance.attached[lake.alias] += 1
-    connection = instance.connection.cursor()
+        connection = instance.connection.cursor()
     connection.execute("RESET memory_limit")  # which somebody may have set for all of the process
     return connection
 

@@ -29,13 +29,14 @@ def lake(postgres: Postgres, tmp_path: Path) -> Lake:
 
 WRITES = """
 import sys
+from pathlib import Path
 import pandas as pd
 from eval_assets.store import connect, lake_of, transaction
 from eval_assets.store.tables import insert_rows
 address, files, name = sys.argv[1:4]
 lake = lake_of(address, files=files, evaluation=name)
 for k in range(5):
-    with connect(lake) as connection, transaction(connection):
+    with connect(lake, folder=Path(name)) as connection, transaction(connection):
         rows = {"number": [k] * 20, "evaluation": name, "before": "", "since": "", "reason": "",
                 "subject": "", "state": "", "run_url": "", "report": "", "questions": [[]] * 20,
                 "raised_at": pd.Timestamp.now("UTC")}
@@ -62,6 +63,7 @@ def test_processes_make_a_lake_and_write_to_it_at_once(lake: Lake) -> None:
 
     with connect(lake) as connection:
         assert count_rows(connection, "alerts") == 300
+        assert count_rows(connection, "evaluation_folder") == 1
 
 
 def test_a_lake_on_a_server_stays_attached(lake: Lake) -> None:
