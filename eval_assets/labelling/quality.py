@@ -208,8 +208,9 @@ def _figures(
         _, counts = np.unique(rated, return_counts=True)
         yield "mean", (float(rated.mean()), len(rated))
         yield "most_frequent_share", (float(counts.max() / len(rated)), len(rated))
-    yield from _against_others(measured, rater, own, others)
-    yield from _of_single_labels(measured, mine, measured.closeness(own, others))
+    closeness = measured.closeness(own, others)
+    yield from _against_others(measured, rater, own, others, closeness)
+    yield from _of_single_labels(measured, mine, closeness)
     changed = int((history["kind"] == "change").sum())
     yield "changed_share", (changed / len(mine), len(mine))
     yield "outdated_share", (float(mine["is_outdated"].mean()), len(mine))
@@ -226,10 +227,9 @@ def _figures(
 
 
 def _against_others(
-    measured: _Question, rater: str, own: Floats, others: Floats
+    measured: _Question, rater: str, own: Floats, others: Floats, closeness: Floats
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     scale = measured.question.scale
-    closeness = measured.closeness(own, others)
     n_shared = int(np.count_nonzero(~np.isnan(closeness)))
     if not n_shared:
         return
