@@ -10,6 +10,8 @@ broker_url = result_backend = os.environ.get("EVAL_BROKER") or "redis://127.0.0.
 # A step belongs to a worker until it has ended: if its process dies, another one takes it.
 task_acks_late = True
 task_reject_on_worker_lost = True
+# A process would keep evaluation.yaml as its first step read it, such as the number of shards.
+worker_max_tasks_per_child = 1
 # Steps take hours: none waits behind another while a worker is free.
 worker_prefetch_multiplier = 1
 # With Redis, if a whole machine dies: after so many seconds. A worker that is free then joins a

@@ -127,9 +127,13 @@ def await_requests(provider: RunningProvider, n: int, run: subprocess.Popen[str]
 
 
 def step_process(worker: subprocess.Popen[bytes]) -> int:
-    """Return the process in which a worker executes steps: its only child."""
-    children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()
-    return int(children[-1])
+    """Return the process in which a worker executes its step: its only child."""
+    children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children")
+    deadline = time.monotonic() + LONGEST_SECONDS
+    while not (found := children.read_text().split()):  # between two steps
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return int(found[-1])
 
 
 def busiest_minute(provider: RunningProvider, vendor: str) -> int:
