@@ -84,7 +84,7 @@ class ScoresOnDisk:
         except OSError as error:
             raise StoreError(
                 f"{self._folder}: scores cannot be written ({error.strerror}). What was stored "
-                "before is kept, and so is every reply. Make room, or give write access"
+                "before is kept, and so is every reply. Make room, or give write access."
             ) from error
 
 
