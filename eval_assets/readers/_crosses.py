@@ -46,7 +46,7 @@ def crosses_read(table: Table) -> tuple[Table, Tops]:
             return _chosen(table, by_rater)
     if len(crossed) < _FEWEST_COLUMNS and rater is None:
         return table, {}
-    columns: dict[str, list[object]] = {
+    columns: dict[str, Sequence[object]] = {
         header: ["1" if _is_cross(cell) else "0" for cell in table.text(header)]
         if header in crossed
         else cells
@@ -84,13 +84,14 @@ def _chosen(table: Table, groups: Mapping[str, Sequence[RatingColumn]]) -> tuple
     tops: dict[str, float] = {}
     for name, columns in groups.items():
         crosses = {column.question: table.text(column.header) for column in columns}
-        kept[name] = []
+        chosen: list[object] = []
         for row, line in enumerate(table.lines):
             values = [str(value) for value, cells in crosses.items() if _is_cross(cells[row])]
-            kept[name].append(values[0] if len(values) == 1 else "")
+            chosen.append(values[0] if len(values) == 1 else "")
             if len(values) > 1:
                 what = f"there are crosses for {' and '.join(values)}"
                 bad_rows.append(InputProblem(table.file, line, name, what, "Keep one of them"))
+        kept[name] = chosen
         top = max(number_in(column.question) for column in columns)
         if not math.isnan(top):
             tops[name] = top

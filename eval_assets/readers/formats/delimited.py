@@ -9,12 +9,15 @@ from contextlib import suppress
 from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.readers.formats.header import SAMPLE_ROWS, Header, header_of, named_columns
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import Repeated, Table, numbering
 
 if TYPE_CHECKING:
     import _csv
+    from collections import defaultdict
 
 _ROWS_AT_ONCE = 1_024
 _DELIMITERS = (",", ";", "\t", "|")
@@ -41,7 +44,7 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
 
     Examples:
         >>> table = parse_delimited('id,text\n1,"two\nlines"\n2,N/A\n', file="r.csv", delimiter=",")
-        >>> table.columns["text"], list(table.lines)
+        >>> list(table.columns["text"]), list(table.lines)
         (['two\nlines', 'N/A'], [2, 4])
     """
     delimiter = _delimiter_of(text, default=delimiter)
@@ -50,8 +53,9 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
         header = header_of(_first_rows(_reader(text, delimiter)), file=file)
         _skip_to_data(reader, header)
         width = len(header.names)
-        cells: list[list[object]] = [[] for _ in header.names]
-        known: list[dict[str, str]] = [{} for _ in header.names]
+        # Equal cells are held once, which keeps a long file small in memory.
+        known: list[defaultdict[str, int]] = [numbering() for _ in header.names]
+        codes = [array("i") for _ in header.names]
         lines = array("q")
         bad_rows: list[InputProblem] = []
         n_lines_read = reader.line_num
@@ -64,11 +68,14 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
                 fitting = [len(row) == width and _is_filled(row) for row in rows]
                 rows, starts = list(compress(rows, fitting)), list(compress(starts, fitting))
             lines.extend(starts)
-            for column, seen, new in zip(cells, known, zip(*rows, strict=True), strict=False):
-                # Equal cells share one string, which keeps a long file small in memory.
-                column.extend(map(seen.setdefault, new, new))
+            for column, code, new in zip(codes, known, zip(*rows, strict=True), strict=False):
+                column.extend(map(code.__getitem__, new))
     except csv.Error as error:
         raise InputError(_broken_quoting(text, delimiter, error, file=file)) from error
+    cells = [
+        Repeated(list(code), np.array(column, dtype=np.int32))
+        for code, column in zip(known, codes, strict=True)
+    ]
     return Table(
         file,
         named_columns(header, cells, file=file),

@@ -68,8 +68,8 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
 
 
 def named_columns(
-    header: Header, columns: Sequence[list[object]], *, file: str
-) -> dict[str, list[object]]:
+    header: Header, columns: Sequence[Sequence[object]], *, file: str
+) -> dict[str, Sequence[object]]:
     """Return columns by name, without those that have neither name nor content.
 
     A first column without a name that only counts the rows, as pandas writes it, goes as well.
@@ -77,7 +77,7 @@ def named_columns(
     Raises:
         InputError: If another column has no name, or two have the same one.
     """
-    named: dict[str, list[object]] = {}
+    named: dict[str, Sequence[object]] = {}
     for place, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
         if not name:
             if _is_empty(cells, is_last=not any(header.names[place:])):

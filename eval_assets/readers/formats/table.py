@@ -40,6 +40,11 @@ class Repeated(Sequence[T]):
     def __len__(self) -> int:
         return len(self.codes)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @overload
     def __getitem__(self, row: int) -> T: ...
     @overload
@@ -87,7 +92,7 @@ class Table:
     """
 
     file: str
-    columns: Mapping[str, list[object]]
+    columns: Mapping[str, Sequence[object]]
     lines: Sequence[int]
     bad_rows: tuple[InputProblem, ...] = ()
     notes: tuple[str, ...] = ()
@@ -105,7 +110,7 @@ class Table:
         """Return whether the file has all of these columns."""
         return all(plain(name) in self._headers for name in names)
 
-    def cells(self, *names: str) -> list[object]:
+    def cells(self, *names: str) -> Sequence[object]:
         """Return the cells of the first of these columns that the file has, or else None."""
         header = self.header_of(*names)
         return [None] * len(self) if header is None else self.columns[header]
@@ -115,8 +120,9 @@ class Table:
         if self.header_of(*names) is None:
             return Repeated([None], np.broadcast_to(np.int32(0), len(self)))
         cells = self.cells(*names)
-        if set(map(type, cells)) <= {str}:
-            return cast("list[str | None]", cells)
+        distinct = cells.values if isinstance(cells, Repeated) else cells
+        if set(map(type, distinct)) <= {str}:
+            return cast("Sequence[str | None]", cells)
         return [cell if isinstance(cell, str) else as_text(cell) for cell in cells]
 
     def stripped(self, *names: str) -> Repeated[str | None]:
@@ -155,10 +161,16 @@ def repeating(cells: Sequence[S]) -> Repeated[S]:
     """Return cells with each distinct one once."""
     if isinstance(cells, Repeated):
         return cells
-    code: defaultdict[S, int] = defaultdict()
-    code.default_factory = code.__len__  # a new cell gets the next number
+    code: defaultdict[S, int] = numbering()
     codes = np.fromiter(map(code.__getitem__, cells), np.int32, len(cells))
     return Repeated(list(code), codes)
+
+
+def numbering() -> defaultdict[S, int]:
+    """Return a dictionary that gives each new key the next number, from 0."""
+    code: defaultdict[S, int] = defaultdict()
+    code.default_factory = code.__len__
+    return code
 
 
 def is_none(cells: Sequence[object]) -> npt.NDArray[np.bool_]:

@@ -25,7 +25,7 @@ from eval_assets.readers._cells import (
     read_ratings,
 )
 from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
-from eval_assets.readers.formats.table import Repeated, is_none, per_distinct
+from eval_assets.readers.formats.table import Repeated, is_none, per_distinct, repeating
 from eval_assets.readers.labels.given import FIELDS, GivenLabels
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 from eval_assets.rubric import RubricQuestion
@@ -82,10 +82,12 @@ def checked_labels(
     questions = units.questions(given.units.questions, responses)
     units.note_unknown(findings, given.units, responses=responses, questions=questions)
     _note_other_text(findings, given, units, responses)
-    cells = read_ratings(given.text("rating"), has_decimal_commas=table.has_decimal_commas)
+    texts = repeating(given.text("rating"))
+    read = read_ratings(texts.values, has_decimal_commas=table.has_decimal_commas)
+    blank = read.blank[texts.codes]
     skipped = _skipped(findings, given)
-    _note_no_rater(findings, given, rated=~cells.blank, skipped=skipped)
-    values = _values(findings, given, cells, rubric=evaluation.rubric, questions=questions)
+    _note_no_rater(findings, given, rated=~blank, skipped=skipped)
+    values = _values(findings, given, texts, read, rubric=evaluation.rubric, questions=questions)
     raters = given.stripped("rater_id")
     columns: dict[str, Iterable[object]] = {
         "response_id": _names(units.response_ids, responses),
@@ -102,7 +104,7 @@ def checked_labels(
     ratings = given.headers["rating"]
     headers = _same(ratings, given) if isinstance(ratings, str) else ratings
     frame = labels_frame({**columns, **as_given, "rating_header": headers})
-    kept = ~findings.bad & ~left_out & (~cells.blank | skipped)
+    kept = ~findings.bad & ~left_out & (~blank | skipped)
     return CheckedLabels(
         frame if kept.all() else frame[kept],
         [
@@ -113,7 +115,7 @@ def checked_labels(
                 if not left_out[row]
             ),
         ],
-        n_unrated=int(np.count_nonzero(~findings.bad & ~left_out & cells.blank & ~skipped)),
+        n_unrated=int(np.count_nonzero(~findings.bad & ~left_out & blank & ~skipped)),
     )
 
 
@@ -201,8 +203,10 @@ def _note_no_rater(
     """Note ratings without a rater, and units both rated and skipped."""
     without_rater = is_none(given.stripped("rater_id"))
     cells = given.table.cells(*FIELDS["rater_id"])
+    distinct = cells.values if isinstance(cells, Repeated) else cells
+    is_nested = np.array([isinstance(cell, list | dict) for cell in distinct], dtype=bool)
     findings.add(
-        np.array([isinstance(cell, list | dict) for cell in cells], dtype=bool),
+        is_nested[cells.codes] if isinstance(cells, Repeated) else is_nested,
         given.headers["rater_id"],
         lambda row: (f"{shown(json.dumps(cells[row]))} is not one rater", "Write the id of one"),
     )
@@ -218,22 +222,33 @@ def _note_no_rater(
     )
 
 
-def _values(
+def _values(  # noqa: PLR0913 - cells, what they say, and what is asked
     findings: Findings,
     given: GivenLabels,
-    cells: Ratings,
+    texts: Repeated[str | None],
+    read: Ratings,
     *,
     rubric: Sequence[RubricQuestion],
     questions: PositionArray,
 ) -> FloatArray:
-    """Return values on the scale of each row's question; note rows off it."""
+    """Return values on the scale of each row's question; note rows off it.
+
+    Args:
+        findings: Rows are noted here.
+        given: The labels.
+        texts: Their ratings.
+        read: What each distinct one of these says.
+        rubric: The questions.
+        questions: Position of each row's question among them.
+    """
     values = np.full(len(given.table), np.nan)
     off_scale = np.zeros(len(given.table), dtype=bool)
     for position, question in enumerate(rubric):
         here = questions == position
-        values[here], contained = on_scale(cells.only(here), question.scale)
-        off_scale[here] = ~cells.blank[here] & ~contained
-    texts = given.text("rating")
+        on, contained = on_scale(read, question.scale)
+        codes = texts.codes[here]
+        values[here] = on[codes]
+        off_scale[here] = (~read.blank & ~contained)[codes]
     findings.add(
         off_scale,
         given.headers["rating"],
