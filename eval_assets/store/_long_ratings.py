@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement import LongRatings
+from eval_assets.store.tables import spare_memory
 
 _UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,
                            human_labels.value
@@ -89,6 +90,7 @@ def ratings_from(
     group: NDArray[np.int64],
 ) -> dict[str, LongRatings]:
     """Return the ratings that a query gives: response_id, question_id, rater_id, value."""
+    spare_memory(connection)
     names = list(question_ids)
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608

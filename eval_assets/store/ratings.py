@@ -157,9 +157,20 @@ def rating_patterns(
 def responses_in_order(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return id, prompt and group of each unit index; prompts and groups are numbered from 0."""
     return connection.execute(
-        """SELECT response_id, dense_rank() OVER (ORDER BY prompt_id) - 1 AS prompt,
-                  dense_rank() OVER (ORDER BY group_id) - 1 AS "group"
-           FROM response_groups ORDER BY response_id"""
+        """
+        WITH grouped AS MATERIALIZED (
+            FROM response_groups
+        ), prompts AS (
+            SELECT prompt_id, row_number() OVER (ORDER BY prompt_id) - 1 AS prompt
+            FROM (SELECT DISTINCT prompt_id FROM grouped)
+        ), groups AS (
+            SELECT group_id, row_number() OVER (ORDER BY group_id) - 1 AS "group"
+            FROM (SELECT DISTINCT group_id FROM grouped)
+        )
+        SELECT response_id, prompt, "group"
+        FROM grouped JOIN prompts USING (prompt_id) JOIN groups USING (group_id)
+        ORDER BY response_id
+        """
     ).df()
 
 
@@ -168,6 +179,7 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
 
     Two of them always exist: `model_name` and `prompt_id`.
     """
+    spare_memory(connection)
     connection.execute("""
         CREATE OR REPLACE TEMP TABLE _sliced AS
         WITH unit AS (

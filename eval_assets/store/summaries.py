@@ -4,7 +4,7 @@ import duckdb
 import pandas as pd
 
 from eval_assets.scale import TOLERANCE
-from eval_assets.store.tables import empty_table
+from eval_assets.store.tables import empty_table, spare_memory
 
 
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
@@ -14,6 +14,7 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     beside each of its turns, marked as such. A response that nobody rated has one row without a
     rater.
     """
+    spare_memory(connection)
     empty_table(connection, "combined_scores")
     connection.execute("""
         INSERT INTO combined_scores BY NAME

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
@@ -168,9 +169,7 @@ def repeating(cells: Sequence[S]) -> Repeated[S]:
 
 def numbering() -> defaultdict[S, int]:
     """Return a dictionary that gives each new key the next number, from 0."""
-    code: defaultdict[S, int] = defaultdict()
-    code.default_factory = code.__len__
-    return code
+    return defaultdict(count().__next__)
 
 
 def is_none(cells: Sequence[object]) -> npt.NDArray[np.bool_]:
