@@ -30,6 +30,8 @@ def open_file(path: Path) -> duckdb.DuckDBPyConnection:
         config={
             "autoinstall_known_extensions": "false",
             "storage_compatibility_version": _READABLE_FROM,
+            # By default beside a file whose name begins with "duckdb:", where there is no folder.
+            "temp_directory": f"{path}.tmp",
         },
     )
 

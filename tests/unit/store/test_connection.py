@@ -83,6 +83,19 @@ def test_a_new_database_has_every_table_of_the_schema(path: Path) -> None:
     }
 
 
+def test_what_does_not_fit_into_memory_goes_to_disk_meanwhile(path: Path) -> None:
+    with connect(path) as connection:
+        connection.execute("SET memory_limit = '60MB'; SET threads = 1")
+        connection.execute(
+            "CREATE TEMP TABLE much AS SELECT md5(i::VARCHAR) AS text FROM range(2_000_000) AS t(i)"
+        )
+        [[spilled]] = connection.execute("SELECT count(*) FROM duckdb_temporary_files()").fetchall()
+        assert connection.execute("SELECT count(*) FROM much").fetchall() == [(2_000_000,)]
+
+    assert spilled
+    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
+
+
 def test_a_database_is_closed_also_where_its_user_fails(path: Path) -> None:
     """Another process can open it at once: a lock left open would make it wait."""
 
