@@ -63,7 +63,8 @@ def duration(value: float) -> str:
 
 def memory(value: float) -> str:
     """Bytes as megabytes."""
-    return f"{value / 1e6:.3g} MB"
+    megabytes = value / 1e6
+    return f"{megabytes:,.0f} MB" if megabytes >= 100 else f"{megabytes:.3g} MB"
 
 
 def times(ours: float, peer: float) -> str:
