@@ -22,7 +22,7 @@ from eval_assets.assets.resources import (
     data_version_in,
     table_metadata,
 )
-from eval_assets.assets.tuning import judge_versions
+from eval_assets.assets.tuning import judge_versions, judged_questions
 from eval_assets.store import (
     background_of,
     copy_ledger,
@@ -61,7 +61,7 @@ def tuned_judge_evaluation(
             question_ids = questions_past_the_gates(connection, evaluation)
             units = tuning_units(
                 connection,
-                [evaluation.question(name) for name in question_ids if evaluation.judges],
+                judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
                 texts=has_prompts(ledger),
             )

@@ -97,7 +97,7 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             question_ids = questions_past_the_gates(connection, evaluation)
             units = tuning_units(
                 connection,
-                _judged(evaluation, question_ids),
+                judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
                 texts=False,
             )
@@ -140,7 +140,7 @@ def tuned_judges(
             question_ids = questions_past_the_gates(connection, evaluation)
             units = tuning_units(
                 connection,
-                _judged(evaluation, question_ids),
+                judged_questions(evaluation, question_ids),
                 shares=evaluation.tuning.split,
                 texts=any(judge.provider != "recorded" for judge in evaluation.judges),
             )
@@ -363,8 +363,8 @@ _COMPARED = (
 _MOST_DRAWN = 30
 
 
-def _judged(evaluation: Evaluation, question_ids: Iterable[str]) -> list[RubricQuestion]:
-    """Return the questions that judges can be tuned on: none without a judge."""
+def judged_questions(evaluation: Evaluation, question_ids: Iterable[str]) -> list[RubricQuestion]:
+    """Return questions on which judges are tuned and tested: none without a judge."""
     return [evaluation.question(name) for name in question_ids if evaluation.judges]
 
 
