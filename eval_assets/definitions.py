@@ -32,11 +32,11 @@ from eval_assets.assets import (
 from eval_assets.assets.automation import automation_of, names_before
 from eval_assets.assets.executors import executor
 from eval_assets.assets.lake_job import upkeep_of
+from eval_assets.assets.parts import judge_replies_by, judge_scores_in_shards
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.sharding import judge_scores_in_shards
 from eval_assets.assets.starting import job_that_starts
 from eval_assets.assets.terminal import terminal
-from eval_assets.operation import Schedule
+from eval_assets.operation import Judging, Schedule
 from eval_assets.problems import InputError
 from eval_assets.readers import evaluations_in, read_evaluation
 
@@ -90,30 +90,38 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         evaluation = read_evaluation(folder.path)
     except* InputError:
         owners: tuple[str, ...] = ()
-        schedule, n_shards = Schedule(), 1
+        schedule, split = Schedule(), Judging()
     else:
         owners, schedule = evaluation.owners, evaluation.schedule
-        n_shards = evaluation.judging.shards
+        split = evaluation.judging
     prefix = name or None
     assets = dg.load_assets_from_modules(MODULES, key_prefix=prefix)
-    if n_shards > 1:
+    if split.shards > 1:
         whole = folder.key("judge_scores")
-        shards = judge_scores_in_shards(n_shards, name=name)
+        shards = judge_scores_in_shards(split.shards, name=name)
         assets = [shards if _is_of(each, whole) else each for each in assets]
+    if split.partition_by:
+        assets = [*assets, judge_replies_by(split.partition_by, folder)]
     code = version("eval-assets")
     described = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(
             group_name=f"{before}{spec.group_name}",
             owners=owners,
             code_version=code,
-            automation_condition=WHEN_INPUTS_CHANGE if spec.deps else None,
+            automation_condition=WHEN_INPUTS_CHANGE
+            if spec.deps and spec.partitions_def is None
+            else None,
         ),
         assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
         located = dg.with_source_code_references(described)
-    everything = dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
+    everything: dg.AssetSelection = (
+        dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
+    )
+    if split.partition_by:  # a run is of one partition: a backfill starts them
+        everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
     sensors, rerun = automation_of(folder, before=before, schedule=schedule)
     return dg.Definitions(
         assets=located,

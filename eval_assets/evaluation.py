@@ -162,9 +162,17 @@ class Evaluation:
         if self.staged is not None and len(self.judges) < _PAIR:
             remedy = "Declare a second judge, or remove it"
             faults.append(Fault(("staged",), "staging takes two judges", remedy))
-        if self.staged is not None and self.judging.shards > 1:
+        if self.staged is not None:
             what = "staged judging goes through the units one after the other"
-            faults.append(Fault(("judging", "shards"), what, "Remove shards, or staged"))
+            split = {
+                "shards": self.judging.shards > 1,
+                "partition_by": self.judging.partition_by is not None,
+            }
+            faults += [
+                Fault(("judging", key), what, f"Remove {key}, or staged")
+                for key, is_split in split.items()
+                if is_split
+            ]
         raise_faults(faults)
 
     def _twin_faults(self) -> Iterator[Fault]:

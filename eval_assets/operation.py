@@ -58,9 +58,12 @@ class Judging:
     Args:
         shards: Parts of the units that are judged on their own, each by a step of a run, which
             EVAL_EXECUTOR lets other processes or machines do.
+        partition_by: Column of the responses, such as response_month, by whose values Dagster
+            judges some of them in runs of their own; None for no partitions.
     """
 
     shards: Annotated[int, Ge(1), Le(1000)] = 1
+    partition_by: Name | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.generation import generated_responses
+from eval_assets.assets.partitions import declare_partitions
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -58,7 +59,9 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 @dg.asset(
     group_name="inputs", kinds={"csv", "duckdb"}, deps=[generated_responses, "response_files"]
 )
-def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def model_responses(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> dg.MaterializeResult[None]:
     """Responses of each model: given in files, or generated; a given one takes precedence."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -66,19 +69,22 @@ def model_responses(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             fingerprint = version_of(files, import_fingerprint(connection, "generated_responses"))
             if is_imported(connection, "responses", fingerprint=fingerprint):
+                declare_partitions(connection, folder, context.instance)
                 return unchanged(table_metadata(connection, "responses"))
             generated = generated_answers(connection)
         responses = _merged(read_responses(evaluation, generated=generated), generated)
-        with folder.connect() as connection, transaction(connection):
-            replace_rows(connection, "responses", responses)
-            record_import(
-                connection,
-                "responses",
-                fingerprint=fingerprint,
-                sources=files,
-                n_rows=len(responses),
-            )
-            table = table_metadata(connection, "responses")
+        with folder.connect() as connection:
+            with transaction(connection):
+                replace_rows(connection, "responses", responses)
+                record_import(
+                    connection,
+                    "responses",
+                    fingerprint=fingerprint,
+                    sources=files,
+                    n_rows=len(responses),
+                )
+                table = table_metadata(connection, "responses")
+            declare_partitions(connection, folder, context.instance)
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={

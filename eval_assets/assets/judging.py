@@ -8,7 +8,7 @@ import pandas as pd
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
-from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_shard
+from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_part
 from eval_assets.assets.pinning import (
     VersionsInUse,
     log_versions,
@@ -31,6 +31,7 @@ from eval_assets.problems import InputProblem, gathered, raise_all
 from eval_assets.readers import read_labels, source_fingerprints
 from eval_assets.store import (
     JudgeRow,
+    Part,
     ScoresOnDisk,
     import_fingerprint,
     is_imported,
@@ -119,14 +120,13 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
     )
 
 
-def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: int, n_shards: int) -> None:
-    """Ask live judges about the units of one shard, except for what the ledger already answers.
+def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> None:
+    """Ask live judges about some of the units, except for what the ledger already answers.
 
     Args:
         folder: The evaluation.
-        run_id: The run, whose budget is spent.
-        shard: Number of the shard, from 0.
-        n_shards: How many shards there are.
+        run_id: The run, or backfill, whose budget is spent.
+        part: Which units.
     """
     evaluation = folder.evaluation()
     if all(judge.provider == "recorded" for judge in evaluation.judges):
@@ -137,7 +137,7 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, shard: int, n_shards: 
     for _ in _sound_scores(evaluation, responses):
         pass
     prompts = prompts_in_use(in_use)
-    judge_shard(evaluation, folder, prompts=prompts, run_id=run_id, shard=shard, n_shards=n_shards)
+    judge_part(evaluation, folder, prompts=prompts, run_id=run_id, part=part)
 
 
 def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:

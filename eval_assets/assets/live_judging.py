@@ -32,6 +32,7 @@ from eval_assets.judges import (
 )
 from eval_assets.raters import Judge, judge_fingerprint
 from eval_assets.store import (
+    Part,
     Worker,
     copy_ledger,
     earlier_turns,
@@ -89,7 +90,7 @@ def judge_live(
         return LiveJudging()
     options = RequestOptions(api_keys=_keys(evaluation))
     # The first units are read at once: Ctrl-C ends a wait for the database.
-    portions = _portions(evaluation, folder)
+    portions = _portions(evaluation, folder, part=Part())
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
         with Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker:
@@ -123,16 +124,15 @@ def judge_live(
     )
 
 
-def judge_shard(  # noqa: PLR0913 - who rates which part, how, and on whose account
+def judge_part(
     evaluation: Evaluation,
     folder: EvaluationFolder,
     *,
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
-    shard: int,
-    n_shards: int,
+    part: Part,
 ) -> None:
-    """Ask every live judge about the units of one shard, except for what the ledger answers.
+    """Ask every live judge about some of the units, except for what the ledger answers.
 
     Only the ledger keeps the replies. If the budget is used up, it ends: whoever collects meets
     the same end, and reports it.
@@ -141,9 +141,8 @@ def judge_shard(  # noqa: PLR0913 - who rates which part, how, and on whose acco
         evaluation: Declares the judges.
         folder: Where database and ledger are.
         prompts: Prompts of judges that have one of their own.
-        run_id: The run, whose budget is spent.
-        shard: Number of the shard, from 0.
-        n_shards: How many shards there are.
+        run_id: The run, or backfill, whose budget is spent.
+        part: Which units.
     """
     is_used_up = False
 
@@ -151,7 +150,7 @@ def judge_shard(  # noqa: PLR0913 - who rates which part, how, and on whose acco
         nonlocal is_used_up
         is_used_up = any(score.status == "budget_stopped" for score in scores)
 
-    portions = _portions(evaluation, folder, shard=shard, n_shards=n_shards)
+    portions = _portions(evaluation, folder, part=part)
     with (
         folder.ledger(evaluation) as ledger,
         Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker,
@@ -204,18 +203,16 @@ def _keys(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _portions(
-    evaluation: Evaluation, folder: EvaluationFolder, *, shard: int = 0, n_shards: int = 1
+    evaluation: Evaluation, folder: EvaluationFolder, *, part: Part
 ) -> Iterator[list[Unit]]:
-    """Yield the units of a shard, as many as are in memory at a time, with the turns before each.
+    """Yield the units of a part, as many as are in memory at a time, with the turns before each.
 
     At least one portion is yielded, if only an empty one.
     """
     after, n_before, is_last = None, 0, False
     while not is_last:
         with folder.connect() as connection:
-            rows = next_units(
-                connection, after=after, n=_UNITS_AT_ONCE, shard=shard, n_shards=n_shards
-            )
+            rows = next_units(connection, after=after, n=_UNITS_AT_ONCE, part=part)
             history = earlier_turns(connection, of={response_id for response_id, *_ in rows})
         is_last = len(rows) < _UNITS_AT_ONCE
         if n_before or not is_last:

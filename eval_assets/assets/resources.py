@@ -39,6 +39,9 @@ EVALUATION_TAG = "eval_assets/evaluation"
 VENDORS = "vendors"
 """Pool of the assets that ask models; dagster.yaml says how many runs may do so at once."""
 
+AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
+"""Of steps that only fill the ledger: again four times within two minutes if it is lost."""
+
 UI = "EVAL_UI_URL"
 """Variable with the address of Dagster's UI, for links to runs and to start some."""
 

@@ -15,9 +15,11 @@ from eval_assets.store.every_rating import all_ratings, grouped_responses, measu
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
 from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
+    NO_VALUE,
     import_fingerprint,
     is_imported,
     labels_by_file,
+    partitions,
     record_import,
     rejected_labels,
     response_keys,
@@ -81,6 +83,7 @@ from eval_assets.store.rounds import ratings_by_round
 from eval_assets.store.schema import table_names
 from eval_assets.store.scores import (
     JudgeRow,
+    Part,
     ScoresOnDisk,
     declared_fingerprints,
     earlier_turns,
@@ -134,6 +137,7 @@ from eval_assets.store.tables import (
 )
 
 __all__ = [
+    "NO_VALUE",
     "DamagedError",
     "Database",
     "DualJudgement",
@@ -142,6 +146,7 @@ __all__ = [
     "JudgeRow",
     "Lake",
     "LostError",
+    "Part",
     "PromptedScores",
     "ScoresOnDisk",
     "SpendingBy",
@@ -199,6 +204,7 @@ __all__ = [
     "next_units",
     "open_ledger",
     "open_seal",
+    "partitions",
     "prompt_sources",
     "questions_where_people_agree",
     "ratings_by_round",

@@ -113,14 +113,7 @@ def response_keys(
     own = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
     relation = connection.table("responses")
     selected = [
-        duckdb.ColumnExpression(column)
-        if column in relation.columns
-        else duckdb.FunctionExpression(
-            "json_extract_string",
-            duckdb.ColumnExpression("attributes"),
-            duckdb.ConstantExpression(column),
-        ).alias(column)
-        for column in dict.fromkeys((*own, *further))
+        _cells(relation, column).alias(column) for column in dict.fromkeys((*own, *further))
     ]
     keys = relation.select(*selected).order("response_id").fetchnumpy()
     columns = {
@@ -130,6 +123,42 @@ def response_keys(
     turns = pd.Series(np.ma.asarray(keys["turn_index"]).filled(0), dtype="Int64")
     turns = turns.mask(np.ma.getmaskarray(np.ma.asarray(keys["turn_index"])))
     return pd.DataFrame({**columns, "turn_index": turns}, copy=False)
+
+
+NO_VALUE = "(no value)"
+"""Partition of the responses that have no value in the column that they are partitioned by."""
+
+
+def partitions(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
+    """Return the values of a column of the responses, or of an attribute, in order of text."""
+    responses = connection.table("responses")
+    found = responses.select(_partition(responses, column).alias("value")).distinct()
+    return [str(value) for (value,) in found.order("value").fetchall()]
+
+
+def is_in_partition(
+    connection: duckdb.DuckDBPyConnection, column: str, *, partition: str
+) -> duckdb.Expression:
+    """Return the condition that a response is in one of the `partitions`."""
+    value = _partition(connection.table("responses"), column)
+    return value == duckdb.ConstantExpression(partition)
+
+
+def _partition(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression:
+    text = duckdb.FunctionExpression("trim", _cells(responses, column).cast("VARCHAR"))
+    value = duckdb.FunctionExpression("nullif", text, duckdb.ConstantExpression(""))
+    return duckdb.CoalesceOperator(value, duckdb.ConstantExpression(NO_VALUE))
+
+
+def _cells(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression:
+    """Return a column of the responses, or an attribute by that name."""
+    if column in responses.columns:
+        return duckdb.ColumnExpression(column)
+    return duckdb.FunctionExpression(
+        "json_extract_string",
+        duckdb.ColumnExpression("attributes"),
+        duckdb.ConstantExpression(column),
+    )
 
 
 def _as_objects(cells: "np.ma.MaskedArray[Any, Any]") -> NDArray[np.object_]:

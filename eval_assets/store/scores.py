@@ -13,6 +13,7 @@ import duckdb
 import pandas as pd
 
 from eval_assets.raters import CURRENT, Judge
+from eval_assets.store.inputs import is_in_partition
 from eval_assets.store.store_errors import StoreError
 from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
 
@@ -103,34 +104,55 @@ def write_judges(connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRo
     replace_records(connection, "judges", judges)
 
 
+@dataclass(frozen=True)
+class Part:
+    """Part of the units that judges rate; all of them unless told otherwise.
+
+    A unit's shard follows from its ids alone, today and on any machine.
+
+    Args:
+        shard: Number of the shard, from 0.
+        n_shards: How many shards there are.
+        partition_by: Column of the responses, or one of their attributes; None for all responses.
+        partition: The value that responses of the part have there, as `partitions` returns it.
+    """
+
+    shard: int = 0
+    n_shards: int = 1
+    partition_by: str | None = None
+    partition: str = ""
+
+
 def next_units(
     connection: duckdb.DuckDBPyConnection,
     *,
     after: tuple[str, str] | None = None,
     n: int,
-    shard: int = 0,
-    n_shards: int = 1,
+    part: Part = Part(),
 ) -> list[tuple[str, str, str, str]]:
     """Return the next units that judges rate: response_id, question_id, prompt and response.
 
-    They come by question and then by response. A unit's shard follows from its ids alone, today and
-    on any machine.
+    They come by question and then by response.
 
     Args:
         connection: The database.
         after: Response and question of the last unit before; None for the first units.
         n: Most units to return.
-        shard: Number of the shard, from 0.
-        n_shards: How many shards there are.
+        part: The part that they are of.
     """
     response_id, question_id = after or ("", "")
+    is_of_part = "true"
+    if part.partition_by:
+        is_in = is_in_partition(connection, part.partition_by, partition=part.partition)
+        is_of_part = f"response_id IN (SELECT response_id FROM responses WHERE {is_in})"  # noqa: S608 - quoted by DuckDB
     # Ids first: the texts of all responses need not be read for each portion.
     return connection.execute(
-        """
+        f"""
         WITH following AS (
             SELECT position, question_id, response_id
             FROM asked_units JOIN rubric_questions USING (question_id)
             WHERE md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
+              AND {is_of_part}
               AND (position, response_id) > (
                   coalesce((SELECT position FROM rubric_questions
                             WHERE question_id = $question_id), -1), $response_id)
@@ -139,10 +161,10 @@ def next_units(
         SELECT response_id, question_id, coalesce(prompt_text, ''), coalesce(response_text, '')
         FROM following JOIN responses USING (response_id)
         ORDER BY position, response_id
-        """,
+        """,  # noqa: S608 - likewise
         {
-            "shard": shard,
-            "n_shards": n_shards,
+            "shard": part.shard,
+            "n_shards": part.n_shards,
             "response_id": response_id,
             "question_id": question_id,
             "n": n,

@@ -1,19 +1,20 @@
-"""judge_scores of an evaluation with shards: an op for each of them, and one that collects.
+"""Judging in parts, which only fill the ledger, so that they may run anywhere and again.
 
-The ops of shards only fill the ledger, so that the executor may run them anywhere and any of them
-may be run again. The last one makes of the ledger what the plain asset makes of it.
+Shards are steps of one run, before a last one that makes of the ledger what the plain asset makes
+of it. Partitions of the responses are judged in runs of their own, which Dagster starts as a
+backfill; judge_scores, like everything measured from it, is of all responses.
 """
 
 import warnings
 
 import dagster as dg
+from dagster._core.storage.tags import BACKFILL_ID_TAG
 
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.judging import fill_ledger, judge_scores, scored
-from eval_assets.assets.resources import VENDORS, EvaluationFolder, clear_failures
-
-_AGAIN = dg.RetryPolicy(max_retries=4, delay=8, backoff=dg.Backoff.EXPONENTIAL)
-"""A shard that loses the ledger is run again four times within two minutes."""
+from eval_assets.assets.partitions import partitions_name
+from eval_assets.assets.resources import AGAIN, VENDORS, EvaluationFolder, clear_failures
+from eval_assets.store import Part
 
 _INPUTS = ("model_responses", "rubric_questions", "judge_score_files")
 
@@ -49,17 +50,46 @@ def judge_scores_in_shards(n_shards: int, *, name: str) -> dg.AssetsDefinition:
     )[0]
 
 
+def judge_replies_by(column: str, folder: EvaluationFolder) -> dg.AssetsDefinition:
+    """Return the asset of judges' replies, partitioned by the values of a column.
+
+    Args:
+        column: Column of the responses, or one of their attributes.
+        folder: The evaluation.
+    """
+
+    @dg.asset(
+        key=folder.key("judge_replies"),
+        group_name="judge_scores",
+        deps=[folder.key("model_responses"), folder.key("rubric_questions")],
+        partitions_def=dg.DynamicPartitionsDefinition(name=partitions_name(column, folder)),
+        retry_policy=AGAIN,
+        pool=VENDORS,
+        description="Replies of live judges on some of the responses, asked for ahead of "
+        f"judge_scores and kept in the ledger: a partition for each {column}.",
+    )
+    def judge_replies(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> None:
+        # All runs of a backfill share one budget.
+        run_id = context.run.tags.get(BACKFILL_ID_TAG, context.run.run_id)
+        part = Part(partition_by=column, partition=context.partition_key)
+        with clear_failures():
+            fill_ledger(folder, run_id=run_id, part=part)
+
+    return judge_replies
+
+
 def _shard_op(shard: int, n_shards: int, *, own: str) -> dg.OpDefinition:
     @dg.op(
         name=f"{own}judge_shard_{shard + 1}_of_{n_shards}",
         ins={each: dg.In(dg.Nothing) for each in _INPUTS},
         out=dg.Out(dg.Nothing),
-        retry_policy=_AGAIN,
+        retry_policy=AGAIN,
         pool=VENDORS,
     )
     def judge_shard(context: dg.OpExecutionContext, folder: EvaluationFolder) -> None:
         with clear_failures():
-            fill_ledger(folder, run_id=context.run.run_id, shard=shard, n_shards=n_shards)
+            part = Part(shard=shard, n_shards=n_shards)
+            fill_ledger(folder, run_id=context.run.run_id, part=part)
 
     return judge_shard
 
