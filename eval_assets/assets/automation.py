@@ -106,7 +106,7 @@ def look_for_files(
 
 def record_files(context: dg.SensorEvaluationContext, folder: EvaluationFolder) -> dg.SkipReason:
     """Record the version of every kind of file that changed; start nothing."""
-    changed = observe_files(folder, context.instance)
+    changed = observe_files(folder.path, context.instance, key=folder.key)
     return dg.SkipReason(f"recorded new versions of {', '.join(changed) or 'nothing'}")
 
 

@@ -1,15 +1,13 @@
 """Versions of the files that people own, and the record of them in Dagster's history."""
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import dagster as dg
 
 from eval_assets.problems import InputError
 from eval_assets.readers import FILE, read_evaluation, source_fingerprints
-
-if TYPE_CHECKING:
-    from eval_assets.assets.resources import EvaluationFolder
 
 _FILES_OF_TABLE = {
     "responses": "response_files",
@@ -22,28 +20,35 @@ _FILES_OF_TABLE = {
 _DATA_VERSION_TAG = "dagster/data_version"
 
 
-def observe_files(folder: "EvaluationFolder", instance: dg.DagsterInstance) -> list[str]:
-    """Record the version of each kind of file, and return those whose version is new."""
+def observe_files(
+    folder: Path, instance: dg.DagsterInstance, *, key: Callable[[str], dg.AssetKey]
+) -> list[str]:
+    """Record the version of each kind of file, and return those whose version is new.
+
+    Args:
+        folder: The evaluation folder.
+        instance: Dagster's history.
+        key: Returns the key of an asset of the folder by its name.
+    """
     changed = []
     for name, found in file_versions(folder).items():
-        key = folder.key(name)
-        last = instance.fetch_observations(key, limit=1).records
+        last = instance.fetch_observations(key(name), limit=1).records
         if not last or _version_of(last[0]) != found:
             tags = {_DATA_VERSION_TAG: found}
-            instance.report_runless_asset_event(dg.AssetObservation(key, tags=tags))
+            instance.report_runless_asset_event(dg.AssetObservation(key(name), tags=tags))
             changed.append(name)
     return changed
 
 
-def file_versions(folder: "EvaluationFolder") -> dict[str, str]:
+def file_versions(folder: Path) -> dict[str, str]:
     """Return the version of each kind of file that can be read."""
     try:
-        given = (folder.path / FILE).read_bytes()
+        given = (folder / FILE).read_bytes()
     except OSError:
         return {}
     versions = {"evaluation_file": hashlib.sha256(given).hexdigest()}
     try:
-        fingerprints = source_fingerprints(read_evaluation(folder.path))
+        fingerprints = source_fingerprints(read_evaluation(folder))
     except* InputError:
         fingerprints = {}  # a run that reads the files reports what is wrong with them
     return versions | {_FILES_OF_TABLE[table]: found for table, found in fingerprints.items()}

@@ -40,7 +40,7 @@ with warnings.catch_warnings():
         context: dg.AssetExecutionContext, folder: EvaluationFolder
     ) -> Iterator[dg.ObserveResult]:
         """Record the version of each of the files that people own."""
-        versions = file_versions(folder)
+        versions = file_versions(folder.path)
         for key in sorted(context.selected_asset_keys):
             if found := versions.get(key.path[-1]):
                 yield dg.ObserveResult(asset_key=key, data_version=dg.DataVersion(found))

@@ -157,7 +157,7 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         for folder in self.evaluations:
             selected = run.asset_selection or [folder.key("")]
             if any(key == folder.key(key.path[-1]) for key in selected):
-                observe_files(folder, instance)
+                observe_files(folder.path, instance, key=folder.key)
 
     @property
     def run_tags(self) -> dict[str, str]:
