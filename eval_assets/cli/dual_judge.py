@@ -41,9 +41,7 @@ from eval_assets.store import (
     DualJudgement,
     Worker,
     append_history,
-    connect,
-    copy_ledger,
-    transaction,
+    store_ledger,
 )
 
 DEFAULT_PAIR = (
@@ -104,8 +102,7 @@ def store_dual_judge_scores(asked: DocumentQuery, data: Path, path: Database) ->
             summary, latency_seconds = _ask(asked, judges, worker, RequestOptions(keys))
         judged = _judgement(asked, evaluation.judges, summary.scores)
         append_history(ledger, "dual_judgements", [asdict(judged)])
-        with connect(path) as connection, transaction(connection):
-            copy_ledger(ledger, connection)
+        store_ledger(ledger, path)
     return _answer(judged, summary, evaluation, latency_seconds=latency_seconds)
 
 

@@ -26,14 +26,12 @@ from eval_assets.store import (
     ExportFormat,
     SpendingBy,
     SqlLedger,
-    connect,
-    copy_ledger,
     export_ledger,
     in_flight,
     reserved,
     spending,
     spent_in_month,
-    transaction,
+    store_ledger,
 )
 
 Action = Literal["show", "sync", "export"]
@@ -72,8 +70,7 @@ def ledger(
             case "show":
                 _show(opened, evaluation)
             case "sync":
-                with connect(path, folder=data) as connection, transaction(connection):
-                    copy_ledger(opened, connection)
+                store_ledger(opened, path, folder=data)
                 click.echo(f"{path} holds what {opened.place} does.")
             case "export":
                 _export(opened, form, output)

@@ -17,13 +17,12 @@ from eval_assets.store import (
     Database,
     background_of,
     connect,
-    copy_ledger,
     cost_of_requests,
     current_judges,
     judge_gates,
     open_seal,
     seal_of,
-    transaction,
+    store_ledger,
     tuning_units,
 )
 from eval_assets.tuning import (
@@ -170,8 +169,7 @@ def _open(
                 current_judges(connection, ledger, units),
                 background_of(connection, question_id, margin=evaluation.tuning.margin),
             )
-            with transaction(connection):
-                copy_ledger(ledger, connection)
+            store_ledger(ledger, database, folder=data)
     print_verdicts(rows)
     click.echo(f"The seal of {question_id} is open. Groups labelled from now on form the next one.")
     return DONE

@@ -56,6 +56,7 @@ from eval_assets.store.ledger import (
     reserved,
     spending,
     spent_in_month,
+    store_ledger,
     versions_of,
     write_staged_mode,
 )
@@ -236,6 +237,7 @@ __all__ = [
     "spending",
     "spent_in_month",
     "status_counts",
+    "store_ledger",
     "stored_labels",
     "stored_responses",
     "table_names",

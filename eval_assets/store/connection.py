@@ -21,6 +21,7 @@ from eval_assets.store.lakes import (
     is_away,
     is_conflict,
     is_lake,
+    is_of_bucket,
     lake_error,
     lake_of,
     open_lake,
@@ -108,7 +109,7 @@ def connect(
     try:
         yield connection
     except duckdb.Error as error:
-        if isinstance(error, _FAULTS) or DAMAGED.search(str(error)) or is_away(error):
+        if isinstance(error, _FAULTS) or _is_foreseen(error):
             raise _store_error(database, error) from error
         raise
     finally:
@@ -312,6 +313,11 @@ def set_aside(database: Database) -> Path | None:
             wal.rename(aside.with_name(f"{aside.name}.wal"))
         return aside
     return None
+
+
+def _is_foreseen(error: duckdb.Error) -> bool:
+    """Return whether an error that DuckDB has no class of its own for is one of the database."""
+    return bool(DAMAGED.search(str(error))) or is_away(error) or is_of_bucket(error)
 
 
 def _store_error(database: Database, error: Exception) -> StoreError:

@@ -16,12 +16,12 @@ import threading
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
 
 from eval_assets.store._database_file import one_line
+from eval_assets.store._lake_storage import is_bucket, load_extension, open_bucket
 from eval_assets.store.store_errors import LostError, StoreError
 
 _PREFIX = "ducklake:"
@@ -43,6 +43,9 @@ _WRONG = re.compile(
     "|no pg_hba.conf entry"
 )
 _OTHER_PLACE = re.compile("DATA_PATH parameter .* does not match existing data path")
+_NO_LAKE = re.compile("Existing DuckLake .* does not exist")
+_UNNAMED_BUCKET = re.compile("required extension '(?:httpfs|azure)'")
+_BUCKET = re.compile(r"HTTP Error|error for HTTP|Azure\w*FileSystem|Fail to get a new connection")
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def lake_of(given: str, *, files: str | None, evaluation: str) -> Lake:
             f"an evaluation in a lake cannot be called {schema}, which DuckDB uses itself. "
             "Change name in evaluation.yaml."
         )
-    if files and "://" not in files:
+    if files and not is_bucket(files):
         files = str(Path(files).resolve())
     return Lake(catalog, files or None, schema)
 
@@ -187,15 +190,38 @@ def _instance(process: int) -> _Instance:  # noqa: ARG001 - a process that is fo
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
-    _load(connection, "ducklake")
+    load_extension(connection, "ducklake")
+    if lake.files and is_bucket(lake.files):
+        open_bucket(connection, lake.files)
+    attach = f"ATTACH {quoted(_PREFIX + lake.catalog)} AS {lake.alias} "
+    options = [f"DATA_PATH {quoted(lake.files)}"] if lake.files else []
     if lake.is_served:
-        _load(connection, "postgres_scanner")
+        load_extension(connection, "postgres_scanner")
+    elif Path(lake.catalog).exists():
+        # DuckLake would add its own tables to any DuckDB file.
+        existing = ", ".join([*options, "CREATE_IF_NOT_EXISTS false"])
+        try:
+            connection.execute(f"{attach} ({existing})")
+        except duckdb.InvalidInputException as error:
+            if not _NO_LAKE.search(str(error)) or _holds_tables(connection, lake.catalog):
+                raise
+        else:
+            return
     else:
         Path(lake.catalog).parent.mkdir(parents=True, exist_ok=True)
-    if lake.files and "://" in lake.files:
-        _load(connection, "httpfs")
-    at = f"(DATA_PATH {quoted(lake.files)})" if lake.files else ""
-    connection.execute(f"ATTACH {quoted(_PREFIX + lake.catalog)} AS {lake.alias} {at}")
+    connection.execute(attach + (f"({options[0]})" if options else ""))
+
+
+def _holds_tables(connection: duckdb.DuckDBPyConnection, file: str) -> bool:
+    """Return whether a DuckDB file is more than what a process left that was killed at once."""
+    connection.execute(f"ATTACH {quoted(file)} AS catalog_file (READ_ONLY)")
+    try:
+        [(n_tables,)] = connection.execute(
+            "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'catalog_file'"
+        ).fetchall()
+    finally:
+        connection.execute("DETACH catalog_file")
+    return bool(n_tables)
 
 
 def _enter(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
@@ -230,19 +256,6 @@ def _drop_main(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
         ) from error
 
 
-def _load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load an extension from the package that brings it, never from the network."""
-    package = find_spec(f"duckdb_extension_{name}")
-    folder = Path(package.origin).parent if package and package.origin else Path()
-    file = folder / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
-    if not file.is_file():
-        raise StoreError(
-            f"EVAL_DATABASE names a lake, and DuckDB {duckdb.__version__} lacks its extension "
-            f"{name}. Run: pip install 'eval-assets[scale]'"
-        )
-    connection.execute(f"LOAD {quoted(str(file))}")
-
-
 def claim_table(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     """Let no other transaction write to an empty table of a lake meanwhile.
 
@@ -267,6 +280,11 @@ def is_conflict(error: Exception) -> bool:
     return bool(_CONFLICT.search(str(error)))
 
 
+def is_of_bucket(error: Exception) -> bool:
+    """Return whether a bucket could not be read or written."""
+    return bool(_BUCKET.search(str(error)))
+
+
 def lake_error(lake: Lake, error: Exception) -> StoreError:
     """Return the error as one line, with what to do."""
     text = " ".join(str(error).split("LINE ")[0].split())
@@ -276,12 +294,30 @@ def lake_error(lake: Lake, error: Exception) -> StoreError:
         return LostError(
             f"{lake}: the catalog cannot be reached. See whether its server runs. ({text})"
         )
+    return StoreError(_final(lake, text))
+
+
+def _final(lake: Lake, text: str) -> str:
+    """Return what is wrong with a lake until somebody acts, and what to do."""
     if _OTHER_PLACE.search(text):
-        return StoreError(
+        return (
             f"{lake}: EVAL_DATA_PATH is {lake.files}, and this lake keeps its files elsewhere. "
-            f"Unset EVAL_DATA_PATH. ({text})"
+            f"Set it to the existing data path. ({text})"
         )
-    return StoreError(one_line(str(lake), text))
+    if _UNNAMED_BUCKET.search(text):
+        return f"{lake}: keeps its files in a bucket. Set EVAL_DATA_PATH to it."
+    if _NO_LAKE.search(text):
+        return (
+            f"{lake}: this DuckDB file is not the catalog of a lake, and was left as it is. Set "
+            "EVAL_DATABASE to the path of a new file; or, to this file's own tables, without "
+            "ducklake:."
+        )
+    if _BUCKET.search(text):
+        return (
+            f"{lake}: {lake.files} cannot be used. See whether the bucket exists, whether its "
+            f"server runs, and what the credentials permit. ({text})"
+        )
+    return one_line(str(lake), text)
 
 
 def quoted(text: str) -> str:

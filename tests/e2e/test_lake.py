@@ -9,10 +9,12 @@ import duckdb
 import pytest
 
 from eval_assets.store import Database, connect, table_names
+from eval_assets.store.lake_upkeep import evaluations_in_lake
 from eval_assets.store.lakes import lake_of
 from eval_assets.store.tables import columns_of
 from tests.e2e.conftest import PROGRAM, clean_environment
 from tests.postgres import Postgres
+from tests.s3_server import make_bucket
 
 pytestmark = pytest.mark.slow
 
@@ -79,17 +81,47 @@ def assert_equal_tables(one: Database, other: Database) -> None:
                 assert all(map(is_equal, row, found_row)), (table, row, found_row)
 
 
-def test_every_table_and_figure_of_the_sample_in_a_lake_is_that_of_a_file(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def in_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Database]:
+    """What a run of the sample prints, and the file that its tables are in."""
+    folder = tmp_path_factory.mktemp("in-file") / "sample"
+    return evaluate(folder), folder / "out" / "eval.duckdb"
+
+
+def test_every_table_and_figure_of_the_sample_in_a_lake_is_that_of_a_file(
+    in_file: tuple[str, Database], tmp_path: Path
+) -> None:
     address = f"ducklake:{tmp_path / 'catalog.ducklake'}"
     files = tmp_path / "parquet"
-    in_file = evaluate(tmp_path / "file")
-    in_lake = evaluate(tmp_path / "lake", EVAL_DATABASE=address, EVAL_DATA_PATH=str(files))
+    printed = evaluate(tmp_path / "lake", EVAL_DATABASE=address, EVAL_DATA_PATH=str(files))
 
-    assert in_lake == in_file
-    lake = lake_of(address, files=None, evaluation=SAMPLE_NAME)
-    assert_equal_tables(tmp_path / "file" / "out" / "eval.duckdb", lake)
+    assert printed == in_file[0]
+    assert_equal_tables(in_file[1], lake_of(address, files=None, evaluation=SAMPLE_NAME))
     assert not (tmp_path / "lake" / "out" / "eval.duckdb").exists()
     assert list((files / SAMPLE_NAME).rglob("*.parquet"))
+
+
+def test_every_table_and_figure_of_the_sample_in_a_bucket_is_that_of_a_file(
+    in_file: tuple[str, Database], tmp_path: Path, s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_bucket(s3, "evals")
+    address = f"ducklake:{tmp_path / 'catalog.ducklake'}"
+    files = "s3://evals/lake"
+    credentials = {
+        "AWS_ENDPOINT_URL": s3,
+        "AWS_ACCESS_KEY_ID": "somebody",
+        "AWS_SECRET_ACCESS_KEY": "anything",
+    }
+    given = {"EVAL_DATABASE": address, "EVAL_DATA_PATH": files} | credentials
+    printed = evaluate(tmp_path / "lake", **given)
+
+    assert printed == in_file[0]
+    for name, value in credentials.items():
+        monkeypatch.setenv(name, value)
+    lake = lake_of(address, files=files, evaluation=SAMPLE_NAME)
+    assert_equal_tables(in_file[1], lake)
+    assert evaluations_in_lake(lake)[0].n_files > 0
+    assert set(tmp_path.rglob("*.parquet")) == set()
 
 
 def test_two_evaluations_share_a_lake_whose_server_is_killed_while_they_run(

@@ -4,7 +4,7 @@ SQLAlchemy Core on SQLite or PostgreSQL, with one schema and one set of statemen
 """
 
 from eval_assets.store.ledger._engine import SqlLedger
-from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.copies import copy_ledger, store_ledger
 from eval_assets.store.ledger.exports import export_ledger
 from eval_assets.store.ledger.histories import (
     DualJudgement,
@@ -53,6 +53,7 @@ __all__ = [
     "spending",
     "spent_in_month",
     "spent_in_run",
+    "store_ledger",
     "versions_of",
     "write_staged_mode",
 ]

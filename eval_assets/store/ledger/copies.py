@@ -1,11 +1,13 @@
 """Copies of the ledger in DuckDB, for whoever queries there."""
 
+from pathlib import Path
 from typing import get_args
 
 import duckdb
 import pandas as pd
 import sqlalchemy as sa
 
+from eval_assets.store.connection import Database, connect, transaction
 from eval_assets.store.inputs import import_fingerprint, record_import
 from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import (
@@ -19,9 +21,13 @@ from eval_assets.store.ledger._tables import (
     workers,
 )
 from eval_assets.store.ledger.histories import HistoryTable, history_of
+from eval_assets.store.store_errors import LostError
 from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows, spare_memory
 
 _ATTEMPTS_AT_ONCE = 20_000
+
+_MOST_ATTEMPTS = 4
+"""How often a transaction is tried; a step of a run is tried as often."""
 
 _NOT_COPIED = {"id", "evaluation", "worker", "day", "raw_reply"}
 _ATTEMPTS = (
@@ -58,6 +64,30 @@ def copy_ledger(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> Non
     )
     replace_rows(connection, "run_spending", _run_spending(ledger))
     replace_rows(connection, "judge_batches", _open_batches(ledger))
+
+
+def store_ledger(ledger: SqlLedger, database: Database, *, folder: Path | None = None) -> None:
+    """Bring the tables that mirror the ledger up to date, in a transaction of its own.
+
+    If another process writes them at the same time, it is done again.
+
+    Args:
+        ledger: The ledger.
+        database: Where the tables are.
+        folder: Evaluation folder that the database must belong to; None for any.
+
+    Raises:
+        LostError: If another process wrote first each time, or a lake's catalog is away.
+    """
+    for n_left in reversed(range(_MOST_ATTEMPTS)):
+        try:
+            with connect(database, folder=folder) as connection, transaction(connection):
+                copy_ledger(ledger, connection)
+        except LostError:
+            if not n_left:
+                raise
+        else:
+            return
 
 
 def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:

@@ -142,6 +142,31 @@ def test_an_address_without_a_catalog_is_refused(given: str) -> None:
         part_of(given, "one")
 
 
+def test_a_file_of_other_tables_is_no_catalog_and_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "eval.duckdb"
+    with duckdb.connect(file) as other:
+        other.execute("CREATE TABLE mine AS SELECT 1 AS one")
+    before = file.read_bytes()
+    lake = part_of(f"ducklake:{file}", "one")
+
+    with pytest.raises(StoreError) as raised, connect(lake):
+        pass
+
+    assert str(raised.value) == (
+        f"{lake}: this DuckDB file is not the catalog of a lake, and was left as it is. Set "
+        "EVAL_DATABASE to the path of a new file; or, to this file's own tables, without ducklake:."
+    )
+    assert file.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["eval.duckdb"]
+
+
+def test_a_catalog_that_a_killed_process_left_empty_is_taken(catalog: str) -> None:
+    duckdb.connect(catalog.removeprefix("ducklake:")).close()
+    for _ in range(2):
+        with connect(part_of(catalog, "one")) as connection:
+            assert count_rows(connection, "responses") == 0
+
+
 def test_files_lie_where_they_are_asked_for_and_are_found_again_without(
     catalog: str, tmp_path: Path
 ) -> None:
