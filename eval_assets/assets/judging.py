@@ -8,7 +8,7 @@ import pandas as pd
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
-from eval_assets.assets.live_judging import judge_fingerprints, judge_live, judge_part
+from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_part
 from eval_assets.assets.pinning import (
     VersionsInUse,
     log_versions,
@@ -120,7 +120,7 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
     )
 
 
-def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> None:
+def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJudging:
     """Ask live judges about some of the units, except for what the ledger already answers.
 
     Args:
@@ -130,14 +130,14 @@ def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> None:
     """
     evaluation = folder.evaluation()
     if all(judge.provider == "recorded" for judge in evaluation.judges):
-        return
+        return LiveJudging()
     in_use = versions_in_use(evaluation, folder, judge_fingerprints(evaluation))
     with folder.connect() as connection:
         responses = response_keys(connection, further=evaluation.filter_columns)
     for _ in _sound_scores(evaluation, responses):
         pass
     prompts = prompts_in_use(in_use)
-    judge_part(evaluation, folder, prompts=prompts, run_id=run_id, part=part)
+    return judge_part(evaluation, folder, prompts=prompts, run_id=run_id, part=part)
 
 
 def _sound_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator[pd.DataFrame]:

@@ -5,7 +5,7 @@ import itertools
 import logging
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
@@ -33,6 +33,7 @@ from eval_assets.judges import (
 from eval_assets.raters import Judge, judge_fingerprint
 from eval_assets.store import (
     Part,
+    SqlLedger,
     Worker,
     copy_ledger,
     earlier_turns,
@@ -88,39 +89,26 @@ def judge_live(
     judges = declared_live_judges(evaluation)
     if not judges:
         return LiveJudging()
-    options = RequestOptions(api_keys=_keys(evaluation))
     # The first units are read at once: Ctrl-C ends a wait for the database.
     portions = _portions(evaluation, folder, part=Part())
     portions = itertools.chain([next(portions)], portions)
     with folder.ledger(evaluation) as ledger:
-        with Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker:
-            summary = asyncio.run(
-                judge_portions(
-                    portions,
-                    judges,
-                    worker,
-                    keep=lambda scores: keep(pd.DataFrame([asdict(each) for each in scores])),
-                    template=PromptTemplate.load(evaluation.judge_prompt),
-                    options=options,
-                    prompts=prompts,
-                    staged=evaluation.staged,
-                )
-            )
+        summary = _ask(
+            evaluation,
+            ledger,
+            portions,
+            prompts=prompts,
+            run_id=run_id,
+            keep=lambda scores: keep(pd.DataFrame([asdict(each) for each in scores])),
+        )
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
         write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
         with folder.connect() as connection, transaction(connection):
             copy_ledger(ledger, connection)
+    cautions = [caution for judge in judges for caution in judge.cautions]
     return LiveJudging(
-        metadata={
-            **_metadata(summary),
-            **_stage(summary.stages),
-            "cautions": [caution for judge in judges for caution in judge.cautions],
-        },
-        stopped=tuple(
-            f"{judge.judge_id} is stopped: {judge.stopped}"
-            for judge in summary.judges
-            if judge.stopped
-        ),
+        metadata={**_metadata(summary), **_stage(summary.stages), "cautions": cautions},
+        stopped=_stopped(summary),
     )
 
 
@@ -131,11 +119,10 @@ def judge_part(
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
     part: Part,
-) -> None:
+) -> LiveJudging:
     """Ask every live judge about some of the units, except for what the ledger answers.
 
-    Only the ledger keeps the replies. If the budget is used up, it ends: whoever collects meets
-    the same end, and reports it.
+    Only the ledger keeps the replies. If the budget is used up, it ends.
 
     Args:
         evaluation: Declares the judges.
@@ -151,21 +138,45 @@ def judge_part(
         is_used_up = any(score.status == "budget_stopped" for score in scores)
 
     portions = _portions(evaluation, folder, part=part)
-    with (
-        folder.ledger(evaluation) as ledger,
-        Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker,
-    ):
-        asyncio.run(
+    portions = itertools.takewhile(lambda _: not is_used_up, portions)
+    with folder.ledger(evaluation) as ledger:
+        summary = _ask(evaluation, ledger, portions, prompts=prompts, run_id=run_id, keep=look)
+    stopped = _stopped(summary)
+    if is_used_up:
+        stopped += ("the budget is used up. Raise it, then run this again: nothing is asked twice",)
+    return LiveJudging(metadata=_metadata(summary), stopped=stopped)
+
+
+def _ask(  # noqa: PLR0913 - who rates what, how, on whose account, and who keeps it
+    evaluation: Evaluation,
+    ledger: SqlLedger,
+    portions: Iterable[Sequence[Unit]],
+    *,
+    prompts: Mapping[str, PromptTemplate],
+    run_id: str,
+    keep: Callable[[Sequence[JudgeScore]], None],
+) -> JudgingSummary:
+    """Ask every live judge about the units, within the budget of a run."""
+    with Worker(ledger, asset="judge_scores", run_id=run_id, caps=evaluation) as worker:
+        return asyncio.run(
             judge_portions(
-                itertools.takewhile(lambda _: not is_used_up, portions),
+                portions,
                 declared_live_judges(evaluation),
                 worker,
-                keep=look,
+                keep=keep,
                 template=PromptTemplate.load(evaluation.judge_prompt),
                 options=RequestOptions(api_keys=_keys(evaluation)),
                 prompts=prompts,
+                staged=evaluation.staged,
             )
         )
+
+
+def _stopped(summary: JudgingSummary) -> tuple[str, ...]:
+    """Return a line for each judge that was stopped early."""
+    return tuple(
+        f"{judge.judge_id} is stopped: {judge.stopped}" for judge in summary.judges if judge.stopped
+    )
 
 
 def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:

@@ -68,12 +68,17 @@ def judge_replies_by(column: str, folder: EvaluationFolder) -> dg.AssetsDefiniti
         description="Replies of live judges on some of the responses, asked for ahead of "
         f"judge_scores and kept in the ledger: a partition for each {column}.",
     )
-    def judge_replies(context: dg.AssetExecutionContext, folder: EvaluationFolder) -> None:
+    def judge_replies(
+        context: dg.AssetExecutionContext, folder: EvaluationFolder
+    ) -> dg.MaterializeResult[None]:
         # All runs of a backfill share one budget.
         run_id = context.run.tags.get(BACKFILL_ID_TAG, context.run.run_id)
         part = Part(partition_by=column, partition=context.partition_key)
         with clear_failures():
-            fill_ledger(folder, run_id=run_id, part=part)
+            asked = fill_ledger(folder, run_id=run_id, part=part)
+        if asked.stopped:
+            raise dg.Failure("\n".join(asked.stopped), asked.metadata, allow_retries=False)
+        return dg.MaterializeResult(metadata=asked.metadata)
 
     return judge_replies
 
@@ -89,6 +94,7 @@ def _shard_op(shard: int, n_shards: int, *, own: str) -> dg.OpDefinition:
     def judge_shard(context: dg.OpExecutionContext, folder: EvaluationFolder) -> None:
         with clear_failures():
             part = Part(shard=shard, n_shards=n_shards)
+            # If the budget is used up, the op that collects meets the same end, and reports it.
             fill_ledger(folder, run_id=context.run.run_id, part=part)
 
     return judge_shard

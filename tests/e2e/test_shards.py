@@ -144,7 +144,7 @@ def test_a_budget_holds_for_all_shards_together(
 def backfilled(
     definitions: dg.Definitions, instance: dg.DagsterInstance, *partitions: str
 ) -> list[str]:
-    """Judge partitions as the runs of one backfill; return the partitions that Dagster knows."""
+    """Judge partitions as the runs of one backfill; return those that Dagster shows as done."""
     job = definitions.resolve_implicit_global_asset_job_def()
     given = ["model_responses", "rubric_questions"]
     job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey(key) for key in given])
@@ -153,6 +153,7 @@ def backfilled(
             instance=instance,
             asset_selection=[dg.AssetKey("judge_replies")],
             partition_key=partition,
+            raise_on_error=False,
             tags={"dagster/backfill": "autumn"},
         )
     return list(instance.get_materialized_partitions(dg.AssetKey("judge_replies")))
@@ -174,6 +175,11 @@ def test_a_backfill_asks_about_its_partitions_and_a_run_about_the_rest(
     with running(Behaviour()) as provider, dg.DagsterInstance.ephemeral() as instance:
         definitions = split(live_folder, provider, monkeypatch, partition_by="response_month")
         assert backfilled(definitions, instance, "2026-10") == ["2026-10"]
+        event = instance.get_latest_materialization_event(dg.AssetKey("judge_replies"))
+        assert event is not None
+        assert event.asset_materialization is not None
+        metadata = event.asset_materialization.metadata
+        assert metadata["n_calls"].value == 2 * 2 * (N_RESPONSES // 2)
         assert len(provider.log.completions) == 2 * 2 * (N_RESPONSES // 2)
         backfilled(definitions, instance, "2026-10", "(no value)")
         assert len(provider.log.completions) == 2 * 2 * (N_RESPONSES // 2 + 1)
@@ -193,7 +199,8 @@ def test_the_runs_of_a_backfill_share_one_budget(
     declared.write_text(declared.read_text() + "budget_usd: 0.007\n")
     with running(Behaviour()) as provider, dg.DagsterInstance.ephemeral() as instance:
         definitions = split(live_folder, provider, monkeypatch, partition_by="response_month")
-        backfilled(definitions, instance, "2026-10", "2026-11", "(no value)")
+        done = backfilled(definitions, instance, "2026-10", "2026-11", "(no value)")
+        assert set(done) <= {"2026-10"}
     assert len(provider.log.completions) < N_RATINGS
     folder = EvaluationFolder(data=str(live_folder.path))
     with folder.ledger(folder.evaluation()) as ledger:
