@@ -95,9 +95,8 @@ class Units:
     def _by_id(self) -> dict[Reference, int]:
         found: dict[Reference, int] = {name: at for at, name in enumerate(self.response_ids)}
         # Sheets write an id that looks like a formula so that spreadsheets take it for text.
-        for at, name in enumerate(self.response_ids):
-            found.setdefault(neutralised(name), at)
-        return found
+        in_sheets = zip(map(neutralised, self.response_ids), self.response_ids, strict=True)
+        return {written: found[name] for written, name in in_sheets if written != name} | found
 
     @cached_property
     def _by_key(self) -> dict[Reference, int]:

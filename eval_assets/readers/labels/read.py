@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+import numpy as np
 import pandas as pd
 
 from eval_assets.columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers._problems import shown
+from eval_assets.readers.formats.table import repeating
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
 from eval_assets.readers.labels.given import GivenLabels
@@ -154,7 +156,12 @@ def _removed_questions(given: Sequence[GivenLabels], question_ids: Sequence[str]
 
     That is an unknown one with more than a few labels, and no known one with a similar name.
     """
-    counts = Counter(name for each in given for name in each.units.questions if name is not None)
+    counts = Counter[str]()
+    for each in given:
+        questions = repeating(each.units.questions)
+        numbers = np.bincount(questions.codes, minlength=len(questions.values)).tolist()
+        for name, n in zip(questions.values, numbers, strict=True):
+            counts.update({name: n} if name is not None else {})
     return Counter(
         {
             name: n
