@@ -36,11 +36,11 @@ from eval_assets.store import (
     copy_ledger,
     count_excluded,
     count_rows,
-    data_version,
     history_of,
     human_ratings,
     judge_ratings,
     judged_units,
+    rating_versions,
     ratings_by_round,
     ratings_of_people,
     read_table,
@@ -159,7 +159,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             n_excluded = count_excluded(connection)
-            versions = [data_version(connection, kind) for kind in ("human", "judge")]
+            versions = rating_versions(connection).values()
             reference: Mapping[str, LongRatings] = {}
             scores: Mapping[str, LongRatings] = {}
             if evaluation.judges:

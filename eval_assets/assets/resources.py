@@ -25,7 +25,6 @@ from eval_assets.store import (
     columns_of,
     connect,
     content_fingerprint,
-    count_rows,
     database_of,
     open_ledger,
     schema_name,
@@ -234,10 +233,12 @@ def table_metadata(
         dg.TableColumn(column.name, column.type, description=column.comment)
         for column in columns_of(connection, table)
     ]
+    content = content_fingerprint(connection, table)
+    n_rows, _, _ = content.partition("-")
     return {
-        CONTENT: content_fingerprint(connection, table),
+        CONTENT: content,
         "dagster/table_name": f"{schema_name(connection)}.{table}",
-        "dagster/row_count": count_rows(connection, table),
+        "dagster/row_count": int(n_rows),
         "dagster/column_schema": dg.TableSchema(columns=columns),
     }
 

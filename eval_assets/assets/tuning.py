@@ -31,8 +31,8 @@ from eval_assets.store import (
     SqlLedger,
     compared_answers,
     copy_ledger,
-    data_version,
     declared_fingerprints,
+    rating_versions,
     read_table,
     register_versions,
     replace_rows,
@@ -67,7 +67,7 @@ def judge_splits(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             question_ids = questions_past_the_gates(connection, evaluation)
             version = measures_version(
-                evaluation, "human", data_version=data_version(connection, "human")
+                evaluation, "human", data_version=rating_versions(connection)["human"]
             )
             with transaction(connection):
                 n_groups = write_splits(

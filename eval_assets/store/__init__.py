@@ -9,7 +9,7 @@ from eval_assets.store.connection import (
     set_aside,
     transaction,
 )
-from eval_assets.store.data_versions import data_version
+from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
 from eval_assets.store.every_rating import all_ratings, grouped_responses, measured_at
 from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
@@ -171,7 +171,6 @@ __all__ = [
     "count_rows",
     "current_drift",
     "current_judges",
-    "data_version",
     "database_of",
     "declared_fingerprints",
     "drop_from_lake",
@@ -208,6 +207,7 @@ __all__ = [
     "partitions",
     "prompt_sources",
     "questions_where_people_agree",
+    "rating_versions",
     "ratings_by_round",
     "ratings_of_people",
     "read_if_due",

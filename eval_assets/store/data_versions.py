@@ -7,8 +7,8 @@ from eval_assets.store._long_ratings import OF_CONVERSATIONS_SQL, RATINGS_SQL
 from eval_assets.store.tables import content_fingerprint
 
 
-def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
-    """Return a fingerprint of the stored ratings of one kind, with their scales.
+def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, str]:
+    """Return a fingerprint of the stored ratings of each kind, with their scales.
 
     It does not depend on the order of rows, and covers everything that decides agreement: each
     unit, rater and value, which of the rated responses are in one group, each question's scale and
@@ -17,11 +17,14 @@ def data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
     """
     # Every gate asks for it, and it takes seconds of millions of ratings. That nothing changed is
     # seen in a tenth of the time, by hashes that hold for one version of DuckDB only.
-    deciding = {**_DECIDING[kind], **_DECIDING_OF_ALL}
-    now = kind, *(content_fingerprint(connection, *each) for each in deciding.items())
-    if now not in _known_versions:
-        _known_versions[now] = _data_version(connection, kind)
-    return _known_versions[now]
+    of_all = [content_fingerprint(connection, *each) for each in _DECIDING_OF_ALL.items()]
+    versions: dict[RaterKind, str] = {}
+    for kind, tables in _DECIDING.items():
+        now = (kind, *of_all, *(content_fingerprint(connection, *each) for each in tables.items()))
+        if now not in _known_versions:
+            _known_versions[now] = _data_version(connection, kind)
+        versions[kind] = _known_versions[now]
+    return versions
 
 
 _known_versions: dict[tuple[str, ...], str] = {}
@@ -47,7 +50,7 @@ _DECIDING_OF_ALL = {
 
 
 def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str:
-    """Compute a data version; see `data_version`."""
+    """Compute the data version of one kind; see `rating_versions`."""
     ratings = RATINGS_SQL[kind]
     ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
     settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
@@ -63,7 +66,12 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
             WINDOW same AS (PARTITION BY group_id)
             QUALIFY count(*) OVER same > 1
         ), parts AS (
-            FROM (FROM ratings AS r SELECT md5_number(r::VARCHAR) AS h)
+            FROM (
+                SELECT md5_number(
+                    concat_ws(chr(31), response_id, question_id, rater_id, value)
+                ) AS h
+                FROM ratings
+            )
             UNION ALL
             FROM (FROM grouped AS g SELECT md5_number(g::VARCHAR) AS h)
             UNION ALL

@@ -10,7 +10,7 @@ from eval_assets import agreement
 from eval_assets.agreement import RaterKind, measures_version
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
-from eval_assets.store.data_versions import data_version
+from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import changed_tables
 from eval_assets.store.tables import replace_rows
 
@@ -34,10 +34,7 @@ def judge_gates(
     return agreement.judge_gates(
         evaluation,
         measures=measures or {table: _figures(connection, table) for table in stored},
-        versions={
-            "human": data_version(connection, "human"),
-            "judge": data_version(connection, "judge"),
-        },
+        versions=rating_versions(connection),
         changed=changed_tables(connection, sources),
     )
 
@@ -53,7 +50,7 @@ def is_current(
 ) -> bool:
     """Return whether the stored agreement of one kind of rater was measured on the data now."""
     stored = _figures(connection, f"{kind}_agreement")["data_version"]
-    now = measures_version(evaluation, kind, data_version=data_version(connection, kind))
+    now = measures_version(evaluation, kind, data_version=rating_versions(connection)[kind])
     return bool((stored == now).any())
 
 

@@ -24,11 +24,13 @@ def write_adjudicated_labels(
         decisions: Rows of `adjudicated_labels`.
     """
     rows = pd.DataFrame(list(decisions), columns=_COLUMNS)
-    stored = connection.execute("SELECT response_id FROM responses").df()["response_id"]
-    known = rows["response_id"].isin(set(stored))
     typed = {"value": float, "own_rating": float, "excluded": bool, "is_override": bool}
-    replace_rows(connection, "adjudicated_labels", rows[known].astype(typed))
-    return int((~known).sum())
+    replace_rows(connection, "adjudicated_labels", rows.astype(typed))
+    [(n_unknown,)] = connection.execute(
+        """DELETE FROM adjudicated_labels
+           WHERE response_id NOT IN (SELECT response_id FROM responses)"""
+    ).fetchall()
+    return int(n_unknown)
 
 
 def write_label_history(connection: duckdb.DuckDBPyConnection, answers: pd.DataFrame) -> None:
@@ -39,7 +41,8 @@ def write_label_history(connection: duckdb.DuckDBPyConnection, answers: pd.DataF
         WITH rated AS (
             SELECT response_id, question_id, rater_id, round, value, labelled_at FROM earlier_labels
             UNION ALL
-            SELECT response_id, question_id, rater_id, round, value, labelled_at FROM human_labels
+            SELECT response_id, question_id, rater_id, round, value, labelled_at
+            FROM human_labels SEMI JOIN earlier_labels USING (response_id, question_id, rater_id)
         ), following AS (
             SELECT *, lag(value) OVER again AS before, row_number() OVER again AS n
             FROM rated WINDOW again AS (

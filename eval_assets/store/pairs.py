@@ -11,7 +11,6 @@ _UNIT_SQL = """
     SELECT response_id, prompt_id, prompt_text,
            row_number() OVER (ORDER BY response_id)::INTEGER - 1 AS response
     FROM responses JOIN response_groups USING (response_id)
-    WHERE (SELECT count(*) FROM judges) > 1
 """
 
 
@@ -20,31 +19,32 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
 
     Without a second judge there are no pairs, and no units are returned.
     """
+    judges = connection.execute(
+        "SELECT judge_id, model, fingerprint FROM judges ORDER BY position, judge_id"
+    ).fetchall()
+    unit = _UNIT_SQL if len(judges) > 1 else f"{_UNIT_SQL} LIMIT 0"
     questions = connection.execute(
         "SELECT question_id, scale_min, scale_max FROM rubric_questions ORDER BY position"
     ).df()
-    responses = connection.execute(f"{_UNIT_SQL} ORDER BY response").df()
+    responses = connection.execute(f"FROM ({unit}) ORDER BY response").df()
     prompt_of, prompts = pd.factorize(responses["prompt_id"], sort=True)
     text_of, texts = pd.factorize(responses["prompt_text"])
     asked = {"questions": list(questions["question_id"])}
     found = connection.execute(
         f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response
-            FROM asked_units JOIN ({_UNIT_SQL}) USING (response_id)""",  # noqa: S608 - a constant of ours
+            FROM asked_units JOIN ({unit}) USING (response_id)""",  # noqa: S608 - a constant of ours
         asked,
     ).df()
     order = np.lexsort((found["response"], prompt_of[found["response"]], found["question"]))
     question, response = found.to_numpy()[order].T
     place = np.full((len(questions["question_id"]), len(prompt_of)), -1)
     place[question, response] = np.arange(len(order))
-    judges = connection.execute(
-        "SELECT judge_id, model, fingerprint FROM judges ORDER BY position, judge_id"
-    ).fetchall()
     scores = {}
     for judge_id, _, _ in judges:
         given = connection.execute(
             f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response,
                        score
-                FROM judge_scores JOIN ({_UNIT_SQL}) USING (response_id)
+                FROM judge_scores JOIN ({unit}) USING (response_id)
                 WHERE judge_id = $judge AND status = 'ok'
                   AND list_contains($questions, question_id)""",  # noqa: S608 - a constant of ours
             {**asked, "judge": judge_id},

@@ -17,7 +17,7 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from eval_assets.stats import RatingPatterns
 from eval_assets.store._long_ratings import RatingSource, group_codes, long_ratings
-from eval_assets.store.data_versions import data_version
+from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.store_errors import StoreError
 from eval_assets.store.summaries import count_disagreements
@@ -41,7 +41,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         n_skipped=count_skips(connection),
         n_disagreements=count_disagreements(connection),
         data_version=measures_version(
-            evaluation, "human", data_version=data_version(connection, "human")
+            evaluation, "human", data_version=rating_versions(connection)["human"]
         ),
     )
 
@@ -88,7 +88,7 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         prompts=responses["prompt"].to_numpy(dtype=np.int64),
         judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
         data_version=measures_version(
-            evaluation, "judge", data_version=data_version(connection, "judge")
+            evaluation, "judge", data_version=rating_versions(connection)["judge"]
         ),
     )
 

@@ -60,15 +60,20 @@ _WORST = {
         LIMIT $most
     """,
     "results": """
-        SELECT agreement_by_slice.*, prompt_text
-        FROM agreement_by_slice LEFT JOIN (
+        WITH worst AS MATERIALIZED (
+            FROM agreement_by_slice
+            WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL
+                  AND alpha IS NOT NULL
+            ORDER BY alpha, slice_value, model_name
+            LIMIT $most
+        )
+        SELECT worst.*, prompt_text
+        FROM worst LEFT JOIN (
             SELECT prompt_id AS slice_value, min(prompt_text) AS prompt_text
-            FROM response_groups JOIN responses USING (response_id) GROUP BY ALL
+            FROM response_groups JOIN responses USING (response_id)
+            WHERE prompt_id IN (SELECT slice_value FROM worst) GROUP BY ALL
         ) USING (slice_value)
-        WHERE rater_kind = 'judge' AND slice = 'prompt_id' AND model_name IS NOT NULL
-              AND alpha IS NOT NULL
         ORDER BY alpha, slice_value, model_name
-        LIMIT $most
     """,
 }
 """Lists of single responses or prompts, the worst or latest first."""

@@ -592,11 +592,12 @@ GROUP BY ALL;
 
 -- Responses of one model in one conversation, named by that of its first turn.
 CREATE OR REPLACE VIEW conversations AS
-SELECT response_id,
-       if(convo_id IS NULL, response_id, first_value(response_id) OVER (
-           PARTITION BY indicator_id, convo_id, model_name, seed ORDER BY turn_index, response_id
-       )) AS conversation_id
-FROM responses;
+SELECT response_id, response_id AS conversation_id FROM responses WHERE convo_id IS NULL
+UNION ALL
+SELECT response_id, first_value(response_id) OVER (
+    PARTITION BY indicator_id, convo_id, model_name, seed ORDER BY turn_index, response_id
+)
+FROM responses WHERE convo_id IS NOT NULL;
 
 -- The turns before each response in its conversation, as pairs of prompt and response, oldest first.
 CREATE OR REPLACE VIEW earlier_turns AS
@@ -619,26 +620,21 @@ GROUP BY ALL;
 -- response on a question that is limited to others.
 CREATE OR REPLACE VIEW asked_units AS
 SELECT response_id, question_id
-FROM responses AS r, rubric_questions AS q
-WHERE (indicator_id IS NULL
-       OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
-       OR indicator_id = question_id)
-  AND NOT EXISTS (
-      FROM (
-          SELECT response_id, question_id, column_name,
-                 bool_or(value IS NOT DISTINCT FROM CASE column_name
-                     WHEN 'response_id' THEN response_id WHEN 'model_name' THEN model_name
-                     WHEN 'indicator_id' THEN indicator_id WHEN 'group_id' THEN group_id
-                     WHEN 'convo_id' THEN convo_id WHEN 'turn_index' THEN turn_index::VARCHAR
-                     WHEN 'seed' THEN seed WHEN 'difficulty' THEN difficulty
-                     WHEN 'role' THEN role ELSE attributes ->> column_name
-                 END) AS is_met
-          FROM responses, question_limits
-          GROUP BY ALL
-      ) AS limits
-      WHERE NOT is_met AND limits.response_id = r.response_id
-        AND limits.question_id = q.question_id
-  );
+FROM responses CROSS JOIN rubric_questions
+ANTI JOIN (
+    SELECT response_id, question_id FROM responses, question_limits
+    GROUP BY response_id, question_id, column_name
+    HAVING NOT bool_or(value IS NOT DISTINCT FROM CASE column_name
+        WHEN 'response_id' THEN response_id WHEN 'model_name' THEN model_name
+        WHEN 'indicator_id' THEN indicator_id WHEN 'group_id' THEN group_id
+        WHEN 'convo_id' THEN convo_id WHEN 'turn_index' THEN turn_index::VARCHAR
+        WHEN 'seed' THEN seed WHEN 'difficulty' THEN difficulty
+        WHEN 'role' THEN role ELSE attributes ->> column_name
+    END)
+) USING (response_id, question_id)
+WHERE indicator_id IS NULL
+      OR indicator_id NOT IN (SELECT question_id FROM rubric_questions)
+      OR indicator_id = question_id;
 
 -- Copies of the ledger, which holds what cannot be computed again: refreshed by every asset that
 -- asks, and by `eval-assets ledger sync`. Deleting them loses nothing.

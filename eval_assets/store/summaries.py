@@ -31,7 +31,6 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
         JOIN responses USING (response_id)
         LEFT JOIN human_labels USING (response_id, question_id)
         LEFT JOIN judged USING (response_id, question_id)
-        ORDER BY response_id, question_id, rater_id
     """)
 
 

@@ -84,7 +84,7 @@ def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 def content_fingerprint(
     connection: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str] | None = None
 ) -> str:
-    """Return a fingerprint of the rows of `table`, in any order.
+    """Return the number of rows of `table`, a hyphen and a fingerprint of them, in any order.
 
     Another version of DuckDB may return another one.
 

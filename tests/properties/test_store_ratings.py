@@ -19,7 +19,7 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store._long_ratings import group_codes, long_ratings
 from eval_assets.store.connection import connect
-from eval_assets.store.data_versions import data_version
+from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import rating_patterns
 from eval_assets.store.tables import replace_rows
@@ -99,11 +99,11 @@ def test_the_version_knows_every_rating_and_not_their_order(
     changed = [list(row) for row in matrix]
     changed[response][0] = 2.0 if matrix[response][0] == 1.0 else 1.0
     with stored(matrix) as connection:
-        version = data_version(connection, "human")
+        version = rating_versions(connection)["human"]
     with stored(matrix, shuffled=order) as connection:
-        reordered = data_version(connection, "human")
+        reordered = rating_versions(connection)["human"]
     with stored(changed) as connection:
-        of_changed = data_version(connection, "human")
+        of_changed = rating_versions(connection)["human"]
 
     assert reordered == version
     assert of_changed != version

@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.labelling import HISTORY_COLUMNS
-from eval_assets.store.data_versions import data_version
+from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (
     stored_labels,
@@ -118,12 +118,12 @@ def test_settling_something_else_makes_the_data_another_version(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     write_labels(connection, RATINGS)
-    versions = [data_version(connection, "human")]
-    judges = [data_version(connection, "judge")]
+    versions = [rating_versions(connection)["human"]]
+    judges = [rating_versions(connection)["judge"]]
     for rows in ([settled("a1", 4.0)], [settled("a1", 5.0)], [settled("a1", None)], []):
         write_adjudicated_labels(connection, rows)
-        versions.append(data_version(connection, "human"))
-        judges.append(data_version(connection, "judge"))
+        versions.append(rating_versions(connection)["human"])
+        judges.append(rating_versions(connection)["judge"])
 
     assert len(set(versions)) == 4
     assert versions[-1] == versions[0]

@@ -18,7 +18,7 @@ from eval_assets.raters import Judge
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import agreement_profile, judge_human_profile
 from eval_assets.store._long_ratings import group_codes, long_ratings
-from eval_assets.store.data_versions import data_version
+from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels, write_rubric
 from eval_assets.store.ratings import (
     human_ratings,
@@ -88,14 +88,14 @@ def test_the_version_of_the_data_covers_which_rated_responses_are_in_one_group(
     connection: Connection,
 ) -> None:
     write_labels(connection, labels(*GIVEN))
-    before = data_version(connection, "human")
+    before = rating_versions(connection)["human"]
     renamed = responses("a1", "a2", "b1", "b2")
     renamed["group_id"] = ["x", "x", "y", "y"]
     replace_rows(connection, "responses", renamed)
-    assert data_version(connection, "human") == before
+    assert rating_versions(connection)["human"] == before
     renamed["group_id"] = ["x", "y", "y", "z"]
     replace_rows(connection, "responses", renamed)
-    assert data_version(connection, "human") != before
+    assert rating_versions(connection)["human"] != before
 
 
 def test_people_and_judges_are_measured_by_response_groups(connection: Connection) -> None:
@@ -314,26 +314,26 @@ def test_all_that_decides_agreement_changes_the_version(
     connection: Connection, change: Callable[[Connection], None]
 ) -> None:
     write_labels(connection, labels(*GIVEN))
-    before = data_version(connection, "human")
+    before = rating_versions(connection)["human"]
     change(connection)
 
-    assert data_version(connection, "human") != before
+    assert rating_versions(connection)["human"] != before
 
 
 def test_neither_the_order_of_rows_nor_notes_change_the_version(connection: Connection) -> None:
     write_labels(connection, labels(*GIVEN))
-    before = data_version(connection, "human")
+    before = rating_versions(connection)["human"]
     write_labels(connection, labels(*GIVEN[::-1]).assign(file="x", notes="sure"))
 
-    assert data_version(connection, "human") == before
+    assert rating_versions(connection)["human"] == before
 
 
 def test_responses_without_ratings_do_not_change_the_version(connection: Connection) -> None:
     write_labels(connection, labels(*GIVEN))
-    before = data_version(connection, "human")
+    before = rating_versions(connection)["human"]
     replace_rows(connection, "responses", responses("a1", "a2", "b1", "b2", "z1"))
 
-    assert data_version(connection, "human") == before
+    assert rating_versions(connection)["human"] == before
 
 
 def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Connection) -> None:
@@ -341,7 +341,7 @@ def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Co
 
     def version(fingerprint: str, rows: pd.DataFrame = given) -> str:
         write_scored(connection, [JudgeRow("j", "recorded", "m", 1, 1, fingerprint, 0)], rows)
-        return data_version(connection, "judge")
+        return rating_versions(connection)["judge"]
 
     before = version("one")
     write_labels(connection, labels(*GIVEN))
@@ -354,10 +354,10 @@ def test_the_judges_version_knows_who_they_are_and_not_the_humans(connection: Co
 def test_two_ratings_that_swap_their_raters_are_another_version(connection: Connection) -> None:
     """The same cells in other places: a sum over rows that forgot the pairing would not see it."""
     write_labels(connection, labels(("a1", "clarity", "r1", 1), ("a1", "clarity", "r2", 5)))
-    before = data_version(connection, "human")
+    before = rating_versions(connection)["human"]
     write_labels(connection, labels(("a1", "clarity", "r1", 5), ("a1", "clarity", "r2", 1)))
 
-    assert data_version(connection, "human") != before
+    assert rating_versions(connection)["human"] != before
 
 
 def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with_turns(
@@ -413,6 +413,6 @@ def test_the_version_of_the_data_covers_scores_of_conversations(connection: Conn
     for score in (2.0, 3.0):
         given = scores(("a1", "clarity", "j", None, "conversation"))
         write_scored(connection, [], given.assign(raw_score=score))
-        versions.append(data_version(connection, "judge"))
+        versions.append(rating_versions(connection)["judge"])
 
     assert versions[0] != versions[1]
