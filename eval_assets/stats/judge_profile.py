@@ -14,7 +14,7 @@ from eval_assets.stats._paired_scores import PairedScores
 from eval_assets.stats._profile import Profile
 from eval_assets.stats._units import defined_ratio, weighted_sums
 from eval_assets.stats.association import wilcoxon_of_differences
-from eval_assets.stats.intervals import Interval, less, with_covariances
+from eval_assets.stats.intervals import Interval, less, product, with_covariances
 from eval_assets.stats.kappa import PairTable
 
 ControlVerdict: TypeAlias = Literal[
@@ -162,20 +162,23 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
         "pearson": scores.measure("pearson", n_units),
         "mae": _mean(np.abs(apart), each),
     }
-    differences = _differences(kinds)
-    both_sides = [side for sides in differences.values() for side in sides]
+    pairs = {**_differences(kinds), "shuffled, as a share": _beyond_shuffled(kinds, scores, each)}
+    both_sides = [side for sides in pairs.values() for side in sides]
     found, products = with_covariances(
         [*measures.values(), *both_sides], kinds.units, confidence=confidence
     )
     figures = dict(zip(measures, found, strict=False))
-    for name, first in zip(differences, range(len(measures), len(found), 2), strict=True):
+    for name, first in zip(pairs, range(len(measures), len(found), 2), strict=True):
         sides = slice(first, first + 2)
         one, two = found[sides]
-        figures[name] = less(one, two, products[sides, sides])
-    # one way is too narrow if a value is rare, the other if ratings are skewed
-    by_unit, above = figures.pop("shuffled, unit by unit"), figures["a_ha_above_shuffled"]
+        together = product if name == "shuffled, as a share" else less
+        figures[name] = together(one, two, products[sides, sides])
+    # each way is too narrow on some ratings: if a value is rare, if they are skewed, or both
+    above, by_unit = figures["a_ha_above_shuffled"], figures.pop("shuffled, unit by unit")
     low, high = min(above.low, by_unit.low), max(above.high, by_unit.high)
-    figures["a_ha_above_shuffled"] = replace(above, low=low, high=high)
+    as_share = figures.pop("shuffled, as a share").high
+    # `as_share` is undefined if all are equal, and then not the larger
+    figures["a_ha_above_shuffled"] = replace(above, low=low, high=max(high, as_share))
     for name in ("mae", "bias"):
         figures[name] = figures[name].times(width)
     return JudgeHumanProfile(
@@ -201,6 +204,28 @@ def _differences(kinds: ComparedUnits) -> dict[str, tuple[Measure, Measure]]:
         "a_ha_above_people": _above_and_below(kinds.above_people, kinds.is_shared),
         "bias": _above_and_below(kinds.judge - kinds.mean_human, each),
     }
+
+
+def _beyond_shuffled(
+    kinds: ComparedUnits, scores: PairedScores, each: Floats
+) -> tuple[Measure, Measure]:
+    """A^HA above that of shuffled scores as a share, as kappa is one, and what it is a share of.
+
+    If few units have the rarer values, others may well have more of them, which raises both.
+    """
+    apart, apart_if_shuffled = 1 - kinds.agreement, 1 - kinds.agreement + kinds.above_shuffled
+    share = Measure(
+        lambda weights: (
+            1
+            - defined_ratio(
+                weighted_sums(weights, apart), weighted_sums(weights, apart_if_shuffled)
+            )
+        ),
+        scores.measure("alpha", kinds.units.n_units.astype(np.float64)).spread,
+        each > 0,
+        cost=len(each),
+    )
+    return share, _mean(apart_if_shuffled, each)
 
 
 def _above_and_below(differences: Floats, counted: Floats) -> tuple[Measure, Measure]:

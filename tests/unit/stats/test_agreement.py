@@ -267,3 +267,14 @@ def test_the_ratio_level_refuses_what_it_cannot_compare() -> None:
     with pytest.raises(ValueError, match="at most 10000 distinct values, got 10002"):
         krippendorff_alpha(np.arange(10_002).reshape(-1, 2), level="ratio")
     assert krippendorff_alpha([[0, 0], [1, 1]], level="ratio") == 1.0
+
+
+@pytest.mark.parametrize("n_raters", [3, 49])
+def test_equal_ratings_leave_agreement_beyond_chance_undefined_whatever_floats_add_up_to(
+    n_raters: int,
+) -> None:
+    """The mean of six times a tenth is not a tenth, and 49 times a 49th is not 1."""
+    ratings = np.full((2, n_raters), 0.1)
+
+    assert math.isnan(krippendorff_alpha(ratings, level="interval"))
+    assert math.isnan(fleiss_kappa(ratings))

@@ -166,3 +166,8 @@ def test_a_confusion_matrix_has_a_row_per_true_value() -> None:
 def test_columns_that_do_not_fit_are_refused(function: type) -> None:
     with pytest.raises(ValueError, match="one value per unit, got"):
         function([1, 2], [1])
+
+
+def test_equal_scores_have_no_correlation_whatever_floats_add_up_to() -> None:
+    """The mean of three tenths is not a tenth."""
+    assert math.isnan(pearson([0.1, 0.1, 0.1], [1, 2, 3]))

@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from eval_assets.stats import bootstrap_interval
+from eval_assets.stats.bootstrap import _bca_ends
 
 Floats = npt.NDArray[np.float64]
 
@@ -145,3 +146,12 @@ def test_arguments_out_of_range_are_refused() -> None:
         bootstrap_interval([[1.0]], row_mean, confidence=95, n_resamples=10, rng=rng)
     with pytest.raises(ValueError, match="n_resamples must be at least 1, got 0"):
         bootstrap_interval([[1.0]], row_mean, confidence=0.95, n_resamples=0, rng=rng)
+
+
+def test_percentiles_of_few_groups_are_widened_by_one_degree_of_freedom_fewer() -> None:
+    """Resamples of a standard normal: Student's quantile of two degrees, times sqrt(3 / 2)."""
+    resampled = stats.norm.ppf((np.arange(100_000) + 0.5) / 100_000)
+    low, high, _ = _bca_ends(0.0, resampled, np.zeros(3), confidence=0.9, n_groups=3)
+
+    expected = float(stats.t.ppf(0.95, 2)) * math.sqrt(3 / 2)
+    assert (-low, high) == pytest.approx((expected, expected), rel=0.01)

@@ -112,3 +112,8 @@ def test_kurtosis_is_that_of_scipy() -> None:
     expected = stats.kurtosis(np.repeat(values, counts), fisher=False)
     assert kurtosis(counts.astype(float), values) == pytest.approx(expected)
     assert math.isnan(kurtosis(np.array([3.0, 0.0]), np.array([1.0, 2.0])))
+
+
+def test_two_thirds_of_the_ratings_are_mostly_one_value() -> None:
+    spread = BeyondChance.of_distances(np.array([40.0, 10.0, 10.0]), kurtosis=2.5, n_pairs=30)
+    assert spread.floor == pytest.approx([each / 30 for each in spread.shape])

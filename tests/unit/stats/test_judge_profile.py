@@ -1,7 +1,7 @@
 """A judge against human raters: points, controls and intervals."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import permutations, product
 
 import numpy as np
@@ -525,3 +525,28 @@ def test_intervals_hold_for_a_class_that_three_in_a_hundred_belong_to(n_units: i
     shares = {name: held[name] / defined[name] for name in true if defined[name] > 100}
     assert len(shares) >= 8
     assert min(shares.values()) >= 0.9, shares
+
+
+def test_a_judge_that_missed_the_few_rare_responses_may_find_others_as_far_as_kappa_tells() -> None:
+    """Four of twenty are rare, and the judge calls another one so."""
+    judge, ratings = [0.0] * 19 + [1.0], np.array([[1.0]] * 4 + [[0.0]] * 16)
+    profile = profile_of(judge, ratings, values=(0, 1), low=0, high=1, level="nominal")
+    kappa, found = profile.kappa, profile.a_ha_above_shuffled
+
+    reach = (1 - profile.a_ha_shuffled) * (kappa.high - kappa.value)
+    assert found.value == pytest.approx((1 - profile.a_ha_shuffled) * kappa.value)
+    assert found.high == pytest.approx(found.value + reach, abs=0.01)
+    assert found.low < -0.1
+
+
+def test_float_noise_above_a_control_does_not_make_a_judge_better_than_it() -> None:
+    judge, ratings = [1.0, 2, 3, 4, 5] * 6, [[1.0, 2], [2, 2], [3, 4], [4, 4], [5, 5]] * 6
+    good = profile_of(judge, np.array(ratings))
+    shuffled = replace(good.a_ha_above_shuffled, low=5e-10)
+    constant = replace(good.a_ha_above_constant, low=5e-10)
+
+    assert good.control_verdict == "better"
+    verdict = replace(good, a_ha_above_shuffled=shuffled).control_verdict
+    assert verdict == "no better than shuffled"
+    verdict = replace(good, a_ha_above_constant=constant).control_verdict
+    assert verdict == "no better than a constant"

@@ -6,7 +6,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from eval_assets.stats import (
+    CohenKappa,
     KappaWeights,
+    coefficient_interval,
     cohen_kappa,
     grouped_kappa,
     mean_absolute_error,
@@ -159,3 +161,12 @@ def test_columns_that_do_not_fit_are_refused() -> None:
         cohen_kappa([1, 2], [1], weights=None)
     with pytest.raises(ValueError, match="finite or NaN"):
         cohen_kappa([1, math.inf], [1, 2], weights=None)
+
+
+def test_kappa_that_rests_on_one_unit_has_no_interval() -> None:
+    """Without the last unit all ratings are equal, to the last bit or not."""
+    ratings = [[0.1, 0.1]] * 5 + [[0.7, 0.7]]
+    found = coefficient_interval(ratings, CohenKappa("quadratic"), confidence=0.95)
+
+    assert found.value == 1
+    assert found.method is None

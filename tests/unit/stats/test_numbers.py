@@ -255,3 +255,11 @@ def test_groups_are_numbered_as_they_appear_whatever_their_labels() -> None:
     for missing in ([1, NAN], ["a", None], pd.Series([1, pd.NA], dtype="Int64")):
         with pytest.raises(ValueError, match="a group for each unit, got a missing one"):
             group_codes(missing, n_units=2)
+
+
+@pytest.mark.parametrize(("origin", "off"), [(1e9, 0.2), (1e15, 0.375)])
+def test_what_lies_between_large_categories_is_none_of_them(origin: float, off: float) -> None:
+    """However large they are, float noise is at most a quarter of a step."""
+    categories = origin + np.arange(5.0)
+    with pytest.raises(ValueError, match="ratings must be categories"):
+        category_index(np.array([origin + off]), categories)
