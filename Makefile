@@ -36,7 +36,9 @@ run: .venv/installed
 ui: .venv/installed
 	@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null \
 	  || { echo 'Port $(PORT) is in use: make ui PORT=...'; exit 1; }
-	@EVAL_DATA='$(UI_DATA)' DAGSTER_HOME='$(CURDIR)' \
+	@home=.; if [ -f '$(UI_DATA)/evaluation.yaml' ]; then home='$(UI_DATA)/out/dagster'; \
+	  mkdir -p "$$home"; sed '1,/^$$/d' dagster.yaml > "$$home/dagster.yaml"; fi; \
+	  EVAL_DATA='$(UI_DATA)' DAGSTER_HOME="$$(cd "$$home" && pwd)" \
 	  EVAL_UI_URL="$${EVAL_UI_URL:-http://127.0.0.1:$(PORT)}" exec $(BIN)/python -c "$$INTERRUPTIBLE" \
 	  $(BIN)/dg dev --workspace workspace.yaml --host 127.0.0.1 --port $(PORT)
 

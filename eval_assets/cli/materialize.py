@@ -331,10 +331,11 @@ def _errors(result: RunResult) -> list[str]:
 def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     """Open Dagster's records: those that the UI shows, else the evaluation folder's own.
 
-    That is DAGSTER_HOME if it is set, else the current folder if it has the dagster.yaml that
-    `make ui` reads, else a folder beside the database.
+    That is DAGSTER_HOME if it is set. Else a single evaluation has a folder of its own beside the
+    database, so that no checks of another appear under the same names; evaluations of one folder
+    share that of the current folder if it has the dagster.yaml that `make ui` reads.
     """
-    if "DAGSTER_HOME" not in os.environ and Path("dagster.yaml").is_file():
+    if "DAGSTER_HOME" not in os.environ and folder.name and Path("dagster.yaml").is_file():
         os.environ["DAGSTER_HOME"] = str(Path.cwd())
     home = Path(os.environ.get("DAGSTER_HOME") or folder.out / "dagster")
     with suppress(OSError):

@@ -31,6 +31,21 @@ def test_records_that_are_deleted_during_a_run_are_one_line(
         look(instance)
 
 
+@pytest.mark.parametrize("name", ["", "one"])
+def test_a_single_evaluation_has_records_of_its_own_beside_those_that_several_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    monkeypatch.delenv("DAGSTER_HOME")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    folder = EvaluationFolder(data=str(tmp_path / "data"), database="", name=name)
+
+    with _instance(folder) as instance:
+        home = Path(instance.root_directory)
+    assert home == (tmp_path if name else tmp_path / "data" / "out" / "dagster")
+
+
 class _Broken(dg.Executor):
     """An executor whose broker is gone."""
 
