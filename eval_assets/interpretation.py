@@ -163,6 +163,7 @@ def figure_text(value: float, *, limits: Iterable[float]) -> str:
 
 def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, otherwise: str) -> str:
     """Return the name of the highest band that `value` reaches; `bands` descend."""
-    if math.isnan(value):
-        return UNDEFINED
-    return next((name for lower, name in bands if value >= lower), otherwise)
+    for lower, name in bands:
+        if value >= lower:
+            return name
+    return UNDEFINED if math.isnan(value) else otherwise

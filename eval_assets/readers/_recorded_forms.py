@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import TypeVar
 
 import numpy as np
@@ -81,9 +80,9 @@ def rows_of(table: Table, judge: Judge) -> Table:
         what = f"no row has the judge_model {shown(judge.model)}"
         remedy = nearest(judge.model, present) if present else "Add its scores"
         raise InputError(InputProblem(table.file, None, "judge_model", what, remedy))
-    kept = np.array(per_distinct(models, lambda model: model == judge.model), dtype=bool).tolist()
-    columns = {header: list(compress(cells, kept)) for header, cells in table.columns.items()}
-    return replace(table, columns=columns, lines=list(compress(table.lines, kept)))
+    return table.only(
+        np.array(per_distinct(models, lambda model: model == judge.model), dtype=bool)
+    )
 
 
 def given_scores(table: Table, units: Units) -> GivenScores:

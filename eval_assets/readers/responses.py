@@ -104,7 +104,7 @@ def _given(path: Path, evaluation: Evaluation) -> _Given:
     problems = sorted([*table.bad_rows, *problems], key=lambda p: p.line or 0)
     responses = _responses(table, ids.ids)
     named = responses["response_id"].notna()
-    unread = bool(table.bad_rows) or not named.all() or None in _turns(table)
+    unread = bool(table.bad_rows or not named.all() or is_none(_turns(table)).any())
     return _Given(responses[named], problems, unread)
 
 
@@ -202,10 +202,12 @@ def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
         table.header_of("turn_index"),
         lambda row: (f"{shown(turns[row])} is not a whole number", "Count turns 1, 2, 3"),
     )
+    again = pd.Series(np.asarray(ids.ids, dtype=object)).duplicated().to_numpy()
     first: dict[str | None, int] = {}
-    again = [first.setdefault(name, row) != row for row, name in enumerate(ids.ids)]
+    if again.any():
+        first = dict(zip(reversed(ids.ids), range(len(again) - 1, -1, -1), strict=True))
     findings.add(
-        np.array(again, dtype=bool) & ~is_none(ids.ids),
+        again & ~is_none(ids.ids),
         ids.header,
         lambda row: (
             f"{ids.named(row)} is repeated, first in line {table.lines[first[ids.ids[row]]]}",

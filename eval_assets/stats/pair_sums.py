@@ -144,8 +144,12 @@ def group_index(groups: npt.ArrayLike | None, kept: npt.NDArray[np.bool_]) -> tu
     names = np.asarray(groups)
     if names.shape != kept.shape:
         raise ValueError(f"groups must name one of each of {len(kept)} units, got {names.shape}")
-    found, index = np.unique(names[kept], return_inverse=True)
-    return index.astype(np.int64), len(found)
+    if names.dtype.kind not in "OU":
+        found, index = np.unique(names[kept], return_inverse=True)
+        return index.astype(np.int64), len(found)
+    named = names[kept].tolist()  # texts are looked up faster than sorted
+    place = {name: code for code, name in enumerate(sorted(set(named)))}
+    return np.fromiter(map(place.__getitem__, named), np.int64, len(named)), len(place)
 
 
 def pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> Floats:

@@ -133,7 +133,7 @@ def _units(
         humans: Ratings by people.
         judges: Scores of every response by judge.
     """
-    rated, raters = np.unique(humans.unit), np.unique(humans.rater)
+    rated, raters = (np.flatnonzero(np.bincount(each)) for each in (humans.unit, humans.rater))
     ratings = np.full((len(rated), len(raters)), np.nan)
     ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (
         humans.value

@@ -98,13 +98,16 @@ def _distribution(test: RatedUnits) -> dict[str, float]:
 def _confusion(test: RatedUnits, scores: Floats) -> list[dict[str, float | int]]:
     """Return how often each (human rating, judge's score) occurs, of all pairs."""
     unit, rater = np.nonzero(~np.isnan(test.ratings))
-    pairs = np.column_stack([test.ratings[unit, rater], scores[unit]])
-    found, counts = np.unique(pairs, axis=0, return_counts=True)
-    if len(found) > MOST_CELLS:
+    humans, row = np.unique(test.ratings[unit, rater], return_inverse=True)
+    judged, column = np.unique(scores[unit], return_inverse=True)
+    cells, counts = np.unique(row * len(judged) + column, return_counts=True)
+    if len(cells) > MOST_CELLS:
         return []
     return [
         {"human": float(human), "judge": float(judge), "n": int(n)}
-        for (human, judge), n in zip(found, counts, strict=True)
+        for human, judge, n in zip(
+            humans[cells // len(judged)], judged[cells % len(judged)], counts, strict=True
+        )
     ]
 
 

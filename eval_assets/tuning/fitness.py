@@ -91,7 +91,7 @@ def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) 
         return "people do not agree well enough on this question: see the human gates"
     rated = ~np.isnan(test.ratings)
     paired = (np.count_nonzero(rated, axis=1) > 1) & ~np.isnan(scores)
-    n_paired = len(np.unique(test.groups[paired]))
+    n_paired = test.n_groups_of(paired)
     if n_paired < MIN_PAIRED_GROUPS:
         return (
             f"{n_paired} groups in the test hold two ratings of an answer; "
@@ -99,7 +99,7 @@ def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) 
         )
     values, counts = np.unique(test.ratings[paired][rated[paired]], return_counts=True)
     varied = (rated & (test.ratings != values[counts.argmax()])).any(axis=1) & paired
-    n_varied = len(np.unique(test.groups[varied]))
+    n_varied = test.n_groups_of(varied)
     if n_varied < MIN_VARIED_GROUPS:
         return (
             f"{n_varied} groups in the test hold a rating other than the commonest; "

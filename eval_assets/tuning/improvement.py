@@ -100,7 +100,7 @@ def _why_not_evaluable(
 ) -> str:
     """Return why the test cannot say anything; empty if it can."""
     both = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
-    n_groups = len(np.unique(test.groups[both]))
+    n_groups = test.n_groups_of(both)
     if n_train_groups < MIN_TRAIN_GROUPS:
         return f"{n_train_groups} groups in train; {MIN_TRAIN_GROUPS} are needed"
     if n_groups < MIN_TEST_GROUPS:

@@ -74,7 +74,7 @@ def plan_reading(
     plans = []
     for candidate in candidates:
         is_test = (units.splits == "test") & ~np.isnan(candidate.scores)
-        n_groups = len(np.unique(units.groups[is_test]))
+        n_groups = units.n_groups_of(is_test)
         gain = _planned_gain(seen, candidate, open_to_all, n_groups=n_groups, level=level)
         fitness = _planned_fitness(
             seen, candidate, open_to_all, n_groups=n_groups, level=level, margin=margin

@@ -54,7 +54,11 @@ class RatedUnits:
     @property
     def n_groups(self) -> int:
         """Different groups."""
-        return len(np.unique(self.groups))
+        return len(set(self.groups.tolist()))
+
+    def n_groups_of(self, kept: NDArray[np.bool_]) -> int:
+        """Return how many groups the units that are kept are of."""
+        return len(set(self.groups[kept].tolist()))
 
     def part(self, split: Split) -> "RatedUnits":
         """Return the units of one split."""
@@ -62,8 +66,8 @@ class RatedUnits:
 
     def are_of(self, groups: Collection[str]) -> NDArray[np.bool_]:
         """Return which units are of one of these groups."""
-        wanted = frozenset(groups)
-        return np.fromiter((group in wanted for group in self.groups), np.bool_, len(self.groups))
+        is_wanted = frozenset(groups).__contains__
+        return np.fromiter(map(is_wanted, self.groups.tolist()), np.bool_, len(self.groups))
 
     def only(self, kept: NDArray[np.bool_]) -> "RatedUnits":
         """Return the units that are kept."""

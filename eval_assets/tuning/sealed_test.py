@@ -139,7 +139,7 @@ def due_reading(
     )
     if (same := seal.same(content)) is not None:
         return same, not same.rows
-    groups = tuple(np.unique(test.groups).tolist())
+    groups = tuple(sorted(set(test.groups.tolist())))
     if not seal.is_due(versions, n_groups=len(groups), asked=asked):
         return seal.readings[-1], False
     number = seal.next_reading

@@ -1,11 +1,12 @@
 """A file of rows, as columns: what every format becomes before its rows mean anything."""
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
+from itertools import compress, count
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
@@ -101,6 +102,16 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "Table":
+        """Return the table with the rows that are kept."""
+        columns = {
+            header: Repeated(cells.values, cells.codes[kept])
+            if isinstance(cells, Repeated)
+            else list(compress(cells, kept))
+            for header, cells in self.columns.items()
+        }
+        return replace(self, columns=columns, lines=array("q", compress(self.lines, kept)))
 
     def header_of(self, *names: str) -> str | None:
         """Return the header of the first of these columns that the file has, as it spells it."""
