@@ -82,9 +82,10 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             humans = human_ratings(connection, evaluation)
-            measures = measure_humans(humans, evaluation)
-            rounds = measure_rounds(ratings_by_round(connection, evaluation), evaluation)
-            rounds = rounds.assign(data_version=humans.data_version)
+            by_round = ratings_by_round(connection, evaluation)
+        measures = measure_humans(humans, evaluation)
+        rounds = measure_rounds(by_round, evaluation).assign(data_version=humans.data_version)
+        with folder.connect() as connection:
             with transaction(connection):
                 replace_rows(connection, "human_agreement", measures.agreement)
                 replace_rows(connection, "agreement_by_round", rounds)
@@ -282,14 +283,15 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             humans = ratings_of_people(connection, evaluation)
             judges = judge_ratings(connection, evaluation).scores
             slices = slices_in_order(connection)
-            models = slices.pop("model_name")
-            questions = evaluation.rubric
-            rows = pd.concat(
-                [
-                    measure_slices("human", [(q, humans[q.id]) for q in questions], models, slices),
-                    measure_slices("judge", [(q, judges[q.id]) for q in questions], models, slices),
-                ]
-            )
+        models = slices.pop("model_name")
+        questions = evaluation.rubric
+        rows = pd.concat(
+            [
+                measure_slices("human", [(q, humans[q.id]) for q in questions], models, slices),
+                measure_slices("judge", [(q, judges[q.id]) for q in questions], models, slices),
+            ]
+        )
+        with folder.connect() as connection:
             with transaction(connection):
                 replace_rows(connection, "agreement_by_slice", rows)
             by_prompt = read_table(connection, "results_by_prompt", order_by="mean_alpha")

@@ -80,14 +80,18 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
                 return unchanged(table_metadata(connection, "judge_scores"))
             responses = response_keys(connection, further=evaluation.filter_columns)
         with ScoresOnDisk(folder.out) as scores:
-            for rows in _sound_scores(evaluation, responses):
+
+            def keep(rows: pd.DataFrame) -> None:
                 scores.add(mapped_scores(rows, in_use))
+
+            for _ in map(keep, _sound_scores(evaluation, responses)):
+                pass  # a loop over the rows would hold those of a judge while the next is read
             live = judge_live(
                 evaluation,
                 folder,
                 prompts=prompts_in_use(in_use),
                 run_id=run_id,
-                keep=lambda rows: scores.add(mapped_scores(rows, in_use)),
+                keep=keep,
             )
             with folder.connect() as connection, transaction(connection):
                 write_judge_scores(connection, scores.portions())

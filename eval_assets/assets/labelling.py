@@ -36,6 +36,7 @@ from eval_assets.labelling import (
 )
 from eval_assets.problems import InputError
 from eval_assets.readers import read_assignments, source_fingerprints
+from eval_assets.rubric import RubricQuestion
 from eval_assets.store import (
     record_import,
     replace_records,
@@ -116,18 +117,15 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         controls = control_values(
             study.assignments or (), decisions(read_adjudications(evaluation))
         )
+
+        def labels(question: RubricQuestion) -> pd.DataFrame:
+            with folder.connect() as connection:
+                found = stored_labels(connection, question.id)
+            found = found.assign(question_id=question.id)
+            return with_circumstances(found, sessions, study.responses)
+
+        figures = measure_quality(evaluation, labels, history, assigned=assigned, controls=controls)
         with folder.connect() as connection, transaction(connection):
-            figures = measure_quality(
-                evaluation,
-                lambda question: with_circumstances(
-                    stored_labels(connection, question.id).assign(question_id=question.id),
-                    sessions,
-                    study.responses,
-                ),
-                history,
-                assigned=assigned,
-                controls=controls,
-            )
             replace_records(connection, "label_quality", figures)
             write_label_history(connection, history)
             table = table_metadata(connection, "label_quality")

@@ -14,7 +14,7 @@ from eval_assets.evaluation import Evaluation
 from eval_assets.labelling import neutralised
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import Findings, WhatAndRemedy, nearest, shown
-from eval_assets.readers.formats.table import Table, as_text, is_none, per_distinct
+from eval_assets.readers.formats.table import Table, as_text, is_none, per_distinct, repeating
 
 RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
 """Columns under which the id of a response is accepted, in any spelling."""
@@ -95,8 +95,9 @@ class Units:
     def _by_id(self) -> dict[Reference, int]:
         found: dict[Reference, int] = {name: at for at, name in enumerate(self.response_ids)}
         # Sheets write an id that looks like a formula so that spreadsheets take it for text.
-        in_sheets = zip(map(neutralised, self.response_ids), self.response_ids, strict=True)
-        return {written: found[name] for written, name in in_sheets if written != name} | found
+        unlike_words = (name for name in self.response_ids if not name[:1].isalnum())
+        in_sheets: dict[Reference, int] = {neutralised(name): found[name] for name in unlike_words}
+        return in_sheets | found
 
     @cached_property
     def _by_key(self) -> dict[Reference, int]:
@@ -310,10 +311,9 @@ def _no_question(question: str | None, question_ids: Sequence[str]) -> WhatAndRe
 
 def _positions_in(positions: Mapping[T, int], names: Sequence[T | None]) -> PositionArray:
     """Return the position of each name, UNKNOWN if it has none."""
-    found = per_distinct(
-        names, lambda name: UNKNOWN if name is None else positions.get(name, UNKNOWN)
-    )
-    return np.array(found, dtype=np.int64)
+    distinct = repeating(names)
+    at = [UNKNOWN if name is None else positions.get(name, UNKNOWN) for name in distinct.values]
+    return np.array(at, dtype=np.int64).take(distinct.codes)
 
 
 def _cells(column: pd.Series) -> list[str | None]:

@@ -13,7 +13,7 @@ from eval_assets.columns import REJECTED_COLUMNS
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.lakes import claim_table
 from eval_assets.store.store_errors import StoreError
-from eval_assets.store.tables import columns_of, empty_table, replace_rows
+from eval_assets.store.tables import columns_of, empty_table, insert_rows, replace_rows
 
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
@@ -68,14 +68,9 @@ def write_labels(
     ):
         empty_table(connection, table, is_claimed=not rows.empty)
         names = {column.name for column in columns_of(connection, table)}
-        given = [name for name in rows if name in names and rows[name].notna().any()]
-        connection.register("_rows", rows[[*given, "skipped", "file", "line"]])
-        connection.execute(
-            f"""INSERT INTO {table} BY NAME
-                SELECT {", ".join([*given, "concat(file, ':', line) AS source"])}
-                FROM _rows WHERE {which}"""  # noqa: S608 - columns of ours
-        )
-        connection.unregister("_rows")
+        given = {name: name for name in rows if name in names and rows[name].notna().any()}
+        columns = {**given, "source": "concat(file, ':', line)"}
+        insert_rows(connection, table, rows, columns=columns, where=which)
     replace_rows(connection, "rejected_rows", rejected)
 
 

@@ -17,6 +17,9 @@ from eval_assets.store.inputs import is_in_partition
 from eval_assets.store.store_errors import StoreError
 from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
 
+_PORTION = 100_000
+"""Rows of scores that are in memory at once on their way into the database."""
+
 
 @dataclass(frozen=True)
 class JudgeRow:
@@ -68,11 +71,13 @@ class ScoresOnDisk:
             StoreError: If they cannot be written.
         """
         with self._said_plainly():
-            pickle.dump(rows, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+            for begin in range(0, len(rows), _PORTION):
+                portion = rows.iloc[begin : begin + _PORTION]
+                pickle.dump(portion, self._file, protocol=pickle.HIGHEST_PROTOCOL)
             self._file.flush()
 
     def portions(self) -> Iterator[pd.DataFrame]:
-        """Yield the rows as they were added."""
+        """Yield the rows in the order in which they were added."""
         end = self._file.tell()
         self._file.seek(0)
         while self._file.tell() < end:

@@ -36,22 +36,24 @@ def write_splits(
     Returns:
         The number of groups in each split that has any.
     """
-    groups = connection.execute("SELECT DISTINCT group_id FROM response_groups").df()
-    splits = groups.assign(split=splits_of(groups["group_id"], shares))
+    found = connection.execute("SELECT DISTINCT group_id FROM response_groups").fetchall()
+    groups = [str(group_id) for (group_id,) in found]
+    parts = pd.Categorical(splits_of(groups, shares))
+    splits = pd.DataFrame({"group_id": groups, "split": parts})  # noqa: F841 - in the query
     empty_table(connection, "judge_splits")
-    connection.register("_splits", splits)
     connection.execute(
         f"""
         INSERT INTO judge_splits BY NAME
-        SELECT DISTINCT response_id, question_id, split, group_id, $version AS data_version
-        FROM ({RATINGS_SQL["reference"]})
-        JOIN response_groups USING (response_id) JOIN _splits USING (group_id)
-        WHERE list_contains($questions, question_id)
+        SELECT response_id, question_id, split, group_id, $version AS data_version
+        FROM (
+            SELECT DISTINCT response_id, question_id FROM ({RATINGS_SQL["reference"]})
+            WHERE list_contains($questions, question_id)
+        )
+        JOIN response_groups USING (response_id) JOIN splits USING (group_id)
         ORDER BY list_position($questions, question_id), response_id
         """,  # noqa: S608 - constants of ours
         {"questions": list(question_ids), "version": data_version},
     )
-    connection.unregister("_splits")
     return dict(
         connection.execute(
             """SELECT split, count(DISTINCT group_id) FROM judge_splits GROUP BY ALL ORDER BY ALL"""

@@ -1,6 +1,6 @@
 """Whole tables: written, read and described."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -39,13 +39,33 @@ def empty_table(
         claim_table(connection, table)
 
 
-def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.DataFrame) -> None:
-    """Add `rows` to `table`; columns are matched by name, NaN is NULL."""
+def insert_rows(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    rows: pd.DataFrame,
+    *,
+    columns: Mapping[str, str] | None = None,
+    where: str = "true",
+) -> None:
+    """Add `rows` to `table`; columns are matched by name, NaN is NULL.
+
+    Args:
+        connection: The database.
+        table: The table.
+        rows: The rows.
+        columns: SQL for each column of `table` that is filled; None for the columns of `rows`.
+        where: SQL condition that rows must meet.
+    """
     if rows.empty:
         return
-    columns = ", ".join(f'"{column}"' for column in rows.columns)
+    columns = {str(name): f'"{name}"' for name in rows} if columns is None else columns
+    names = ", ".join(f'"{name}"' for name in columns)
     # DuckDB finds `rows` by its name here. If it were registered, the transaction would keep it.
-    connection.execute(f'INSERT INTO "{table}" ({columns}) SELECT {columns} FROM rows')  # noqa: S608
+    # One thread can read Python's objects at a time: a second one would only wait for it.
+    connection.execute("SET threads = 1")
+    selected = f"SELECT {', '.join(columns.values())} FROM rows WHERE {where}"  # noqa: S608 - ours
+    connection.execute(f'INSERT INTO "{table}" ({names}) {selected}')
+    connection.execute("RESET threads")
 
 
 def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:

@@ -145,6 +145,25 @@ def test_groups_whose_scores_change_are_counted_once() -> None:
     assert found.n_changed == 1
 
 
+def test_groups_have_one_error_whatever_they_are_called() -> None:
+    people, old, new = (
+        [[1, 2], [3, 3], [2, 2], [4, 5], [1, 1]],
+        [1.0, 3, 3, 4, 1],
+        [1.0, 3, 2, 4, 1],
+    )
+    named = [
+        agreement_gain(people, new, old, level="ordinal", groups=np.array(groups, dtype=kind)).gain
+        for groups, kind in (
+            ([7, 2, 7, 5, 2], np.int64),
+            (["7", "2", "7", "5", "2"], np.str_),
+            (["7", "2", "7", "5", "2"], object),
+        )
+    ]
+
+    assert named[0] == named[1] == named[2]
+    assert named[0].n_groups == 3
+
+
 def test_groups_of_another_length_are_refused() -> None:
     with pytest.raises(ValueError, match="groups must name one"):
         agreement_gain([[1, 2]], [1], [2], level="ordinal", groups=["a", "b"])

@@ -110,6 +110,18 @@ def test_scores_come_back_from_the_disk_as_they_were_added(
     ]
 
 
+def test_many_scores_come_back_in_portions(tmp_path: Path) -> None:
+    """Those of a judge need not fit into memory again beside what the database holds."""
+    given = pd.DataFrame({"response_id": [f"r{i}" for i in range(250_001)]})
+
+    with ScoresOnDisk(tmp_path) as on_disk:
+        on_disk.add(given)
+        found = list(on_disk.portions())
+
+    assert max(map(len, found)) < len(given) / 2
+    pd.testing.assert_frame_equal(pd.concat(found), given)
+
+
 def test_nothing_is_left_on_disk(tmp_path: Path) -> None:
     with ScoresOnDisk(tmp_path) as on_disk:
         on_disk.add(pd.DataFrame({"score": [1.0] * 10_000}))
