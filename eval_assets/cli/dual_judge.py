@@ -33,7 +33,13 @@ from eval_assets.judges import (
 )
 from eval_assets.problems import InputError, InputProblem
 from eval_assets.raters import Judge
-from eval_assets.readers import FILE, Document, DocumentQuery, read_document_query, read_evaluation
+from eval_assets.readers import (
+    FILE,
+    Document,
+    DocumentQuery,
+    read_document_query,
+    read_evaluation,
+)
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE, Scale
 from eval_assets.store import (
@@ -59,7 +65,13 @@ RELEVANCE = RubricQuestion(
 
 
 @click.command("dual-judge", short_help="Ask two judges how relevant documents are to a query.")
-@click.option("--query-id", required=True, help="Number of the query, from 1.")
+@click.option(
+    "--query-id",
+    required=True,
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    help="Number of the query, from 1.",
+)
 @click.option("--query", required=True, help="The query.")
 @click.option(
     "--docs",
@@ -69,7 +81,7 @@ RELEVANCE = RubricQuestion(
 )
 @data_option
 @database_option
-def dual_judge(query_id: str, query: str, docs: Path, data: Path, database: str | None) -> int:
+def dual_judge(query_id: int, query: str, docs: Path, data: Path, database: str | None) -> int:
     """Ask two judges how relevant each document is to a query, from 0 to 1, and print JSON.
 
     The judges are the evaluation's first two live ones, else gpt-6-luna and claude-haiku-5-5. What

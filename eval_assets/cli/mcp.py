@@ -59,9 +59,7 @@ def make_server(data: Path, database: Database) -> "FastMCP":
         answered before; a missing score is null.
         """
         return _answer(
-            lambda: store_dual_judge_scores(
-                document_query(str(query_id), query, docs), data, database
-            )
+            lambda: store_dual_judge_scores(document_query(query_id, query, docs), data, database)
         )
 
     def human_agreement() -> dict[str, Any]:

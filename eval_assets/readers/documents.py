@@ -1,7 +1,6 @@
 """A query and the documents that are rated for it, as given on the command line."""
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from pathlib import Path
 from eval_assets.problems import InputError, InputProblem, raise_all
 from eval_assets.readers.formats.files import read_text
 
-_ID = re.compile(r"[0-9]{1,18}")
 _LARGEST_ID = 2**63 - 1
 _SHAPE = 'Write a list of documents, such as [{"id": 1, "content": "…"}]'
 _REMEDIES = {None: _SHAPE, "id": "Give it a whole number", "content": "Give its text"}
@@ -44,11 +42,11 @@ class DocumentQuery:
     documents: tuple[Document, ...]
 
 
-def read_document_query(query_id: str, query: str, docs: Path) -> DocumentQuery:
+def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
     """Return the query, checked with its documents before anything is asked.
 
     Args:
-        query_id: Number of the query, as typed.
+        query_id: Number of the query.
         query: The query.
         docs: JSON file: a list of objects with `id` and `content`.
 
@@ -61,7 +59,7 @@ def read_document_query(query_id: str, query: str, docs: Path) -> DocumentQuery:
 
 
 def document_query(
-    query_id: str,
+    query_id: int,
     query: str,
     given: object,
     *,
@@ -71,7 +69,7 @@ def document_query(
     """Return the query, checked with its documents before anything is asked.
 
     Args:
-        query_id: Number of the query, as typed.
+        query_id: Number of the query.
         query: The query.
         given: The documents as JSON has them: a list of objects with `id` and `content`.
         file: What the documents are called in messages.
@@ -81,8 +79,7 @@ def document_query(
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
     found: list[InputProblem] = []
-    number = int(query_id) if _ID.fullmatch(query_id.strip()) else 0
-    if number < 1:
+    if not 1 <= query_id <= _LARGEST_ID:
         what = f"{query_id} is not a positive integer"
         found.append(InputProblem("--query-id", None, None, what, "Use a number from 1 on"))
     if not query.strip():
@@ -91,7 +88,7 @@ def document_query(
     found += problems
     documents = [] if problems else _documents(given, file, found)
     raise_all(found, source=file)
-    return DocumentQuery(number, query, tuple(documents))
+    return DocumentQuery(query_id, query, tuple(documents))
 
 
 def _parsed(path: Path, problems: list[InputProblem]) -> object:

@@ -116,6 +116,17 @@ def test_prompts_without_a_kappa_are_left_out_of_the_mean_and_the_pooled_kappa_d
     assert "9 of 10 prompts have no kappa" in validation.notes
 
 
+def test_a_pair_passes_only_if_both_kappas_do() -> None:
+    """Two small prompts of kappa 1 outweigh a large one in the mean, and not in all units."""
+    alike: dict[str, Sequence[float]] = {"one": [0, 1], "two": [0, 1]}
+    large: dict[str, Sequence[float]] = {"one": [0, 1] * 10, "two": [0, 1] * 6 + [1, 0] * 4}
+    validation = measured({"a": alike, "b": alike, "c": alike, "d": large}).validation
+
+    assert validation is not None
+    assert validation.kappa_macro > 0.7 > validation.kappa_micro
+    assert validation.status == "fail"
+
+
 def test_prompts_with_several_questions_are_counted_as_pairs_of_both() -> None:
     lower: dict[str, Sequence[float]] = {"one": [0.2, 0.9, 0.6, 0.7], "two": [0.1, 0.6, 0.4, 0.5]}
     alike: dict[str, Sequence[float]] = {"one": [0.9, 0.8, 0.7, 0.6], "two": [0.8, 0.7, 0.6, 0.55]}

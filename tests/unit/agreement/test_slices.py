@@ -139,3 +139,26 @@ def test_equal_scores_have_no_alpha_whatever_their_value() -> None:
     equal = LongRatings(unit, judge, np.full(3 * N, 0.1), ("a", "b", "c"), np.arange(N))
 
     assert measured("judge", [(tenths, equal)])["alpha"].isna().all()
+
+
+def test_units_rated_once_count_in_means_and_not_in_alpha() -> None:
+    """Two units rated twice; the third, rated once, is far from both."""
+    unit, judge = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0])
+    value = np.array([1.0, 2.0, 4.0, 4.0, 5.0])
+    given = LongRatings(unit, judge, value, ("a", "b"), np.arange(N))
+    found = measured("judge", [(CLARITY, given)])
+    found = found[found["slice"] == "all"]
+    [row] = [row for _, row in found.iterrows() if pd.isna(row["question_id"])]
+
+    expected = krippendorff_alpha([[1, 2], [4, 4]], level="interval")
+    assert row["alpha"] == pytest.approx(expected)
+    assert row["mean"] == pytest.approx((0.125 + 0.75 + 1) / 3)
+    assert (row["n_responses"], row["n_units"]) == (3, 2)
+
+
+def test_a_part_with_a_single_unit_rated_twice_has_no_row() -> None:
+    given = LongRatings(
+        np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1.0, 5, 3]), ("a", "b"), np.arange(N)
+    )
+
+    assert measured("judge", [(CLARITY, given)]).empty

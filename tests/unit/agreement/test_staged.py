@@ -37,3 +37,7 @@ def test_spot_checks_are_exactly_the_share_and_the_same_in_any_order() -> None:
     assert spot_checks(ids[::-1], share=0.05) == chosen
     assert len(spot_checks(ids[:40], share=0.05)) == 5
     assert len(spot_checks(ids[:3], share=0.05)) == 3
+
+
+def test_a_share_of_spot_checks_is_rounded_up() -> None:
+    assert len(spot_checks([f"r{k}" for k in range(101)], share=0.1)) == 11

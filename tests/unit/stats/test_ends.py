@@ -117,3 +117,10 @@ def test_kurtosis_is_that_of_scipy() -> None:
 def test_two_thirds_of_the_ratings_are_mostly_one_value() -> None:
     spread = BeyondChance.of_distances(np.array([40.0, 10.0, 10.0]), kurtosis=2.5, n_pairs=30)
     assert spread.floor == pytest.approx([each / 30 for each in spread.shape])
+
+
+def test_agreement_beyond_chance_is_never_taken_to_lie_below_minus_one() -> None:
+    spread = BeyondChance.of_classes(np.array([10.0, 10.0]), n_pairs=10)
+    low, high, _ = spread.ends(evidence(-0.8, 0.04, n_groups=10, df=9))
+    assert low == -1
+    assert -0.8 < high < 1

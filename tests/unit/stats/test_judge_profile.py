@@ -539,6 +539,15 @@ def test_a_judge_that_missed_the_few_rare_responses_may_find_others_as_far_as_ka
     assert found.low < -0.1
 
 
+def test_the_outermost_ends_count_of_both_ways_to_compare_with_shuffled_scores() -> None:
+    """The lower one from A^HA and that of shuffled scores, the upper one from single units."""
+    judge, ratings = [1.0] * 5 + [0.0] * 15, np.array([[1.0]] * 4 + [[0.0], [1.0]] + [[0.0]] * 14)
+    profile = profile_of(judge, ratings, values=(0, 1), low=0, high=1, level="nominal")
+
+    found = profile.a_ha_above_shuffled
+    assert (found.low, found.high) == pytest.approx((0.026, 0.495), abs=5e-4)
+
+
 def test_float_noise_above_a_control_does_not_make_a_judge_better_than_it() -> None:
     judge, ratings = [1.0, 2, 3, 4, 5] * 6, [[1.0, 2], [2, 2], [3, 4], [4, 4], [5, 5]] * 6
     good = profile_of(judge, np.array(ratings))

@@ -194,3 +194,23 @@ def test_questions_of_different_responses_are_refused() -> None:
 def test_ratings_off_a_questions_scale_are_refused() -> None:
     with pytest.raises(ValueError, match=r"must lie in \[0, 1\], got 0 to 2"):
         profile_of([[1, 2]], [[0, 2]])
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.7], ids=["equal", "unequal"])
+def test_where_on_the_scale_a_question_lies_does_not_change_agreement_within_questions(
+    spread: float,
+) -> None:
+    """Neither the value nor its interval; pooled, the distance between questions counts."""
+    rng = np.random.default_rng(5)
+    ratings = np.repeat(np.arange(12.0)[:, np.newaxis] % 3, 2, axis=1)
+    ratings = np.clip(np.rint(ratings + spread * rng.normal(size=ratings.shape)), 0, 2)
+    scale = Scale(0, 8, tuple(np.arange(9.0)))
+    together, apart = (
+        overall_profile([(ratings, scale), (ratings + shift, scale)], confidence=0.95)
+        for shift in (0, 6)
+    )
+
+    assert apart.alpha_within.value == pytest.approx(together.alpha_within.value)
+    assert apart.alpha_within.low == pytest.approx(together.alpha_within.low)
+    assert apart.alpha_within.high == pytest.approx(together.alpha_within.high)
+    assert apart.alpha.low > together.alpha.low
