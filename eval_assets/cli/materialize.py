@@ -40,6 +40,12 @@ _INTERRUPTED = (
 _OWN_RECORDS = {
     "telemetry": {"enabled": False},
     "python_logs": {"python_log_level": "INFO", "managed_python_loggers": ["eval_assets"]},
+    # What is printed goes to the terminal alone: while a copy of it is written, a full disk leaves
+    # both streams in the file, and no error can be shown.
+    "compute_logs": {
+        "module": "dagster._core.storage.noop_compute_log_manager",
+        "class": "NoOpComputeLogManager",
+    },
 }
 """Settings of the records that lie beside the database."""
 
@@ -353,6 +359,7 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
             yield instance
     except sa.exc.OperationalError as error:
         raise StoreError(
-            f"{home}: Dagster's records cannot be written any more ({error.orig}). Run again: "
-            "replies that were paid for are in the ledger."
+            f"{home}: Dagster's records cannot be written any more ({error.orig}). Free space, or "
+            "see whether the disk is sound, and run again: replies that were paid for are in the "
+            "ledger."
         ) from error

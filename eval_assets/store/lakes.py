@@ -164,8 +164,11 @@ def close_lake(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
     with instance.lock:
         instance.attached[lake.alias] -= 1
         if not lake.is_served and not instance.attached[lake.alias]:
-            instance.connection.execute(f"DETACH {lake.alias}")
             del instance.attached[lake.alias]
+            try:
+                instance.connection.execute(f"DETACH {lake.alias}")
+            except duckdb.Error as error:  # it is detached, and all commits are in its log
+                raise lake_error(lake, error) from error
 
 
 class _Instance:

@@ -19,6 +19,7 @@ from tests.e2e.conftest import (
     Evaluated,
     clean_environment,
     failures,
+    make,
 )
 from tests.e2e.rewriting import IMPORTS, MEASURES
 
@@ -331,6 +332,20 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(open_folder: Evaluate
 
     assert "the disk is full; what was stored before is kept" in one_line(done)
     assert open_folder.rows("SELECT * FROM human_labels ORDER BY ALL") == before
+
+
+@pytest.mark.slow
+def test_a_folder_on_a_full_disk_is_evaluated_once_there_is_space(small_disk: Path) -> None:
+    """Dagster's records are on the same disk, and it reports their failures first."""
+    folder = make(small_disk / "data", AGREEING)
+    full = folder.run("run")
+    subprocess.run(["mount", "-o", "remount,size=200M", small_disk], check=True)
+    done = folder.run("run")
+
+    assert full.returncode == 1, full.stdout
+    assert "Free space" in full.stderr.splitlines()[-1]
+    assert "Traceback" not in full.stdout + full.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated) -> None:

@@ -33,6 +33,10 @@ _SQLITE_REMEDIES = {
 }
 
 
+_DISK_FULL = "53100"
+"""PostgreSQL's code of the error."""
+
+
 class SqlLedger:
     """A ledger of requests, replies, spending and histories.
 
@@ -235,6 +239,8 @@ def _reason(error: sa.exc.SQLAlchemyError) -> str:
         for code, remedy in _SQLITE_REMEDIES.items():
             if name.startswith(code):
                 return f"{remedy}. ({text})"
+    if getattr(cause, "sqlstate", None) == _DISK_FULL:
+        return f"the disk of its server is full; what was stored before is kept. ({text})"
     if isinstance(error, sa.exc.OperationalError):
         return f"the ledger cannot be reached. See whether its server runs. ({text})"
     return text

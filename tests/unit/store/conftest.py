@@ -1,6 +1,8 @@
 """A database of its own for each test, and rows to put into it."""
 
+import resource
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -71,3 +73,14 @@ def scores(*given: tuple[str, str, str, float | None, str]) -> pd.DataFrame:
     rows = pd.DataFrame(given, columns=named)
     rows["score"] = rows["score"].astype(float)
     return rows.assign(raw_score=rows["score"]).reindex(columns=list(SCORE_COLUMNS))
+
+
+@contextmanager
+def largest_file(n_bytes: int) -> Iterator[None]:
+    """No file grows beyond so many bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

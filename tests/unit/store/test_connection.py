@@ -3,7 +3,6 @@
 import logging
 import os
 import re
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -24,6 +23,7 @@ from eval_assets.store.connection import (
 )
 from eval_assets.store.store_errors import DamagedError, StoreError
 from eval_assets.store.tables import count_rows
+from tests.unit.store.conftest import largest_file
 
 HOLD = """
 import sys, time, duckdb
@@ -302,17 +302,6 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_may_not_be_written_is_refused(read_only_folder: Path) -> None:
     for path in (read_only_folder / "eval.duckdb", read_only_folder / "out" / "eval.duckdb"):
         assert "cannot be written. Give write access or set EVAL_DATABASE" in refusal(path)
-
-
-@contextmanager
-def largest_file(n_bytes: int) -> Iterator[None]:
-    """No file grows beyond so many bytes, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_is_one_line_and_keeps_what_was_stored(path: Path) -> None:

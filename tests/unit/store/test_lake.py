@@ -12,7 +12,7 @@ from eval_assets.store.lakes import Lake, lake_of, schemas_of
 from eval_assets.store.schema import table_names
 from eval_assets.store.store_errors import LostError, StoreError
 from eval_assets.store.tables import columns_of, count_rows, replace_rows, tables_that_hold
-from tests.unit.store.conftest import responses
+from tests.unit.store.conftest import largest_file, responses
 
 
 @pytest.fixture
@@ -225,6 +225,25 @@ def test_a_catalog_in_a_file_is_let_go_with_the_last_connection(catalog: str) ->
 
     assert "still in use by another process. Close it and run again" in held.stderr
     assert after.returncode == 0, after.stderr
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_was_stored(catalog: str) -> None:
+    lake = part_of(catalog, "one")
+    with connect(lake) as connection:
+        replace_rows(connection, "responses", responses("a1"))
+
+    def overfill() -> None:
+        with connect(lake) as connection:
+            for k in range(100):
+                replace_rows(connection, "responses", responses(f"b{k}"))
+
+    with (
+        largest_file(Path(lake.catalog).stat().st_size),
+        pytest.raises(StoreError, match="the disk is full; what was stored before is kept"),
+    ):
+        overfill()
+    with connect(lake) as connection:
+        assert count_rows(connection, "responses") == 1
 
 
 def test_a_lake_in_which_nothing_was_imported_holds_nothing(catalog: str) -> None:

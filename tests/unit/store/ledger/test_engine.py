@@ -1,10 +1,7 @@
 """Opening a ledger: what is refused, in one line each, and what is never lost."""
 
 import os
-import resource
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ from eval_assets.store.ledger._engine import VERSION, SqlLedger, connect_ledger
 from eval_assets.store.ledger._tables import ledger_version
 from eval_assets.store.store_errors import StoreError
 from tests.postgres import Postgres
+from tests.unit.store.conftest import largest_file
 from tests.unit.store.ledger.conftest import attempt, request_for
 
 
@@ -177,17 +175,6 @@ def test_a_folder_that_may_not_be_written_is_one_line(read_only_folder: Path) ->
     assert "it cannot be written. Give write access or set EVAL_LEDGER" in refusal(read_only_folder)
 
 
-@contextmanager
-def largest_file(n_bytes: int) -> Iterator[None]:
-    """No file grows beyond so many bytes, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_is_one_line_and_keeps_what_was_stored(tmp_path: Path) -> None:
     ledger = connect_ledger(tmp_path, evaluation="poems", given=None)
     with Worker(ledger, asset="judge_scores") as worker:
@@ -210,6 +197,20 @@ def test_a_server_that_goes_away_is_one_line_at_once(postgres: Postgres, tmp_pat
 
     with pytest.raises(StoreError, match="cannot be reached"):
         ask()
+    ledger.close()
+
+
+@pytest.mark.slow
+def test_a_server_whose_disk_is_full_is_not_reported_as_away(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    ledger = connect_ledger(tmp_path, evaluation="poems", given=postgres.new_database())
+    raised_by_a_server = "DO $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$"
+    with (
+        pytest.raises(StoreError, match="the disk of its server is full; what was stored before"),
+        ledger.writing() as connection,
+    ):
+        connection.execute(sa.text(raised_by_a_server))
     ledger.close()
 
 
