@@ -358,8 +358,8 @@ def _remedy(gate: GateName, figure: Figure) -> str:
             "deserve the rarer values"
         )
     return (
-        "Raters differ by small steps throughout: give an example response for every value of the "
-        "scale, then label again"
+        "No single response explains it: see in label_quality whether a rater is stricter than the "
+        "others, give an example response for every value of the scale, then label again"
     )
 
 

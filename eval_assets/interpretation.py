@@ -35,6 +35,10 @@ ALPHA_TARGETS = {"acceptable": 0.667, "good": 0.80, "excellent": 0.90}
 """Targets of the labelling protocol for human labels that validate a judge. Its text has .67 and
 .667 for the lowest alpha; .667 is Krippendorff's."""
 
+CONTRADICTING_ALPHA = -0.1
+"""If the whole interval of alpha lies below, raters contradict one another. Raters of whom one is
+only stricter can lie a little below 0."""
+
 LOWEST_COVERAGE = 0.9
 """Lowest share of a judge's units with a score: scores are seldom missing by chance."""
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.interpretation import MOSTLY_EQUAL, SKEWED_SHARE
+from eval_assets.interpretation import CONTRADICTING_ALPHA, MOSTLY_EQUAL, SKEWED_SHARE
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import Interval
@@ -146,7 +146,7 @@ def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[
         if is_skewed:
             more += "; choose some that deserve the rarer values"
         return [more]
-    if alpha.high < 0:
+    if alpha.high < CONTRADICTING_ALPHA:
         return [
             "Raters contradict one another: check which end of the scale is the good one",
             "Check that all raters judge the same aspect of the response",

@@ -1,7 +1,8 @@
 """Measured figures as tables: coloured and fitted to a terminal, plain text in a pipe."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import click
 import duckdb
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from eval_assets.agreement import JudgeVerdict
 from eval_assets.evaluation import Evaluation
-from eval_assets.gates import GateOutcome
+from eval_assets.gates import HUMAN_GATES, GateOutcome
 from eval_assets.interpretation import FEW_GROUPS
 from eval_assets.store import read_table
 
@@ -56,7 +57,7 @@ def print_measured(
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict."""
     print_humans(read_table(connection, "human_agreement"))
-    print_judges(read_table(connection, "judge_human_agreement"))
+    print_judges(read_table(connection, "judge_human_agreement"), outcomes)
     print_gates(evaluation, outcomes)
     tested = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
     if len(tested):
@@ -177,8 +178,17 @@ def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def print_judges(agreement: pd.DataFrame) -> None:
-    """Print how close each judge is to the humans, beside its controls."""
+def print_judges(agreement: pd.DataFrame, outcomes: tuple[GateOutcome, ...]) -> None:
+    """Print how close each judge is to the humans, beside its controls.
+
+    Agreement with people who do not agree with each other says nothing about a judge.
+    """
+    contested = {
+        question_id
+        for outcome in outcomes
+        if outcome.gate in HUMAN_GATES
+        for question_id in outcome.failing_questions
+    }
     if agreement.empty:
         return
     numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
@@ -196,12 +206,21 @@ def print_judges(agreement: pd.DataFrame) -> None:
                 _figure(row["bias"], "+.2f"),
                 f"{row['n_units']:,}{' conversations' if row['unit'] == 'conversation' else ''}",
                 f"{row['n_groups']:,}",
-                _JUDGE_VERDICTS.get(row["verdict"], row["verdict"]),
+                _judge_verdict(row, is_contested=row["question_id"] in contested),
             )
             for row in agreement.to_dict("records")
         ],
         numbers=numbers,
     )
+
+
+def _judge_verdict(row: Mapping[Hashable, Any], *, is_contested: bool) -> str:
+    """Return the verdict on a judge on one question in a few words, as the report has it."""
+    if row["a_ha_above_shuffled_high"] < 0:
+        return "goes against people's ratings"
+    if is_contested and not str(row["verdict"]).startswith(("like", "not")):
+        return "cannot be judged by people who do not agree"
+    return _JUDGE_VERDICTS.get(row["verdict"], str(row["verdict"]))
 
 
 _JUDGE_VERDICTS: Mapping[JudgeVerdict, str] = {

@@ -95,7 +95,8 @@ def _agreement(rater: str, value: float, n: int, findings: Findings) -> str:
 
 
 def _alpha_without(rater: str, value: float, n: int, findings: Findings) -> str:
-    if n < FEWEST or not value - findings.alpha >= 0.1:  # noqa: PLR2004 - a tenth is visible
+    is_better = value > 0 and value - findings.alpha >= 0.1  # noqa: PLR2004 - a tenth is visible
+    if n < FEWEST or not is_better:
         return ""
     return (
         f"Without {rater} alpha would be {value:.2f} instead of {findings.alpha:.2f}: talk to "

@@ -329,7 +329,7 @@ def test_a_stale_gate_does_not_close_the_others_for_want_of_questions() -> None:
         ),
         ({"n_disagreements": 1}, "Discuss the disagreement in label_disagreements"),
         ({"alike": "90 % of pairs are equal"}, "no disagreement to discuss: 90 % of pairs are"),
-        ({}, "Raters differ by small steps throughout"),
+        ({}, "see in label_quality whether a rater is stricter than the others"),
         (
             {"half_width": 0.3, "alike": "so alike"},
             "above all some that deserve the rarer values",

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from eval_assets.evaluation import GateName
 from eval_assets.gates import HUMAN_GATES, GateOutcome
-from eval_assets.interpretation import figure_text
+from eval_assets.interpretation import CONTRADICTING_ALPHA, figure_text
 from eval_assets.report._document import Cell, Tone, anchor
 from eval_assets.report._text import interval_text, listed
 from eval_assets.report.data import Record, ReportData, number, text
 from eval_assets.report.sections.judge_words import (
     best_verdicts,
     contested_questions,
+    is_opposed,
     judge_sentence,
     named_questions,
     standing,
@@ -72,6 +73,10 @@ _CHANCE: dict[GateName, str] = {
     "human_alpha": "People agree no better than chance",
     "judge_alpha": "The judges agree no better than chance",
 }
+_OPPOSITES: dict[GateName, str] = {
+    "human_alpha": "People contradict one another",
+    "judge_alpha": "The judges contradict one another",
+}
 
 
 def _gate_sentence(outcome: GateOutcome) -> Cell:
@@ -93,8 +98,9 @@ def _gate_sentence(outcome: GateOutcome) -> Cell:
             only = " only over all questions together" if is_pooled else ""
             words = f"{claim}{only}: {needed}"
         case "fail":
-            is_chance = overall.low <= 0 and outcome.gate in _CHANCE
-            words = f"{(_CHANCE if is_chance else _DENIALS)[outcome.gate]}: {needed}"
+            said = _CHANCE if overall.low <= 0 else _DENIALS
+            said = _OPPOSITES if overall.high < CONTRADICTING_ALPHA else said
+            words = f"{said.get(outcome.gate, _DENIALS[outcome.gate])}: {needed}"
     if overall.verdict == "pass":
         words += _exceptions(outcome)
     if outcome.severity == "warn" and not outcome.passed:
@@ -144,12 +150,22 @@ def _answer(data: ReportData) -> tuple[str, Tone]:
     """Return whether the judges can be trusted, in a few words."""
     if not data.gates:
         return "That cannot be said: nothing is measured yet", "poor"
-    closed = next((outcome for outcome in data.gates if outcome.is_closed), None)
-    if closed is not None:
-        return _why_closed(closed), "poor"
+    if closed := _closed(data):
+        return _why_closed(closed[0]), "poor"
     if not data.evaluation.judges:
         return "People agree with each other; no judge is declared yet", "fair"
     return _answer_on_judges(data)
+
+
+def _closed(data: ReportData) -> list[GateOutcome]:
+    """Return the closed gates: those of people first, and of these what is certain first."""
+    return sorted(
+        (outcome for outcome in data.gates if outcome.is_closed),
+        key=lambda closed: (
+            closed.gate not in HUMAN_GATES,
+            closed.overall.verdict != "fail" or closed.overall.cannot_tell,
+        ),
+    )
 
 
 def _why_closed(outcome: GateOutcome) -> str:
@@ -198,11 +214,10 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
     """Yield what to do, the most urgent first, each with a link to where it is explained."""
     if not data.gates:
         yield Cell("Measure agreement: eval-assets run.", link="gates")
-    for outcome in data.gates:
-        if outcome.is_closed:
-            if outcome.gate not in HUMAN_GATES:
-                yield from _useless_prompts(data)
-            yield _remedy(outcome.remedy, outcome)
+    for outcome in _closed(data):
+        if outcome.gate not in HUMAN_GATES:
+            yield from _useless_prompts(data)
+        yield _remedy(outcome.remedy, outcome)
     if not data.evaluation.judges:
         words = "Declare two judges of different vendors under judges in evaluation.yaml."
         yield Cell(words, link="cautions")
@@ -238,7 +253,10 @@ def _uses(data: ReportData, good: list[str]) -> Iterator[Cell]:
     if tested:
         yield Cell(f"Use {listed(tested)} where a sealed test found it fit.", link="certificates")
     if good:
-        yield Cell(f"Use {listed(good)}; tuning may bring more.", link="judge-human")
+        shared = set.intersection(*({*fit_questions(data, judge_id)} for judge_id in good))
+        on = [question.id for question in data.evaluation.rubric if question.id in shared]
+        where = f" on {named_questions(on)}" if 0 < len(on) < len(data.evaluation.rubric) else ""
+        yield Cell(f"Use {listed(good)}{where}; tuning may bring more.", link="judge-human")
 
 
 def _useless_prompts(data: ReportData) -> Iterator[Cell]:
@@ -262,9 +280,14 @@ def _useless_prompts(data: ReportData) -> Iterator[Cell]:
 def _useless(judge_id: str, question_id: str, record: Record) -> str:
     """Return what to do about scores that are not shown to say anything."""
     of_reader = "those of a judge that never reads the responses"
+    if is_opposed(record):
+        return (
+            f"Check in the prompt of {judge_id} which end of the scale is the good one: on "
+            f"{question_id} its scores go against people's ratings."
+        )
     if number(record, "a_ha_above_shuffled") > TOLERANCE:
         return (
-            f"Revise the prompt of {judge_id}, or have more responses rated: on {question_id} its "
+            f"Have more responses rated, or revise the prompt of {judge_id}: on {question_id} its "
             f"scores cannot be told apart from {of_reader}."
         )
     return (

@@ -44,6 +44,8 @@ def verdict_cell(data: ReportData, record: Record) -> Cell:
     verdict = text(record, "verdict")
     if _why_no_merit(data, record):
         return Cell("cannot be judged")
+    if is_opposed(record):
+        return Cell("against people's ratings", tone="poor")
     return Cell(verdict or "not compared", tone=_TONES.get(verdict, "none"))
 
 
@@ -109,6 +111,11 @@ def tells_apart(record: Record) -> bool:
     return number(record, "a_ha_above_shuffled_low") > 0
 
 
+def is_opposed(record: Record) -> bool:
+    """Return whether a judge's scores certainly fit the responses less than if shuffled."""
+    return number(record, "a_ha_above_shuffled_high") < 0
+
+
 def named_questions(questions: Sequence[str]) -> str:
     """Return questions by name; many as a number."""
     return listed(questions) if len(questions) <= _MOST_NAMED else f"{len(questions)} questions"
@@ -159,6 +166,8 @@ def _questions(questions: list[str], n_all: int) -> str:
 def _words(record: Record) -> str:
     """Return the verdict of a row as part of a sentence."""
     verdict = text(record, "verdict")
+    if is_opposed(record):
+        return "goes against people's ratings"
     if verdict in _CONTROLS:
         column, control = _CONTROLS[verdict]
         exceeds = number(record, column) > 0

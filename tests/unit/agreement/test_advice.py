@@ -141,7 +141,8 @@ def test_close_but_seldom_equal_ratings_are_called_that() -> None:
 @pytest.mark.parametrize(
     ("alpha", "expected"),
     [
-        (-0.03, "Raters contradict one another"),
+        (-0.15, "Raters contradict one another"),
+        (-0.03, "Agreement is near chance"),
         (-0.01, "Agreement is near chance"),
         (0.149, "Agreement is near chance"),
         (0.15, "Clarify the question"),

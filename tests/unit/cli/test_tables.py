@@ -53,11 +53,28 @@ def test_an_undefined_figure_is_two_dashes_and_never_a_number(
 
 
 def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) -> None:
-    print_judges(Case().data().tables["judge_human_agreement"])
+    data = Case().data()
+    print_judges(data.tables["judge_human_agreement"], data.gates)
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     figures = ["gpt", "clarity", "0.860", "0.700", "0.570", "0.840", "+0.31", "80", "80"]
     assert [*figures, "agrees", "as", "people", "do"] in rows
+
+
+@pytest.mark.parametrize(
+    ("case", "verdict"),
+    [
+        (Case(measured=(Measured(CLARITY, alpha=0.3),)), "cannot be judged by people who do not"),
+        (Case(a_ha=0.5, a_ha_shuffled=0.7), "goes against people's ratings"),
+    ],
+)
+def test_a_judge_is_no_better_in_the_terminal_than_in_the_report(
+    case: Case, verdict: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = case.data()
+    print_judges(data.tables["judge_human_agreement"], data.gates)
+
+    assert verdict in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

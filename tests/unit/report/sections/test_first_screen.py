@@ -46,7 +46,7 @@ def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
     assert screen.tone == "poor"
     assert screen.judges[0].text == "gpt: no better than a constant score on both questions."
     assert screen.next_step.text == (
-        "Revise the prompt of gpt, or have more responses rated: on clarity its scores cannot be "
+        "Have more responses rated, or revise the prompt of gpt: on clarity its scores cannot be "
         "told apart from those of a judge that never reads the responses."
     )
     assert screen.next_step.link == "judge-gpt"
@@ -217,6 +217,37 @@ def test_closed_gates_of_people_come_before_whatever_judges_do() -> None:
         "People do not rate close enough to each other: A^HH 0.620, and 0.75 is needed."
     )
     assert (screen.gates[0].tone, screen.gates[0].link) == ("poor", "gate-human_a_hh")
+
+
+def test_what_is_certain_of_people_comes_before_what_the_data_leave_open() -> None:
+    """A^HH .74 with .70 to .78, of which habits explain most, and alpha certainly too low."""
+    case = Case(measured=(Measured(CLARITY, a_hh=0.74, alpha=0.35),))
+    screen = screen_of(case)
+
+    assert screen.answer == "Not yet: people do not agree with each other well enough"
+    assert "label_quality" in screen.next_step.text
+
+    open_alone = Case(measured=(Measured(CLARITY, a_hh=0.74, judge_alpha=0.1),))
+    assert "cannot tell whether people" in screen_of(open_alone).answer
+
+
+def test_raters_certainly_further_apart_than_by_chance_contradict_one_another() -> None:
+    case = Case(measured=(Measured(CLARITY, alpha=-0.2, judge_alpha=-0.7),))
+    people, judges = screen_of(case).gates[1:]
+
+    assert people.text.startswith("People contradict one another: alpha -0.200")
+    assert judges.text.startswith("The judges contradict one another: alpha -0.700")
+
+
+def test_a_judge_whose_scores_are_reversed_is_not_said_to_say_nothing() -> None:
+    reversed_scores = all_of("like shuffled scores")
+    screen = screen_of(Case(a_ha=0.5, a_ha_shuffled=0.7, verdicts=reversed_scores))
+
+    assert screen.judges[0].text == "gpt: goes against people's ratings on both questions."
+    assert screen.next_step.text == (
+        "Check in the prompt of gpt which end of the scale is the good one: on clarity its scores "
+        "go against people's ratings."
+    )
 
 
 def test_agreement_near_chance_is_called_so() -> None:
