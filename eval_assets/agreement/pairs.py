@@ -149,16 +149,17 @@ def _judgements(
     response_ids = judged.units["response_id"].tolist()
     columns: dict[str, object] = {"response_ids": [response_ids[part] for part in parts]}
     for name, judge in (("judge1", one), ("judge2", other)):
-        every = [None if math.isnan(score) else score for score in judged.scores[judge].tolist()]
-        scores = [every[part] for part in parts]
-        model = judged.models[judge]
+        is_missing = np.isnan(judged.scores[judge])
+        every = judged.scores[judge].astype(object)
+        every[is_missing] = None
+        scores = every.tolist()
+        # a judge that scored none of these responses is not named
+        models = np.full(len(parts), None, dtype=object)
+        models[np.logical_or.reduceat(~is_missing, prompts["start"])] = judged.models[judge]
         columns |= {
             f"{name}_id": judge,
-            # a judge that scored none of these responses is not named
-            f"{name}_model": [
-                None if all(score is None for score in given) else model for given in scores
-            ],
-            f"{name}_score": scores,
+            f"{name}_model": models,
+            f"{name}_score": [scores[part] for part in parts],
         }
     kept = prompts[["prompt_id", "question_id", "query", "n_units", "kappa", "kappa_reason"]]
     return pd.concat([kept, pd.DataFrame(columns, index=kept.index)], axis=1).assign(created_at=at)

@@ -15,7 +15,7 @@ from eval_assets.assets.drift import judge_drift
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.plots import Bar, intervals
-from eval_assets.assets.reports import report_data, write_report
+from eval_assets.assets.reports import measured_now, report_data, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -134,7 +134,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_rows(connection, "judge_certificates", _as_table(rows))
             table = table_metadata(connection, "judge_certificates")
-            report = report_data(connection, evaluation)
+            report = report_data(connection, evaluation, measured_now(connection, evaluation))
         if (folder.out / "report.html").exists():
             # It was written before the tests were read, so that a closed gate cannot hold it back.
             write_report(report, folder.out)

@@ -1,5 +1,6 @@
 """The report for people: figures and verdicts of the gates."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,8 +31,8 @@ from eval_assets.store import (
     StoreError,
     append_history,
     copy_ledger,
+    current_kinds,
     human_ratings,
-    is_current,
     judge_gates,
     judge_ratings,
     judged_models,
@@ -56,7 +57,7 @@ def agreement_report(
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            measured = _measured(connection, evaluation)
+            measured = measured_now(connection, evaluation)
             humans, judges = measured["human_agreement"], measured["judge_agreement"]
             now = datetime.now(tz=UTC)
             rows = history_rows(humans, judges, run_id=context.run.run_id, at=now)
@@ -64,14 +65,14 @@ def agreement_report(
             with transaction(connection):
                 replace_rows(connection, "executive_summary", pd.DataFrame())
                 copy_ledger(ledger, connection)
-            data = report_data(connection, evaluation)
+            data = report_data(connection, evaluation, measured)
         if evaluation.executive_summary is not None:
             summary = written_summary(data, folder, run_id=context.run.run_id)
             with folder.connect() as connection, folder.ledger(evaluation) as ledger:
                 with transaction(connection):
                     replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
                     copy_ledger(ledger, connection)
-                data = report_data(connection, evaluation)
+                data = report_data(connection, evaluation, measured)
         written = write_report(data, folder.out)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version_of(render_markdown(_timeless(data)))),
@@ -107,9 +108,18 @@ def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
     return tuple(out / name for name in contents)
 
 
-def report_data(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> ReportData:
-    """Return everything that the report shows, on the data as it is now."""
-    measured = _measured(connection, evaluation)
+def report_data(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    measured: Mapping[str, pd.DataFrame],
+) -> ReportData:
+    """Return everything that the report shows, on the data as it is now.
+
+    Args:
+        connection: The database.
+        evaluation: The evaluation as declared now.
+        measured: Agreement, as `measured_now` returns it.
+    """
     outcomes = judge_gates(
         connection,
         evaluation,
@@ -136,11 +146,12 @@ def _timeless(data: ReportData) -> ReportData:
     )
 
 
-def _measured(
+def measured_now(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, pd.DataFrame]:
     """Return the agreement of people and of judges on the data as they are now, by table."""
-    if is_current(connection, evaluation, "human"):
+    current = current_kinds(connection, evaluation)
+    if "human" in current:
         humans = read_table(connection, "human_agreement")
         findings = read_table(connection, "label_findings")
     else:
@@ -149,7 +160,7 @@ def _measured(
         findings = pd.DataFrame(measures.findings, columns=["question_id", "kind", "finding"])
     judges = (
         read_table(connection, "judge_agreement")
-        if is_current(connection, evaluation, "judge")
+        if "judge" in current
         else measure_judges(judge_ratings(connection, evaluation), evaluation)
     )
     return {

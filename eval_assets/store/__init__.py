@@ -12,7 +12,7 @@ from eval_assets.store.connection import (
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
 from eval_assets.store.every_rating import all_ratings, grouped_responses, measured_at
-from eval_assets.store.gates import is_current, judge_gates, write_gate_verdicts
+from eval_assets.store.gates import current_kinds, judge_gates, write_gate_verdicts
 from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
     NO_VALUE,
@@ -171,6 +171,7 @@ __all__ = [
     "count_rows",
     "current_drift",
     "current_judges",
+    "current_kinds",
     "database_of",
     "declared_fingerprints",
     "drop_from_lake",
@@ -186,7 +187,6 @@ __all__ = [
     "human_ratings",
     "import_fingerprint",
     "in_flight",
-    "is_current",
     "is_imported",
     "is_lake",
     "is_stored",

@@ -45,13 +45,16 @@ def _figures(connection: duckdb.DuckDBPyConnection, table: str) -> pd.DataFrame:
     return connection.execute(query).df()
 
 
-def is_current(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, kind: RaterKind
-) -> bool:
-    """Return whether the stored agreement of one kind of rater was measured on the data now."""
-    stored = _figures(connection, f"{kind}_agreement")["data_version"]
-    now = measures_version(evaluation, kind, data_version=rating_versions(connection)[kind])
-    return bool((stored == now).any())
+def current_kinds(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+) -> frozenset[RaterKind]:
+    """Return the kinds of rater whose stored agreement was measured on the data as they are now."""
+    return frozenset(
+        kind
+        for kind, version in rating_versions(connection).items()
+        if measures_version(evaluation, kind, data_version=version)
+        in set(_figures(connection, f"{kind}_agreement")["data_version"])
+    )
 
 
 def write_gate_verdicts(

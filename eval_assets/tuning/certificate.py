@@ -94,7 +94,9 @@ def label_fingerprints(units: RatedUnits) -> dict[str, str]:
 
 def _per_row(ratings: Floats, told: Callable[[list[float]], T]) -> list[T]:
     """Return what is told of each row's ratings, sorted: few rows differ from all others."""
-    rows = [row.tobytes() for row in np.sort(ratings, axis=1)]  # gaps come last
+    whole = np.sort(ratings, axis=1).tobytes()  # gaps come last
+    width = max(1, ratings.itemsize * ratings.shape[1])
+    rows = [whole[begin : begin + width] for begin in range(0, len(whole), width)]
     known = {}
     for row in set(rows):
         values = np.frombuffer(row, dtype=np.float64)

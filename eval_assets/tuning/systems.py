@@ -53,14 +53,21 @@ def compare_systems(answers: ComparedAnswers) -> list[Row]:
     """
     slices = {"all": np.full(len(answers.systems), ""), **answers.slices}
     # Every row looks at the groups again: numbers are counted, and names would be sorted.
-    answers = replace(answers, groups=np.unique(answers.groups, return_inverse=True)[1])
+    answers = replace(answers, groups=_numbered(answers.groups)[1])
     return [row for name, values in slices.items() for row in _slice_rows(answers, name, values)]
+
+
+def _numbered(names: NDArray[np.generic]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different names, sorted, and the place of each among them."""
+    given = names.tolist()
+    place = {name: number for number, name in enumerate(sorted(set(given)))}
+    return list(place), np.fromiter(map(place.__getitem__, given), np.int64, len(given))
 
 
 def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[Row]:
     """Yield the rows of one slice."""
-    names, value_of = np.unique(values, return_inverse=True)
-    systems, system_of = np.unique(answers.systems, return_inverse=True)
+    names, value_of = _numbered(values)
+    systems, system_of = _numbered(answers.systems)
     cells = {
         (value, system): (value_of == i) & (system_of == j)
         for i, value in enumerate(names)
