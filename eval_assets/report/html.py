@@ -1,6 +1,7 @@
 """The report as one HTML file that needs nothing else: no network, no font, no other file."""
 
 import hashlib
+import re
 from base64 import b64encode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -37,6 +38,10 @@ def render_html(data: ReportData) -> str:
     )
 
 
+_AFTER_WORD = re.compile(r"(?<=[^\W_]{2}_)")
+"""Where a name may break: after an underscore, but human_a_hh not after the a."""
+
+
 def _sha256(script: str) -> str:
     """Return the hash of a script as a Content-Security-Policy writes it."""
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -49,7 +54,7 @@ def _kind(block: Block) -> str:
 
 def _notation(text: str) -> Markup:
     """Return a text with A^HH and A^HA as formulas, which may break after underscores."""
-    written = escape(text).replace("_", Markup("_<wbr>"))
+    written = Markup(_AFTER_WORD.sub("<wbr>", escape(text)))  # noqa: S704 - escaped
     for name in ("HH", "HA"):
         written = written.replace(f"A^{name}", Markup("A<sup>{}</sup>").format(name))
     return written

@@ -69,6 +69,10 @@ def test_texts_from_data_are_shown_as_they_are() -> None:
     assert any("<script>" in label for label in labels)  # as text, in an attribute
 
 
+def test_a_name_may_break_after_a_word_and_not_after_a_letter() -> None:
+    assert ">human_<wbr>a_hh<" in render_html(Case().data())
+
+
 def test_an_undefined_figure_is_never_shown_as_nan_or_none() -> None:
     words = Page(render_html(CASES["undefined"].data())).words
     assert "undefined not evaluable" in words

@@ -1,0 +1,41 @@
+"""Judges beside people."""
+
+from pathlib import Path
+
+import numpy as np
+
+from eval_assets.agreement import LongRatings, measure_judges_against_humans
+from eval_assets.evaluation import Evaluation
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import LIKERT5
+
+CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
+
+
+def given(*columns: list[float], raters: tuple[str, ...]) -> LongRatings:
+    """Ratings of as many responses as a column is long, NaN if missing."""
+    values = np.array(columns).T
+    unit, rater = np.nonzero(~np.isnan(values))
+    return LongRatings(unit, rater, values[unit, rater], raters, np.arange(len(values)))
+
+
+def test_a_judge_that_scored_conversations_is_compared_on_those_alone() -> None:
+    """What it gave single turns as well is left out; the other judge is compared on turns."""
+    nan = float("nan")
+    people = given([1, 2, 4, 5], raters=("anna",))
+    judges = given([1, 2, 4, 4], [3, 3, 3, 3], raters=("by turn", "by talk"))
+    means = given([1.5, nan, 4.5, nan], raters=("people",))
+    talks = given([2, nan, 4, nan], raters=("by talk",))
+    found = measure_judges_against_humans(
+        {"clarity": people},
+        {"clarity": judges},
+        Evaluation("test", Path(), (CLARITY,)),
+        conversations={"clarity": (means, talks)},
+        data_version="v1",
+    ).agreement
+
+    rows = found[["judge_id", "unit", "n_units", "mae"]].itertuples(index=False)
+    assert [tuple(row) for row in rows] == [
+        ("by turn", "response", 4, 0.25),
+        ("by talk", "conversation", 2, 0.5),
+    ]
