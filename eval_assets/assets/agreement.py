@@ -41,8 +41,8 @@ from eval_assets.store import (
     judge_ratings,
     judged_units,
     rating_versions,
+    ratings_by_kind,
     ratings_by_round,
-    ratings_of_people,
     read_table,
     reference_ratings,
     reference_ratings_with_excluded,
@@ -280,15 +280,13 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:
-            humans = ratings_of_people(connection, evaluation)
-            judges = judge_ratings(connection, evaluation).scores
+            ratings = ratings_by_kind(connection, evaluation)
             slices = slices_in_order(connection)
         models = slices.pop("model_name")
-        questions = evaluation.rubric
         rows = pd.concat(
             [
-                measure_slices("human", [(q, humans[q.id]) for q in questions], models, slices),
-                measure_slices("judge", [(q, judges[q.id]) for q in questions], models, slices),
+                measure_slices(kind, [(q, given[q.id]) for q in evaluation.rubric], models, slices)
+                for kind, given in ratings.items()
             ]
         )
         with folder.connect() as connection:

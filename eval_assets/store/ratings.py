@@ -9,6 +9,7 @@ from eval_assets.agreement import (
     HumanRatings,
     JudgeRatings,
     LongRatings,
+    RaterKind,
     measures_version,
 )
 from eval_assets.evaluation import Evaluation
@@ -46,11 +47,21 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
     )
 
 
-def ratings_of_people(
+def ratings_by_kind(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> dict[str, LongRatings]:
-    """Return what people gave, by question; raise StoreError as `human_ratings` does."""
-    return _of_people(connection, evaluation, "human")
+) -> dict[RaterKind, dict[str, LongRatings]]:
+    """Return what people gave and what judges scored, by question.
+
+    Raises:
+        StoreError: As `human_ratings` and `judge_ratings` raise it.
+    """
+    check_judges(connection, evaluation.judges)
+    humans = _of_people(connection, evaluation, "human")
+    group = next(iter(humans.values())).group
+    return {
+        "human": humans,
+        "judge": long_ratings(connection, "compared_judge", humans, group=group),
+    }
 
 
 def reference_ratings(

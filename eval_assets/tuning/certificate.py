@@ -68,7 +68,7 @@ def evidence_of(
         fingerprint=version.fingerprint,
         rubric=rubric_hash(test.question),
         labels=labels_hash(test),
-        scores=_hash_of_rows(test.response_ids.tolist(), scores.tolist()),
+        scores=scores_hash(test, scores),
         models_returned=tuple(sorted(models_returned)),
     )
 
@@ -78,6 +78,11 @@ def rubric_hash(question: RubricQuestion) -> str:
     scale = question.scale
     asked = (question.id, question.question, question.guidelines, question.level)
     return _sha256(canonical_json([*asked, scale.low, scale.high, scale.values]))
+
+
+def scores_hash(units: RatedUnits, scores: Floats) -> str:
+    """Return the fingerprint of a judge's scores of units, before any map."""
+    return _hash_of_rows(units.response_ids.tolist(), scores.tolist())
 
 
 def labels_hash(units: RatedUnits) -> str:

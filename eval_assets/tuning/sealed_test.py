@@ -14,6 +14,7 @@ from eval_assets.tuning.certificate import (
     label_fingerprints,
     labels_hash,
     question_certificate,
+    scores_hash,
 )
 from eval_assets.tuning.history import Reading, Seal, content_hash
 from eval_assets.tuning.improvement import MIN_TEST_GROUPS
@@ -132,9 +133,7 @@ def due_reading(
     versions = [candidate.version for candidate in candidates]
     content = content_hash(
         versions,
-        scores=[
-            evidence_of(each.version, test, each.scores[is_test]).scores for each in candidates
-        ],
+        scores=[scores_hash(test, each.scores[is_test]) for each in candidates],
         labels=labels_hash(test),
     )
     if (same := seal.same(content)) is not None:
