@@ -24,7 +24,7 @@ from eval_assets.readers.labels.validation import (
     labels_frame,
     second_ratings,
 )
-from eval_assets.readers.references import units_of
+from eval_assets.readers.references import Units, units_of
 
 _FEWEST_OF_A_REMOVED_QUESTION = 5
 """Labels of an unknown question from which on it is one that was removed, not a typing error."""
@@ -76,23 +76,14 @@ def read_labels(
         ExceptionGroup: Of an InputError for each bad row of all files, unless rows are rejected
             one by one; then only of those files that cannot be used at all.
     """
-    units = units_of(evaluation, responses, texts=texts, some_unread=some_unread)
-    given, unusable = _given(evaluation)
-    removed = _removed_questions(given, units.question_ids)
-    checked = [
-        checked_labels(each, evaluation, units, ignored=frozenset(removed)) for each in given
-    ]
-    notes = [f"{each.table.file}: {note}" for each in given for note in each.table.notes]
-    notes += [
-        f"{n} labels of {shown(name)} are ignored: the rubric does not ask it"
-        for name, n in removed.items()
-    ]
-    del given, units  # half of the memory, which the next step needs
+    checked, unusable, notes = _checked(
+        evaluation, units_of(evaluation, responses, texts=texts, some_unread=some_unread)
+    )
     return labels_of_files(
         checked,
         unusable=unusable,
         rejects_rows=evaluation.labels.on_error == "reject_rows",
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
@@ -135,6 +126,23 @@ def labels_of_files(
         n_unrated=sum(file.n_unrated for file in checked),
         notes=notes,
     )
+
+
+def _checked(
+    evaluation: Evaluation, units: Units
+) -> tuple[list[CheckedLabels], list[InputProblem], tuple[str, ...]]:
+    """Return the labels of each file, what is wrong with files as a whole, and notes on them."""
+    given, unusable = _given(evaluation)
+    removed = _removed_questions(given, units.question_ids)
+    checked = [
+        checked_labels(each, evaluation, units, ignored=frozenset(removed)) for each in given
+    ]
+    notes = [f"{each.table.file}: {note}" for each in given for note in each.table.notes]
+    notes += [
+        f"{n} labels of {shown(name)} are ignored: the rubric does not ask it"
+        for name, n in removed.items()
+    ]
+    return checked, unusable, tuple(notes)
 
 
 def _given(evaluation: Evaluation) -> tuple[list[GivenLabels], list[InputProblem]]:
