@@ -174,6 +174,8 @@ def test_a_file_that_changed_since_it_was_read_closes_every_gate(
     ]
     assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]
     assert open_folder.run("gates").returncode == 3
+    checked = open_folder.materialize("judge_agreement")
+    assert "stale: the files of" in (check_of(checked, "judge_alpha").description or "")
     file.write_bytes(file.read_bytes()[:-1])
     assert open_folder.run("gates").returncode == 0
 
@@ -353,6 +355,9 @@ def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning(
     assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
     assert "Left out of tuning: tone (0." in (check.description or "")
     assert new_folder.splits() == BOTH
+    assert new_folder.rows("SELECT DISTINCT question_id FROM gate_verdicts WHERE is_closed") == [
+        ("tone",)
+    ]
 
 
 def test_questions_that_pass_one_gate_each_close_the_gates(new_folder: Evaluated) -> None:

@@ -177,8 +177,8 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
             f"Fewer than {FEW_GROUPS} response groups: go by the intervals, not by the values",
             f"Rated by two raters or more: {_some(few)}. Responses to one prompt, or of one "
             "conversation, are not independent, so groups of them count, not responses. So few "
-            f"leave every figure uncertain. In simulations 95 % intervals held the true value 93 "
-            f"to 97 times in 100 from {FEW_GROUPS} groups on, and less reliably with fewer.",
+            "leave every figure uncertain. In simulations 95 % intervals held the true value 93 "
+            f"times in 100 or more from {FEW_GROUPS} groups on, and less reliably with fewer.",
         )
 
 
