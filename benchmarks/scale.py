@@ -52,15 +52,17 @@ SIZES = (Size(1_000_000, 1, 0, 43.5), Size(200_000, 5, 2, 82.0))
 
 
 def table() -> str:
-    """Measure a run of each size, in a process of its own."""
+    """Measure a run of each size, in a process of its own; the last one in a lake as well."""
     rows = []
-    for size in SIZES:
+    for size, kind in (*((size, "file") for size in SIZES), (SIZES[-1], "lake")):
         with tempfile.TemporaryDirectory() as folder:
             write(Path(folder), size)
-            seconds, peak, wall = measured_run(Path(folder))
+            seconds, peak, wall = measured_run(Path(folder), is_in_lake=kind == "lake")
         work = f"eval-assets run: {size.n_responses:,} responses x 3 raters"
         if size.n_judges:
             work += f" x {size.n_questions} questions, {size.n_judges} judges"
+        if kind == "lake":
+            work += ", tables in a lake"
         rows += [
             Row(
                 work=f"{work}: processor time",
@@ -109,8 +111,14 @@ def write(folder: Path, size: Size) -> None:
             connection.execute(query)
 
 
-def measured_run(folder: Path) -> tuple[float, float, float]:
+def measured_run(folder: Path, *, is_in_lake: bool = False) -> tuple[float, float, float]:
     """Return processor seconds, peak bytes and wall seconds of `eval-assets run`."""
+    stored = {"EVAL_DATABASE": str(folder / "out" / "eval.duckdb")}
+    if is_in_lake:
+        stored = {
+            "EVAL_DATABASE": f"ducklake:{folder / 'catalog.ducklake'}",
+            "EVAL_DATA_PATH": str(folder / "parquet"),
+        }
     program = str(Path(sys.executable).with_name("eval-assets"))
     measure = (
         "import json, resource, subprocess, sys, time; begun = time.perf_counter(); "
@@ -124,7 +132,7 @@ def measured_run(folder: Path) -> tuple[float, float, float]:
         check=True,
         capture_output=True,
         text=True,
-        env={**os.environ, "EVAL_DATABASE": str(folder / "out" / "eval.duckdb")},
+        env={**os.environ, **stored},
     )
     code, seconds, peak, wall = map(float, found.stdout.strip("[]\n").split(","))
     assert code in {0, 3}, found.stderr

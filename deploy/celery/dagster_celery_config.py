@@ -5,7 +5,9 @@ PYTHONPATH=deploy/celery celery --app dagster_celery.app worker --queues dagster
 
 import os
 
-broker_url = result_backend = os.environ.get("EVAL_BROKER") or "redis://127.0.0.1:6379/0"
+broker_url = os.environ.get("EVAL_BROKER") or "redis://127.0.0.1:6379/0"
+# RabbitMQ stores no results, but passes them on.
+result_backend = "rpc://" if broker_url.startswith("amqp") else broker_url
 
 # A step belongs to a worker until it has ended: if its process dies, another one takes it.
 task_acks_late = True

@@ -101,7 +101,7 @@ def _celery() -> dg.ExecutorDefinition:
         config_schema=CELERY_CONFIG,
         requirements=dg.multiple_process_executor_requirements(),
         executor_creation_fn=checked,
-    ).configured({"broker": _broker(), "backend": _broker(), "config_source": _SETTINGS})
+    ).configured({"broker": _broker(), "backend": _backend(), "config_source": _SETTINGS})
 
 
 def _kubernetes() -> dg.ExecutorDefinition:
@@ -139,6 +139,11 @@ def _made(definition: dg.ExecutorDefinition, init_context: dg.InitExecutorContex
 
 def _broker() -> str:
     return os.environ.get("EVAL_BROKER") or DEFAULT_BROKER
+
+
+def _backend() -> str:
+    """Return where the ends of steps are reported: RabbitMQ stores none, but passes them on."""
+    return "rpc://" if _broker().startswith("amqp") else _broker()
 
 
 def _unusable(what: str, remedy: str) -> InputError:

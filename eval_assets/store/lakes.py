@@ -63,7 +63,7 @@ class Lake:
     schema: str
 
     def __str__(self) -> str:
-        return f"{_PREFIX}{self.catalog} ({self.schema})"
+        return f"{_PREFIX}{self.catalog}" + (f" ({self.schema})" if self.schema else "")
 
     @property
     def alias(self) -> str:

@@ -1,5 +1,6 @@
 """Executors that the environment names."""
 
+import runpy
 import socket
 from pathlib import Path
 
@@ -73,3 +74,20 @@ def test_a_broker_that_does_not_answer_is_one_line_without_its_password(
     assert "Start the broker" in str(raised.value)
     assert "secret" not in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("broker", "backend"),
+    [("redis://host:6379/0", "redis://host:6379/0"), ("amqp://host//", "rpc://")],
+)
+def test_ends_of_steps_are_reported_by_way_of_the_broker(
+    monkeypatch: pytest.MonkeyPatch, broker: str, backend: str
+) -> None:
+    monkeypatch.setenv("EVAL_BROKER", broker)
+    monkeypatch.setenv("EVAL_EXECUTOR", "celery")
+    workers = runpy.run_path("deploy/celery/dagster_celery_config.py")
+    given = executor().apply_config_mapping({"config": {}}).value
+    assert given is not None
+    run = given["config"]
+    assert (workers["broker_url"], workers["result_backend"]) == (broker, backend)
+    assert (run["broker"], run["backend"]) == (broker, backend)
