@@ -548,6 +548,14 @@ def test_the_outermost_ends_count_of_both_ways_to_compare_with_shuffled_scores()
     assert (found.low, found.high) == pytest.approx((0.026, 0.495), abs=5e-4)
 
 
+def test_a_score_midway_between_two_values_is_the_lower_one_to_the_last_bit_or_not() -> None:
+    """As floats .65 lies above the mean of .6 and .7, and .15 below that of .1 and .2."""
+    tenths = tuple(k / 10 for k in range(11))
+    profile = profile_of([0.65, 0.15], [[0.6], [0.1]], values=tenths, low=0, high=1)
+
+    assert profile.confusion == ((0.1, 0.1, 1), (0.6, 0.6, 1))
+
+
 def test_float_noise_above_a_control_does_not_make_a_judge_better_than_it() -> None:
     judge, ratings = [1.0, 2, 3, 4, 5] * 6, [[1.0, 2], [2, 2], [3, 4], [4, 4], [5, 5]] * 6
     good = profile_of(judge, np.array(ratings))
