@@ -115,7 +115,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 shares=evaluation.tuning.split,
                 texts=has_prompts(ledger),
             )
-            sources = prompt_sources(connection)
+            sources = prompt_sources(connection) if units else frozenset[str]()
             moved = moved_judges(current_drift(connection))
             rows = [
                 row
