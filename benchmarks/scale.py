@@ -61,16 +61,18 @@ def table() -> str:
         work = f"eval-assets run: {size.n_responses:,} responses x 3 raters"
         if size.n_judges:
             work += f" x {size.n_questions} questions, {size.n_judges} judges"
+        most_seconds = size.most_seconds
         if kind == "lake":
             work += ", tables in a lake"
+            most_seconds *= 2
         rows += [
             Row(
                 work=f"{work}: processor time",
                 ours=f"{duration(seconds)} ({duration(wall)} by the clock)",
                 peer="",
                 ratio="",
-                target=f"under {size.most_seconds:g} s",
-                met=seconds < size.most_seconds,
+                target=f"under {most_seconds:g} s",
+                met=seconds < most_seconds,
             ),
             Row(
                 work=f"{work}: peak memory",

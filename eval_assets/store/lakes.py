@@ -217,7 +217,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
 
 def _holds_tables(connection: duckdb.DuckDBPyConnection, file: str) -> bool:
     """Return whether a DuckDB file is more than what a process left that was killed at once."""
-    connection.execute(f"ATTACH {quoted(file)} AS catalog_file (READ_ONLY)")
+    # Without the prefix, a CSV file would be opened as a database in memory.
+    connection.execute(f"ATTACH {quoted('duckdb:' + file)} AS catalog_file (READ_ONLY)")
     try:
         [(n_tables,)] = connection.execute(
             "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'catalog_file'"

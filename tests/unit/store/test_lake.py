@@ -160,6 +160,22 @@ def test_a_file_of_other_tables_is_no_catalog_and_left_as_it_is(tmp_path: Path) 
     assert [found.name for found in tmp_path.iterdir()] == ["eval.duckdb"]
 
 
+@pytest.mark.parametrize("name", ["labels.csv", "notes.txt"])
+def test_a_file_that_is_no_database_is_no_catalog_and_left_as_it_is(
+    tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    file.write_text("response_id,rater_id\n" * 1000)
+    with (
+        pytest.raises(StoreError, match="this is no DuckDB database") as raised,
+        connect(part_of(f"ducklake:{file}", "one")),
+    ):
+        pass
+    assert "\n" not in str(raised.value)
+    assert [found.name for found in tmp_path.iterdir()] == [name]
+    assert file.stat().st_size == 21_000
+
+
 def test_a_catalog_that_a_killed_process_left_empty_is_taken(catalog: str) -> None:
     duckdb.connect(catalog.removeprefix("ducklake:")).close()
     for _ in range(2):
