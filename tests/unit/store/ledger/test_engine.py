@@ -3,13 +3,14 @@
 import os
 import sqlite3
 from pathlib import Path
+from typing import cast
 
 import pytest
 import sqlalchemy as sa
 
 from eval_assets.store.ledger import Worker, reserved, spent_in_run
 from eval_assets.store.ledger import _engine as engine_module
-from eval_assets.store.ledger._engine import VERSION, SqlLedger, connect_ledger
+from eval_assets.store.ledger._engine import VERSION, SqlLedger, _write_ahead, connect_ledger
 from eval_assets.store.ledger._tables import ledger_version
 from eval_assets.store.store_errors import StoreError
 from tests.postgres import Postgres
@@ -223,3 +224,28 @@ def test_reading_waits_for_no_transaction_of_another_program(tmp_path: Path) -> 
     holder.execute("ROLLBACK")
     holder.close()
     ledger.close()
+
+
+class Refusing:
+    """A connection to a new file that others turn over to write-ahead logging at the same time."""
+
+    def __init__(self, code: int) -> None:
+        self.code, self.n_refused = code, 0
+
+    def execute(self, statement: str) -> None:
+        """Refuse twice, as SQLite does without waiting."""
+        assert statement == "PRAGMA journal_mode = WAL"
+        if self.n_refused < 2:
+            self.n_refused += 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = self.code
+            raise error
+
+
+def test_a_new_file_that_several_open_at_once_is_waited_for() -> None:
+    busy = Refusing(sqlite3.SQLITE_BUSY)
+    _write_ahead(cast("sqlite3.Connection", busy))
+    assert busy.n_refused == 2
+
+    with pytest.raises(sqlite3.OperationalError):
+        _write_ahead(cast("sqlite3.Connection", Refusing(sqlite3.SQLITE_NOTADB)))

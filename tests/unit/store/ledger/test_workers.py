@@ -157,7 +157,7 @@ def test_many_workers_at_once_claim_every_request_exactly_once(
 ) -> None:
     """Each with a connection of its own, all claiming the same, in orders of their own."""
     keys = [f"k{number}" for number in range(60)]
-    together = threading.Barrier(4)
+    together = threading.Barrier(4, timeout=300)  # if one fails, so do the others
 
     def claim_all(place: int) -> list[str]:
         database = tmp_path / "out" / "eval.duckdb"
