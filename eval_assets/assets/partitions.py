@@ -2,6 +2,7 @@
 
 import dagster as dg
 import duckdb
+from dagster._core.definitions.partitions.utils.base import INVALID_PARTITION_SUBSTRINGS
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.problems import InputProblem, raise_all
@@ -9,9 +10,6 @@ from eval_assets.store import NO_VALUE, partitions
 
 _MOST = 10_000
 """Most partitions of an evaluation, each of which is a run and a row of the UI."""
-
-_FORBIDDEN = ("...", *"\a\b\f\n\r\t\v\0")
-"""What Dagster does not allow in the name of a partition."""
 
 
 def declare_partitions(
@@ -45,7 +43,9 @@ def _problems(column: str, found: list[str]) -> list[InputProblem]:
         what, remedy = f"no response has a {column}", "Name a column of the responses, or add it"
     elif len(found) > _MOST:
         what = f"responses have {len(found):,} different values of {column}, over {_MOST:,}"
-    elif odd := [each for each in found if any(part in each for part in _FORBIDDEN)]:
+    elif odd := [
+        each for each in found if any(part in each for part in INVALID_PARTITION_SUBSTRINGS)
+    ]:
         what = f"{odd[0]!r} cannot be the name of a partition"
     place = "judging.partition_by"
     return [InputProblem("evaluation.yaml", None, place, what, remedy)] if what else []
