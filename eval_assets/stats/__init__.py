@@ -42,11 +42,7 @@ from eval_assets.stats.comparison import difference_interval
 from eval_assets.stats.intervals import Interval, coefficient_interval
 from eval_assets.stats.jackknife import Jackknife, detectable_gain, groups_to_detect
 from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
-from eval_assets.stats.judge_profile import (
-    ControlVerdict,
-    JudgeHumanProfile,
-    judge_human_profile,
-)
+from eval_assets.stats.judge_profile import JudgeHumanProfile, judge_human_profile
 from eval_assets.stats.kappa import (
     CohenKappa,
     GroupedKappa,
@@ -79,7 +75,6 @@ __all__ = [
     "Coefficient",
     "CohenKappa",
     "Column",
-    "ControlVerdict",
     "Correlation",
     "CorrelationKind",
     "FleissKappa",

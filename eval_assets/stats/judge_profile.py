@@ -1,26 +1,34 @@
 """How close a judge's scores are to the ratings of humans."""
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from eval_assets.scale import TOLERANCE, Level, Scale
+from eval_assets.scale import Level, Scale
 from eval_assets.stats._coefficients import Measure, inapplicable
 from eval_assets.stats._compared_units import ComparedUnits
 from eval_assets.stats._ends import MeanShare
 from eval_assets.stats._numbers import Column, Floats, Ratings, require_literal
 from eval_assets.stats._paired_scores import PairedScores
 from eval_assets.stats._profile import Profile
-from eval_assets.stats._units import defined_ratio, weighted_sums
+from eval_assets.stats._units import Units, defined_ratio, weighted_sums
 from eval_assets.stats.association import wilcoxon_of_differences
 from eval_assets.stats.intervals import Interval, less, product, with_covariances
 from eval_assets.stats.kappa import PairTable
 
-ControlVerdict: TypeAlias = Literal[
-    "no better than shuffled", "no better than a constant", "better"
-]
-"""Whether a judge can be told apart from one that never reads the response."""
+_OF_MEANS, _BY_UNIT, _AS_SHARE = "of means", "unit by unit", "as a share"
+"""Three ways to an interval of how far A^HA exceeds that of shuffled scores; see `_outermost`."""
+
+
+class _Pair(NamedTuple):
+    """Two measures, and how the interval of what they make up follows from those of each."""
+
+    one: Measure
+    other: Measure
+    joined: Callable[[Interval, Interval, Floats], Interval] = less
 
 
 @dataclass(frozen=True)
@@ -81,20 +89,6 @@ class JudgeHumanProfile(Profile):
     n_pairs: int
     confusion: tuple[tuple[float, float, int], ...]
 
-    @property
-    def control_verdict(self) -> ControlVerdict:
-        """Whether A^HA lies above that of judges that never read, by more than chance.
-
-        A judge that deals out its scores whatever it reads is "no better than shuffled"; one that
-        reads, but would be as close to the humans with one constant score, is "no better than a
-        constant". Undefined intervals show nothing.
-        """
-        if not self.a_ha_above_shuffled.low > TOLERANCE:
-            return "no better than shuffled"
-        if not self.a_ha_above_constant.low > TOLERANCE:
-            return "no better than a constant"
-        return "better"
-
 
 def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the intervals
     ratings: Ratings,
@@ -139,18 +133,40 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     """
     require_literal(level, Level, name="level")
     kinds = ComparedUnits.of(ratings, judge, scale=scale, level=level, groups=groups)
-    n_units, width = kinds.units.n_units.astype(np.float64), scale.high - scale.low
-    each, apart = np.ones(len(n_units)), kinds.judge - kinds.mean_human
-    nothing = inapplicable(n_kinds=len(n_units))
-    near, kappa, weighted = nothing, nothing, nothing
+    scores = PairedScores.of(kinds.judge, kinds.mean_human)
+    pairs = {**_differences(kinds), _AS_SHARE: _beyond_shuffled(kinds, scores)}
+    figures = _with_intervals(
+        _measures(kinds, scores, scale), pairs, kinds.units, confidence=confidence
+    )
+    figures["a_ha_above_shuffled"] = _outermost(
+        figures.pop(_OF_MEANS), figures.pop(_BY_UNIT), figures.pop(_AS_SHARE)
+    )
+    for name in ("mae", "bias"):
+        figures[name] = figures[name].times(scale.high - scale.low)
+    n_units = kinds.units.n_units
+    return JudgeHumanProfile(
+        **figures,
+        wilcoxon_p=wilcoxon_of_differences(kinds.units.group_means(kinds.judge - kinds.mean_human)),
+        a_ha_constant=kinds.constant_agreement,
+        a_ha_shuffled=kinds.shuffled_agreement,
+        n_units=int(n_units.sum()),
+        n_groups=figures["a_ha"].n_groups,
+        n_pairs=int(n_units @ kinds.n_ratings),
+        confusion=_confusion(kinds, scale),
+    )
+
+
+def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[str, Measure]:
+    """Return the figures that have an interval of their own."""
+    n_units, each = kinds.units.n_units.astype(np.float64), np.ones(len(kinds.judge))
+    near = kappa = weighted = inapplicable(n_kinds=len(n_units))
     if scale.values is not None:
         near = _mean(kinds.n_near, kinds.n_ratings)
         cells = PairTable(
             np.asarray(scale.values), kinds.judge_code, kinds.consensus_code, kinds.units.n_units
         )
         kappa, weighted = cells.measure(None), cells.measure("quadratic")
-    scores = PairedScores.of(kinds.judge, kinds.mean_human)
-    measures = {
+    return {
         "a_ha": _mean(kinds.agreement, each),
         "exact_agreement": _mean(kinds.n_equal, kinds.n_ratings),
         "adjacent_agreement": near,
@@ -160,60 +176,30 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
         "spearman": scores.measure("spearman", n_units),
         "kendall": scores.measure("kendall", n_units),
         "pearson": scores.measure("pearson", n_units),
-        "mae": _mean(np.abs(apart), each),
+        "mae": _mean(np.abs(kinds.judge - kinds.mean_human), each),
     }
-    pairs = {**_differences(kinds), "shuffled, as a share": _beyond_shuffled(kinds, scores, each)}
-    both_sides = [side for sides in pairs.values() for side in sides]
-    found, products = with_covariances(
-        [*measures.values(), *both_sides], kinds.units, confidence=confidence
-    )
-    figures = dict(zip(measures, found, strict=False))
-    for name, first in zip(pairs, range(len(measures), len(found), 2), strict=True):
-        sides = slice(first, first + 2)
-        one, two = found[sides]
-        together = product if name == "shuffled, as a share" else less
-        figures[name] = together(one, two, products[sides, sides])
-    # each way is too narrow on some ratings: if a value is rare, if they are skewed, or both
-    above, by_unit = figures["a_ha_above_shuffled"], figures.pop("shuffled, unit by unit")
-    low, high = min(above.low, by_unit.low), max(above.high, by_unit.high)
-    as_share = figures.pop("shuffled, as a share").high
-    # `as_share` is undefined if all are equal, and then not the larger
-    figures["a_ha_above_shuffled"] = replace(above, low=low, high=max(high, as_share))
-    for name in ("mae", "bias"):
-        figures[name] = figures[name].times(width)
-    return JudgeHumanProfile(
-        **figures,
-        wilcoxon_p=wilcoxon_of_differences(kinds.units.group_means(apart)),
-        a_ha_constant=kinds.constant_agreement,
-        a_ha_shuffled=kinds.shuffled_agreement,
-        n_units=int(n_units.sum()),
-        n_groups=found[0].n_groups,
-        n_pairs=int(n_units @ kinds.n_ratings),
-        confusion=_confusion(kinds, scale),
-    )
 
 
-def _differences(kinds: ComparedUnits) -> dict[str, tuple[Measure, Measure]]:
-    """The figures that are one mean less another."""
+def _differences(kinds: ComparedUnits) -> dict[str, _Pair]:
+    """Return the figures that are one mean less another."""
     each = np.ones(len(kinds.judge))
     with_shuffled = kinds.agreement - kinds.above_shuffled
     return {
         "a_ha_above_constant": _above_and_below(kinds.above_constant, each),
-        "a_ha_above_shuffled": (_mean(kinds.agreement, each), _mean(with_shuffled, each)),
-        "shuffled, unit by unit": _above_and_below(kinds.above_shuffled, each),
+        _OF_MEANS: _Pair(_mean(kinds.agreement, each), _mean(with_shuffled, each)),
+        _BY_UNIT: _above_and_below(kinds.above_shuffled, each),
         "a_ha_above_people": _above_and_below(kinds.above_people, kinds.is_shared),
         "bias": _above_and_below(kinds.judge - kinds.mean_human, each),
     }
 
 
-def _beyond_shuffled(
-    kinds: ComparedUnits, scores: PairedScores, each: Floats
-) -> tuple[Measure, Measure]:
-    """A^HA above that of shuffled scores as a share, as kappa is one, and what it is a share of.
+def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores) -> _Pair:
+    """Return A^HA above that of shuffled scores as a share, as kappa is one, and of what.
 
     If few units have the rarer values, others may well have more of them, which raises both.
     """
     apart, apart_if_shuffled = 1 - kinds.agreement, 1 - kinds.agreement + kinds.above_shuffled
+    each = np.ones(len(apart))
     share = Measure(
         lambda weights: (
             1
@@ -225,20 +211,54 @@ def _beyond_shuffled(
         each > 0,
         cost=len(each),
     )
-    return share, _mean(apart_if_shuffled, each)
+    return _Pair(share, _mean(apart_if_shuffled, each), product)
 
 
-def _above_and_below(differences: Floats, counted: Floats) -> tuple[Measure, Measure]:
-    """Mean of the differences above 0, and of those below: the mean difference is one less other.
+def _with_intervals(
+    measures: Mapping[str, Measure],
+    pairs: Mapping[str, _Pair],
+    units: Units,
+    *,
+    confidence: float,
+) -> dict[str, Interval]:
+    """Return the intervals of measures and of pairs of them, by name."""
+    of_pairs = [measure for pair in pairs.values() for measure in (pair.one, pair.other)]
+    found, products = with_covariances(
+        [*measures.values(), *of_pairs], units, confidence=confidence
+    )
+    figures = dict(zip(measures, found, strict=False))
+    for place, (name, pair) in enumerate(pairs.items()):
+        first = len(measures) + 2 * place
+        both = slice(first, first + 2)
+        one, other = found[both]
+        figures[name] = pair.joined(one, other, products[both, both])
+    return figures
+
+
+def _outermost(of_means: Interval, by_unit: Interval, as_share: Interval) -> Interval:
+    """Return the outermost ends of an interval that was found in three ways.
+
+    That of the means is too narrow if ratings are skewed, that of single units if a value is rare;
+    with a rare value both reach up too little, so the share's upper end counts too. It is undefined
+    if all ratings and scores are equal.
+    """
+    high = max(of_means.high, by_unit.high)
+    if not math.isnan(as_share.high):
+        high = max(high, as_share.high)
+    return replace(of_means, low=min(of_means.low, by_unit.low), high=high)
+
+
+def _above_and_below(differences: Floats, counted: Floats) -> _Pair:
+    """Return the means of differences above 0 and of those below: their mean is one less other.
 
     Of each the interval holds although only few units differ, since neither can vanish.
     """
     above, below = np.maximum(differences, 0), np.maximum(-differences, 0)
-    return _mean(above, counted), _mean(below, counted)
+    return _Pair(_mean(above, counted), _mean(below, counted))
 
 
 def _mean(numerator: Floats, denominator: Floats) -> Measure:
-    """Ratio of two sums over units, in [0, 1]."""
+    """Return the ratio of two sums over units, in [0, 1]."""
     return Measure(
         lambda weights: defined_ratio(
             weighted_sums(weights, numerator), weighted_sums(weights, denominator)
@@ -250,7 +270,7 @@ def _mean(numerator: Floats, denominator: Floats) -> Measure:
 
 
 def _confusion(kinds: ComparedUnits, scale: Scale) -> tuple[tuple[float, float, int], ...]:
-    """(consensus, judge's value, units) of each combination that occurs."""
+    """Return (consensus, judge's value, units) of each combination that occurs."""
     if scale.values is None:
         return ()
     codes = np.stack([kinds.consensus_code, kinds.judge_code])

@@ -37,3 +37,17 @@ def test_a_judge_is_named_for_what_it_does(name: str) -> None:
 
 def test_a_judge_without_a_score_beside_a_rating_is_not_compared() -> None:
     assert judge_verdict({"a_ha": np.nan}) == "not compared"
+
+
+def test_float_noise_above_a_control_does_not_make_a_judge_better_than_it() -> None:
+    better = {
+        "a_ha": 0.9,
+        "a_ha_shuffled": 0.6,
+        "a_ha_above_shuffled_low": 0.2,
+        "a_ha_above_constant_low": 0.1,
+        "a_ha_above_people_low": 0.0,
+    }
+
+    assert judge_verdict(better) == "as people do"
+    assert judge_verdict(better | {"a_ha_above_shuffled_low": 5e-10}) == "like shuffled scores"
+    assert judge_verdict(better | {"a_ha_above_constant_low": 5e-10}) == "like a constant"

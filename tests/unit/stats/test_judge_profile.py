@@ -1,7 +1,8 @@
 """A judge against human raters: points, controls and intervals."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import permutations, product
 
 import numpy as np
@@ -408,7 +409,8 @@ def test_what_a_judge_adds_to_the_controls_is_the_difference_of_the_figures() ->
     above = profile.a_ha_above_constant, profile.a_ha_above_shuffled
     assert above[0].value == pytest.approx(profile.a_ha.value - profile.a_ha_constant)
     assert above[1].value == pytest.approx(profile.a_ha.value - profile.a_ha_shuffled)
-    assert profile.control_verdict == "better"
+    assert above[0].low > 0
+    assert above[1].low > 0
 
 
 def test_the_error_of_what_a_judge_adds_to_shuffling_is_that_of_the_bootstrap() -> None:
@@ -440,7 +442,7 @@ def test_a_constant_is_told_from_no_constant_and_from_no_shuffling(constant: flo
     profile = profile_of(np.full(72, constant), ratings)
     assert profile.a_ha_above_constant.value <= 1e-12
     assert profile.a_ha_above_shuffled.value == pytest.approx(0, abs=1e-12)
-    assert profile.control_verdict == "no better than shuffled"
+    assert not profile.a_ha_above_shuffled.low > 0
 
 
 def test_a_judge_that_reads_but_serves_no_better_than_a_constant_is_named_so() -> None:
@@ -451,11 +453,13 @@ def test_a_judge_that_reads_but_serves_no_better_than_a_constant_is_named_so() -
     assert profile.kappa.low > 0
     assert profile.a_ha_above_shuffled.low > 0
     assert profile.a_ha.value == profile.a_ha_constant == 0.95
-    assert profile.control_verdict == "no better than a constant"
+    assert profile.a_ha_above_constant.low < 0
 
 
 def test_one_unit_is_told_from_nothing() -> None:
-    assert profile_of([4], [[4, 5]]).control_verdict == "no better than shuffled"
+    profile = profile_of([4], [[4, 5]])
+    assert math.isnan(profile.a_ha_above_shuffled.low)
+    assert math.isnan(profile.a_ha_above_constant.low)
 
 
 def test_agreement_with_people_is_compared_with_theirs_on_units_that_two_of_them_rated() -> None:
@@ -554,16 +558,3 @@ def test_a_score_midway_between_two_values_is_the_lower_one_to_the_last_bit_or_n
     profile = profile_of([0.65, 0.15], [[0.6], [0.1]], values=tenths, low=0, high=1)
 
     assert profile.confusion == ((0.1, 0.1, 1), (0.6, 0.6, 1))
-
-
-def test_float_noise_above_a_control_does_not_make_a_judge_better_than_it() -> None:
-    judge, ratings = [1.0, 2, 3, 4, 5] * 6, [[1.0, 2], [2, 2], [3, 4], [4, 4], [5, 5]] * 6
-    good = profile_of(judge, np.array(ratings))
-    shuffled = replace(good.a_ha_above_shuffled, low=5e-10)
-    constant = replace(good.a_ha_above_constant, low=5e-10)
-
-    assert good.control_verdict == "better"
-    verdict = replace(good, a_ha_above_shuffled=shuffled).control_verdict
-    assert verdict == "no better than shuffled"
-    verdict = replace(good, a_ha_above_constant=constant).control_verdict
-    assert verdict == "no better than a constant"
