@@ -10,15 +10,11 @@ import numpy.typing as npt
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import non_inferiority
-from eval_assets.tuning import (
-    MOST_READINGS,
-    RatedUnits,
-    calibrate,
-    coarse_gain,
-    judge_fitness,
-    judge_improvement,
-    reading_significance,
-)
+from eval_assets.tuning import RatedUnits
+from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.fitness import judge_fitness
+from eval_assets.tuning.improvement import judge_improvement
+from eval_assets.tuning.seal import MOST_READINGS, coarse_gain, reading_significance
 
 Floats = npt.NDArray[np.float64]
 

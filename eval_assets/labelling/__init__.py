@@ -14,7 +14,6 @@ from eval_assets.labelling.adjudication import (
 from eval_assets.labelling.assignments import ASSIGNMENTS, Assignment, Purpose, add_assignments
 from eval_assets.labelling.choices import Choice, choices_of, parse_typed, value_name
 from eval_assets.labelling.circumstances import (
-    HISTORY_COLUMNS,
     control_values,
     history_rows,
     n_assigned,
@@ -27,27 +26,18 @@ from eval_assets.labelling.planning import GatePlan, plan_gates
 from eval_assets.labelling.quality import MEASURES, QualityFigure, measure_quality
 from eval_assets.labelling.returned import merge_returned, offline_task, returned_sessions
 from eval_assets.labelling.sampling import AssignmentPlan, assign, strata_of
-from eval_assets.labelling.session_files import (
-    SESSIONS,
-    SessionFolder,
-    as_text,
-    parse_session,
-    session_json,
-)
-from eval_assets.labelling.sessions import UNDO, Confidence, Label, Session, SessionKey, file_name
-from eval_assets.labelling.sheets import SHEET_COLUMNS, neutralised, sheet_text, write_sheet
+from eval_assets.labelling.session_files import SessionFolder, as_text, session_json
+from eval_assets.labelling.sessions import UNDO, Confidence, Label, Session, file_name
+from eval_assets.labelling.sheets import neutralised, sheet_text, write_sheet
 from eval_assets.labelling.shown import ShownResponse, shown_responses
 from eval_assets.labelling.study import Study
-from eval_assets.labelling.work import WorkUnit, work_of
+from eval_assets.labelling.work import WorkUnit
 
 __all__ = [
     "ADJUDICATIONS",
     "ASSIGNMENTS",
-    "HISTORY_COLUMNS",
     "MEASURES",
     "PAGE_ACTION",
-    "SESSIONS",
-    "SHEET_COLUMNS",
     "UNDO",
     "Adjudication",
     "AdjudicationDesk",
@@ -65,7 +55,6 @@ __all__ = [
     "QualityFigure",
     "Session",
     "SessionFolder",
-    "SessionKey",
     "ShownResponse",
     "Study",
     "WorkUnit",
@@ -88,7 +77,6 @@ __all__ = [
     "own_rating",
     "page_answers",
     "page_task",
-    "parse_session",
     "parse_typed",
     "plan_gates",
     "read_adjudications",
@@ -99,7 +87,6 @@ __all__ = [
     "strata_of",
     "value_name",
     "with_circumstances",
-    "work_of",
     "worst_first",
     "write_sheet",
 ]

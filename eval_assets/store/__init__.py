@@ -32,12 +32,7 @@ from eval_assets.store.labelling import (
     write_adjudicated_labels,
     write_label_history,
 )
-from eval_assets.store.lake_upkeep import (
-    EvaluationInLake,
-    drop_from_lake,
-    evaluations_in_lake,
-    keep_lake,
-)
+from eval_assets.store.lake_upkeep import drop_from_lake, evaluations_in_lake, keep_lake
 from eval_assets.store.lakes import Lake, is_lake, lake_of
 from eval_assets.store.ledger import (
     DualJudgement,
@@ -107,15 +102,7 @@ from eval_assets.store.sealed import (
     seal_of,
     single_judge,
 )
-from eval_assets.store.splits import (
-    compared_answers,
-    cost_of_requests,
-    costs_of_prompts,
-    models_returned,
-    questions_where_people_agree,
-    tuning_units,
-    write_splits,
-)
+from eval_assets.store.splits import compared_answers, cost_of_requests, tuning_units, write_splits
 from eval_assets.store.store_errors import DamagedError, LostError, StoreError
 from eval_assets.store.summaries import (
     worst_disagreements,
@@ -142,7 +129,6 @@ __all__ = [
     "DamagedError",
     "Database",
     "DualJudgement",
-    "EvaluationInLake",
     "ExportFormat",
     "JudgeRow",
     "Lake",
@@ -166,7 +152,6 @@ __all__ = [
     "copy_ledger",
     "cost_of_requests",
     "costs_of",
-    "costs_of_prompts",
     "count_excluded",
     "count_rows",
     "current_drift",
@@ -200,13 +185,11 @@ __all__ = [
     "labels_by_file",
     "lake_of",
     "measured_at",
-    "models_returned",
     "next_units",
     "open_ledger",
     "open_seal",
     "partitions",
     "prompt_sources",
-    "questions_where_people_agree",
     "rating_versions",
     "ratings_by_kind",
     "ratings_by_round",

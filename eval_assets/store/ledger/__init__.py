@@ -28,7 +28,6 @@ from eval_assets.store.ledger.spending import (
     reserved,
     spending,
     spent_in_month,
-    spent_in_run,
 )
 from eval_assets.store.ledger.workers import Worker
 
@@ -52,7 +51,6 @@ __all__ = [
     "reserved",
     "spending",
     "spent_in_month",
-    "spent_in_run",
     "store_ledger",
     "versions_of",
     "write_staged_mode",

@@ -13,7 +13,8 @@ from eval_assets.assets.automation import (
     names_before,
 )
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.labelling import Session, SessionFolder, SessionKey
+from eval_assets.labelling import Session, SessionFolder
+from eval_assets.labelling.sessions import SessionKey
 from eval_assets.operation import Schedule
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.evaluation import Evaluation
-from eval_assets.labelling import HISTORY_COLUMNS
+from eval_assets.labelling.circumstances import HISTORY_COLUMNS
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (

@@ -4,7 +4,8 @@ import numpy as np
 
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
-from eval_assets.tuning import Candidate, JudgeVersion, RatedUnits, splits_of
+from eval_assets.tuning import JudgeVersion, RatedUnits, splits_of
+from eval_assets.tuning.reading import Candidate
 from eval_assets.tuning_options import SplitShares
 
 Floats = np.ndarray

@@ -5,7 +5,7 @@ import pytest
 
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import concordance
-from eval_assets.tuning import calibrate, other_maps
+from eval_assets.tuning.calibration import calibrate, other_maps
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 NAN = math.nan

@@ -11,17 +11,19 @@ from eval_assets.tuning import (
     Evidence,
     JudgeVersion,
     RatedUnits,
-    canonical_json,
-    certificate_schema,
     differences,
     evidence_of,
+    rubric_hash,
+)
+from eval_assets.tuning.certificate import (
+    certificate_schema,
     labels_hash,
     question_certificate,
-    read_test,
-    rubric_hash,
     stale_because,
     statement,
 )
+from eval_assets.tuning.reading import read_test
+from eval_assets.tuning.versions import canonical_json
 from tests.unit.tuning.made_up import BINARY, LIKERT5, judged, offered, rated_units, simulated
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

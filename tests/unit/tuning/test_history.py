@@ -6,15 +6,15 @@ import pytest
 
 from eval_assets.stats import MonotoneMap
 from eval_assets.tuning import (
-    MOST_READINGS,
     OPENED,
     JudgeVersion,
     Reading,
     Seal,
     accepted_version,
     certified_version,
-    content_hash,
 )
+from eval_assets.tuning.history import content_hash
+from eval_assets.tuning.seal import MOST_READINGS
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 GPT = JudgeVersion("gpt", "1.0.0", "declared", None, "f")

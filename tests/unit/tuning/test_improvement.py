@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.tuning import Improvement, RatedUnits, judge_improvement
+from eval_assets.tuning import RatedUnits
+from eval_assets.tuning.improvement import Improvement, judge_improvement
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 NAN = math.nan

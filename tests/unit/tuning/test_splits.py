@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_assets.problems import DeclarationError
-from eval_assets.tuning import split_of, splits_of
+from eval_assets.tuning import splits_of
+from eval_assets.tuning.splits import split_of
 from eval_assets.tuning_options import SplitShares
 
 SHARES = SplitShares()

@@ -22,11 +22,11 @@ from eval_assets.store.ledger import (
     record_reading,
     register_versions,
     release_reading,
-    spent_in_run,
     versions_of,
     write_staged_mode,
 )
 from eval_assets.store.ledger import copies as copies_module
+from eval_assets.store.ledger.spending import spent_in_run
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 from tests.unit.store.ledger.test_seals import MAPPED, a_reading
 

@@ -8,10 +8,11 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.store.ledger import Worker, reserved, spent_in_run
+from eval_assets.store.ledger import Worker, reserved
 from eval_assets.store.ledger import _engine as engine_module
 from eval_assets.store.ledger._engine import VERSION, SqlLedger, _write_ahead, connect_ledger
 from eval_assets.store.ledger._tables import ledger_version
+from eval_assets.store.ledger.spending import spent_in_run
 from eval_assets.store.store_errors import StoreError
 from tests.postgres import Postgres
 from tests.unit.store.conftest import largest_file

@@ -20,9 +20,9 @@ from eval_assets.store.ledger import (
     reserved,
     spending,
     spent_in_month,
-    spent_in_run,
 )
 from eval_assets.store.ledger._tables import workers
+from eval_assets.store.ledger.spending import spent_in_run
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
 
