@@ -7,7 +7,6 @@ from itertools import count
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-_HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
 _SCROLLING = '<div class="scroll" role="region" tabindex="0" aria-label="Table {} of the methods">'
 _NO_WORD = re.compile(r"[^\w\- ]")
 
@@ -16,16 +15,6 @@ def methods_text() -> str:
     """Return docs/methods.md, of which templates/methods.md is a copy."""
     templates = resources.files("eval_assets.report").joinpath("templates")
     return templates.joinpath("methods.md").read_text("utf-8")
-
-
-def method_anchors() -> tuple[str, ...]:
-    """Return the anchor of each heading, as GitHub makes it.
-
-    Examples:
-        >>> "ahh-by-chance" in method_anchors()
-        True
-    """
-    return tuple(_slug(title) for _, title in _HEADING.findall(methods_text()))
 
 
 def methods_html() -> Markup:
@@ -49,4 +38,10 @@ def methods_html() -> Markup:
 
 
 def _slug(title: str) -> str:
+    """Return the anchor of a heading, as GitHub makes it.
+
+    Examples:
+        >>> _slug("A^HH by chance")
+        'ahh-by-chance'
+    """
     return _NO_WORD.sub("", title.lower()).replace(" ", "-")

@@ -16,22 +16,12 @@ SpendingBy = Literal["judge", "model", "day", "run"]
 _KEYS_AT_ONCE = 500
 """Keys in one query: databases limit the number of parameters."""
 
-
 _PORTIONS = 20
 
 _RESERVING = 0x72657376
 """Key of the lock under which portions of caps are reserved on PostgreSQL."""
 
 _ROUNDING_USD = 1e-9
-
-
-def spent_in_run(ledger: SqlLedger, run_id: str) -> float:
-    """Return what counts towards the budget of a run so far, in USD.
-
-    A batch counts when it is submitted, with the most that it can cost; not when it is collected.
-    """
-    with ledger.reading() as connection:
-        return _spent_by(connection, workers.c.run_id == run_id)
 
 
 def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float | None]:
@@ -147,16 +137,14 @@ def spending(ledger: SqlLedger, *, by: SpendingBy) -> pd.DataFrame:
 
 def in_flight(ledger: SqlLedger) -> pd.DataFrame:
     """Return what workers and vendors are at work on: judge_id, model, worker, batch and counts."""
+    whose = (
+        *(claims.c.judge_id, claims.c.model, claims.c.worker),
+        *(workers.c.asset, workers.c.run_id, workers.c.lease_until),
+        *(claims.c.batch, batches.c.batch_id),
+    )
     query = (
         sa.select(
-            claims.c.judge_id,
-            claims.c.model,
-            claims.c.worker,
-            workers.c.asset,
-            workers.c.run_id,
-            workers.c.lease_until,
-            claims.c.batch,
-            batches.c.batch_id,
+            *whose,
             sa.func.count().label("n_requests"),
             sa.func.min(claims.c.claimed_at).label("since"),
             sa.func.sum(claims.c.most_usd).label("most_usd"),
@@ -167,16 +155,7 @@ def in_flight(ledger: SqlLedger) -> pd.DataFrame:
             )
         )
         .where(workers.c.evaluation == ledger.evaluation)
-        .group_by(
-            claims.c.judge_id,
-            claims.c.model,
-            claims.c.worker,
-            workers.c.asset,
-            workers.c.run_id,
-            workers.c.lease_until,
-            claims.c.batch,
-            batches.c.batch_id,
-        )
+        .group_by(*whose)
         .order_by(sa.text("since"))
     )
     return _rows_of(ledger, query)

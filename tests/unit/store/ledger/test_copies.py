@@ -26,7 +26,7 @@ from eval_assets.store.ledger import (
     write_staged_mode,
 )
 from eval_assets.store.ledger import copies as copies_module
-from eval_assets.store.ledger.spending import spent_in_run
+from eval_assets.store.ledger.spending import spending
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 from tests.unit.store.ledger.test_seals import MAPPED, a_reading
 
@@ -210,7 +210,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         ]
         assert readings_of(found, "q") == [reading]
         assert versions_of(found) == [version.numbered("1.0.0", parent=None)]
-        assert spent_in_run(found, "run-1") == pytest.approx(0.01)
+        assert spending(found, by="run")["charged_usd"].tolist() == [0.01]
         with connect(database) as connection, transaction(connection):
             copy_ledger(found, connection)
             assert {table: contents(connection, table) for table in tables} == before

@@ -12,7 +12,7 @@ from eval_assets.store.ledger import Worker, reserved
 from eval_assets.store.ledger import _engine as engine_module
 from eval_assets.store.ledger._engine import VERSION, SqlLedger, _write_ahead, connect_ledger
 from eval_assets.store.ledger._tables import ledger_version
-from eval_assets.store.ledger.spending import spent_in_run
+from eval_assets.store.ledger.spending import spending
 from eval_assets.store.store_errors import StoreError
 from tests.postgres import Postgres
 from tests.unit.store.conftest import largest_file
@@ -89,7 +89,7 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
     migrated = connect_ledger(tmp_path, evaluation="poems", given=given)
     try:
         assert reserved(migrated) == 0
-        assert spent_in_run(migrated, "run-1") == pytest.approx(0.01)
+        assert spending(migrated, by="run")["charged_usd"].tolist() == [0.01]
         with migrated.reading() as connection:
             assert sa.inspect(connection).has_table("rate_grants")
     finally:

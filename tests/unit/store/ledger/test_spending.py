@@ -22,7 +22,6 @@ from eval_assets.store.ledger import (
     spent_in_month,
 )
 from eval_assets.store.ledger._tables import workers
-from eval_assets.store.ledger.spending import spent_in_run
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
 
@@ -31,6 +30,20 @@ def worker(ledger: SqlLedger) -> Iterator[Worker]:
     """A worker of a run."""
     with Worker(ledger, asset="judge_scores", run_id="run-1") as worker:
         yield worker
+
+
+def caps(per_run: float | None, per_month: float | None) -> Evaluation:
+    """Return an evaluation that declares caps."""
+    question = RubricQuestion("q", "?", Scale(low=0, high=1), "interval")
+    return Evaluation("t", Path(), (question,), budget_usd=per_run, budget_usd_per_month=per_month)
+
+
+def spent_in_run(ledger: SqlLedger, run_id: str) -> float:
+    """Return what a run has spent of a cap."""
+    with Worker(ledger, asset="report", run_id=run_id, caps=caps(5.0, None)) as later:
+        left = later.left_usd()
+    assert left is not None
+    return 5.0 - left
 
 
 def test_unknown_cost_counts_as_the_most_it_can_be(ledger: SqlLedger, worker: Worker) -> None:
@@ -68,12 +81,6 @@ def test_a_month_is_one_of_the_calendar_in_utc(
     worker.record([attempt("a", started_at=at)])
 
     assert bool(spent_in_month(ledger, date(2026, 11, 21))) is counts
-
-
-def caps(per_run: float | None, per_month: float | None) -> Evaluation:
-    """Return an evaluation that declares caps."""
-    question = RubricQuestion("q", "?", Scale(low=0, high=1), "interval")
-    return Evaluation("t", Path(), (question,), budget_usd=per_run, budget_usd_per_month=per_month)
 
 
 @pytest.mark.parametrize(
