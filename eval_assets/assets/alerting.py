@@ -18,10 +18,10 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from eval_assets.alerts import Alert, Channel, Delivery, State, channels_of, deliver, positions
 from eval_assets.assets.reports import agreement_report
 from eval_assets.assets.resources import (
-    CLOSED_GATES,
     EVALUATION_TAG,
     EvaluationFolder,
     clear_failures,
+    failure_lines,
     ui_address,
 )
 from eval_assets.operation import Alerts
@@ -275,17 +275,8 @@ def _own_steps(instance: DagsterInstance, run_id: str, folder: EvaluationFolder)
 
 def _faults(instance: DagsterInstance, run_id: str, steps: set[str]) -> list[str]:
     """Return what failed in these steps of a run, a line each, except closed gates."""
-    lines: list[str] = []
-    for step, failure in _failures(instance, run_id).items():
-        raised = failure.user_failure_data
-        if step not in steps or (raised is not None and CLOSED_GATES in raised.metadata):
-            continue
-        if raised is not None and raised.description:
-            lines += raised.description.splitlines()
-        elif failure.error is not None:
-            cause = failure.error.cause or failure.error
-            lines.append(f"{step}: {' '.join(cause.message.split())}")
-    return list(dict.fromkeys(lines))
+    failed = [(step, how) for step, how in _failures(instance, run_id).items() if step in steps]
+    return list(dict.fromkeys(line for step, how in failed for line in failure_lines(step, how)))
 
 
 def _failures(instance: DagsterInstance, run_id: str) -> dict[str, StepFailureData]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import dagster as dg
 import duckdb
 from dagster._core.execution.context.compute import current_execution_context
+from dagster._core.execution.plan.objects import StepFailureData
 
 from eval_assets.assets.file_versions import observe_files
 from eval_assets.evaluation import Evaluation
@@ -223,6 +224,24 @@ def clear_failures() -> Iterator[None]:
         # The ledger or the database may be back soon; an input stays as it is.
         allow_retries=all(isinstance(error, StoreError) for error in errors),
     )
+
+
+def failure_lines(step: str, failure: StepFailureData) -> list[str]:
+    """Return what went wrong in a step, a line each; nothing if all that it met is a closed gate.
+
+    Args:
+        step: Name of the step.
+        failure: How Dagster recorded its end.
+    """
+    raised = failure.user_failure_data
+    if raised is not None and CLOSED_GATES in raised.metadata:
+        return []
+    if raised is not None and raised.description:
+        return raised.description.splitlines()
+    if failure.error is None:
+        return []
+    cause = failure.error.cause or failure.error
+    return [f"{step}: {' '.join(cause.message.split())}"]
 
 
 def table_metadata(

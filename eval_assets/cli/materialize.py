@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import reduce
 from io import StringIO
+from itertools import chain
 from operator import or_
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,7 @@ from filelock import FileLock
 
 from eval_assets.assets.automation import names_before
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
-from eval_assets.assets.resources import CLOSED_GATES, EvaluationFolder
+from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
 from eval_assets.cli.results import gate_json
 from eval_assets.cli.tables import print_measured
@@ -319,18 +320,8 @@ def _errors(result: RunResult) -> list[str]:
             for event in result.all_events
             if event.is_job_failure and (error := event.job_failure_data.error) is not None
         ]
-    lines: list[str] = []
-    for event in failed:
-        failure = event.step_failure_data
-        raised = failure.user_failure_data
-        if raised is not None and CLOSED_GATES in raised.metadata:
-            continue
-        if raised is not None and raised.description:
-            lines += raised.description.splitlines()
-        elif failure.error is not None:
-            cause = failure.error.cause or failure.error
-            lines.append(f"{event.step_key}: {' '.join(cause.message.split())}")
-    return list(dict.fromkeys(lines))
+    lines = [failure_lines(event.step_key or "", event.step_failure_data) for event in failed]
+    return list(dict.fromkeys(chain.from_iterable(lines)))
 
 
 @contextmanager

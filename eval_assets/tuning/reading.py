@@ -111,8 +111,8 @@ def evaluation_rows(
             "question_id": question_id,
             "reading": reading,
         }
-        rows.append({**_EMPTY, **named, **_improvement(found.improvement, shown=open_seal)})
-        rows.append({**_EMPTY, **named, **_fitness(found.fitness, shown=open_seal)})
+        rows.append({**named, **_improvement(found.improvement, shown=open_seal)})
+        rows.append({**named, **_fitness(found.fitness, shown=open_seal)})
     return rows
 
 
@@ -128,24 +128,15 @@ _EMPTY: Mapping[str, object] = dict.fromkeys(
         "gap_low",
         "gap_high",
         "margin",
-        "groups_wanted",
     )
 )
 
 
 def _improvement(found: Improvement, *, shown: bool) -> Row:
-    compared, level = found.compared, found.significance
-    row: Row = {
-        "kind": "improvement",
-        "n_units": compared.n_units,
-        "n_groups": compared.gain.n_groups,
-        "level": level,
-        "groups_wanted": found.groups_wanted,
-        "verdict": found.verdict,
-        "reason": found.reason,
-    }
+    compared = found.compared
+    row = _verdict("improvement", found, n_groups=compared.gain.n_groups)
     if shown or found.verdict == "accepted":
-        low, high = compared.gain.ends(significance=level)
+        low, high = compared.gain.ends(significance=found.significance)
         row |= {
             "kappa": _or_none(compared.candidate.value),
             "kappa_baseline": _or_none(compared.baseline.value),
@@ -159,19 +150,11 @@ def _improvement(found: Improvement, *, shown: bool) -> Row:
 
 
 def _fitness(found: Fitness, *, shown: bool) -> Row:
-    compared, level = found.compared, found.significance
-    row: Row = {
-        "kind": "fitness",
-        "n_units": compared.n_units,
-        "n_groups": compared.shortfall.n_groups,
-        "level": level,
-        "margin": found.margin,
-        "groups_wanted": found.groups_wanted,
-        "verdict": found.verdict,
-        "reason": found.reason,
-    }
+    compared = found.compared
+    row = _verdict("fitness", found, n_groups=compared.shortfall.n_groups)
+    row["margin"] = found.margin
     if shown or found.verdict == "fit":
-        low, high = compared.gap.ends(significance=level)
+        low, high = compared.gap.ends(significance=found.significance)
         row |= {
             "kappa": _or_none(compared.judge.value),
             "kappa_people": _or_none(compared.people.value),
@@ -180,6 +163,20 @@ def _fitness(found: Fitness, *, shown: bool) -> Row:
             "gap_high": _or_none(high),
         }
     return row
+
+
+def _verdict(kind: str, found: Improvement | Fitness, *, n_groups: int) -> Row:
+    """Return what is shown of a verdict whatever it is; every figure is None."""
+    return {
+        **_EMPTY,
+        "kind": kind,
+        "n_units": found.compared.n_units,
+        "n_groups": n_groups,
+        "level": found.significance,
+        "groups_wanted": found.groups_wanted,
+        "verdict": found.verdict,
+        "reason": found.reason,
+    }
 
 
 def _or_none(value: float) -> float | None:
