@@ -109,28 +109,28 @@ def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int)
     alone = prediction_powered_mean(
         part[0], part[0], [], confidence=CONFIDENCE, groups=groups[: len(part[0])]
     )
-    corrected = Interval(math.nan, math.nan, math.nan, CONFIDENCE, None, 0, 0)
-    if answers.is_binary:
-        certain = np.isin(part[0], (0, 1))
-        corrected = rogan_gladen(
-            part[0][certain],
-            (part[1] > 0.5)[certain],  # noqa: PLR2004 - of 0 and 1
-            part[2] > 0.5,  # noqa: PLR2004
-            confidence=CONFIDENCE,
-        )
     return {
         **_counts(answers, kept),
         "judge_only": _known(float(np.concatenate(part[1:]).mean())),
-        **_ends(found, at_once),
-        "labels_only": _known(alone.value),
-        "labels_only_low": _known(alone.low),
-        "labels_only_high": _known(alone.high),
-        "labels_saved": _labels_saved(found, alone),
-        "rogan_gladen": _known(corrected.value),
-        "rogan_gladen_low": _known(corrected.low),
-        "rogan_gladen_high": _known(corrected.high),
+        **_intervals(found, at_once, alone),
+        **(_corrected(part) if answers.is_binary else _NOT_CORRECTED),
         "is_safe": None,
     }
+
+
+_NOT_CORRECTED = dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"))
+
+
+def _corrected(part: _Part) -> Row:
+    """Return the mean corrected for the judge's errors, of two classes."""
+    is_certain = np.isin(part[0], (0, 1))
+    found = rogan_gladen(
+        part[0][is_certain],
+        (part[1] > 0.5)[is_certain],  # noqa: PLR2004 - of 0 and 1
+        part[2] > 0.5,  # noqa: PLR2004
+        confidence=CONFIDENCE,
+    )
+    return dict(zip(_NOT_CORRECTED, map(_known, (found.value, found.low, found.high)), strict=True))
 
 
 def _difference(
@@ -157,14 +157,8 @@ def _difference(
     return {
         **_counts(answers, first | second),
         "judge_only": _known(judge_only),
-        **_ends(found, at_once),
-        "labels_only": _known(alone.value),
-        "labels_only_low": _known(alone.low),
-        "labels_only_high": _known(alone.high),
-        "labels_saved": _labels_saved(found, alone),
-        "rogan_gladen": None,
-        "rogan_gladen_low": None,
-        "rogan_gladen_high": None,
+        **_intervals(found, at_once, alone),
+        **_NOT_CORRECTED,
         "is_safe": None if math.isnan(at_once.low) else bool(is_safe),
     }
 
@@ -187,13 +181,18 @@ def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
     }
 
 
-def _ends(found: Interval, at_once: Interval) -> Row:
+def _intervals(found: Interval, at_once: Interval, alone: Interval) -> Row:
+    """Return the figure, alone and among all that are compared, and what labels alone give."""
     return {
         "value": _known(found.value),
         "low": _known(found.low),
         "high": _known(found.high),
         "low_all": _known(at_once.low),
         "high_all": _known(at_once.high),
+        "labels_only": _known(alone.value),
+        "labels_only_low": _known(alone.low),
+        "labels_only_high": _known(alone.high),
+        "labels_saved": _labels_saved(found, alone),
     }
 
 
