@@ -286,12 +286,10 @@ def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
         rated,
         raw,
         words,
-        steps=models.tuning.prompt_steps,
+        tuning=models.tuning,
         known=[template.source],
         write=models.write,
         score=score,
-        rounds=models.tuning.rounds,
-        per_round=models.tuning.candidates,
     )
 
 

@@ -11,8 +11,9 @@ from eval_assets.tuning.certificate import (
 )
 from eval_assets.tuning.history import OPENED, Reading, Seal, accepted_version, certified_version
 from eval_assets.tuning.issued import EvidenceNow, certificate_files, certificate_rows
+from eval_assets.tuning.material import Words
 from eval_assets.tuning.plan import Plan, most_requests, plan_reading
-from eval_assets.tuning.prompt_steps import TunedSection, Words, tune_section
+from eval_assets.tuning.prompt_steps import TunedSection, tune_section
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.sealed_test import (

@@ -1,14 +1,16 @@
 """The search for better instructions: a few rounds of reading disagreements and rewriting."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
+from eval_assets.tuning.material import Material
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.tuned_prompts import Section, copied_share
+from eval_assets.tuning.tuned_prompts import Section
 from eval_assets.tuning.writer import Disagreement, instructions_request, read_instructions
+from eval_assets.tuning_options import Tuning
 
 SHOWN = 10
 """Disagreements that the writer reads for one candidate, and on which each is tried first."""
@@ -43,28 +45,22 @@ class Search:
 
     Args:
         section: The best section, or the one that it started from.
-        improved: Whether the best one gains more on dev than its standard error.
         tried: All candidates, in order.
     """
 
     section: Section
-    improved: bool
     tried: tuple[Tried, ...]
 
 
-def search_instructions(  # noqa: PLR0913 - material, two models and how long
-    train: RatedUnits,
+def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two models
+    material: Material,
     dev: RatedUnits,
     scores: Floats,
-    disagreements: Sequence[Disagreement],
     *,
     start: Section,
-    material: Sequence[str],
-    known: Sequence[str],
+    tuning: Tuning,
     write: Write,
     score: Score,
-    rounds: int,
-    per_round: int,
 ) -> Search:
     """Rewrite a judge's instructions in rounds, each from the best so far; select on dev.
 
@@ -74,27 +70,28 @@ def search_instructions(  # noqa: PLR0913 - material, two models and how long
     dev, so that most of what is spent goes to promising ones.
 
     Args:
-        train: Units of the split `train`, no others.
+        material: What candidates are written from: each from other disagreements, worst first.
         dev: Units of the split `dev`, no others.
         scores: The judge's scores of them as it stands.
-        disagreements: Disagreements of train, worst first; every candidate is written from others.
         start: What the judge's prompt adds now.
-        material: Texts of train that no candidate may quote.
-        known: Texts that it may repeat: the question, its guidelines, the declared template.
+        tuning: Declares the number of rounds, and of candidates in each.
         write: Asks the writer.
         score: Asks the judge about units.
-        rounds: Number of rounds.
-        per_round: Candidates in each.
     """
-    best, best_scores = start, scores
-    best_figure = _mapped_figure(dev, scores)
-    trial = _trial(train, disagreements, start)
-    [best_error] = [_error(trial, given) for given in score(trial, [start])]
+    disagreements = material.disagreements()
     tried: list[Tried] = []
-    for round_ in range(1, rounds + 1):
+    if not disagreements:
+        outcome = "the judge differs from people on no answer of train"
+        return Search(start, (Tried(1, None, float("nan"), outcome),))
+    best, best_figure = start, _mapped_figure(dev, scores)
+    trial = _trial(material.train, disagreements, start)
+    [best_error] = [_error(trial, given) for given in score(trial, [start])]
+    n_batches = tuning.rounds * tuning.candidates
+    for round_ in range(1, tuning.rounds + 1):
+        first = (round_ - 1) * tuning.candidates
         shown = [
-            _batch(disagreements, (round_ - 1) * per_round + k, n_batches=rounds * per_round)
-            for k in range(per_round)
+            _batch(disagreements, place, n_batches=n_batches)
+            for place in range(first, first + tuning.candidates)
         ]
         replies = write([instructions_request(dev.question, best, batch) for batch in shown])
         drafts: list[Section] = []
@@ -104,7 +101,7 @@ def search_instructions(  # noqa: PLR0913 - material, two models and how long
                 tried.append(Tried(round_, None, float("nan"), "the writer's reply is unusable"))
                 continue
             draft = replace(best, instructions=text)
-            if copied_share(draft.words, material, known=known) > 0:
+            if material.is_quoted_in(draft.words):
                 tried.append(Tried(round_, draft, float("nan"), "dropped: it quotes train"))
                 continue
             drafts.append(draft)
@@ -123,45 +120,8 @@ def search_instructions(  # noqa: PLR0913 - material, two models and how long
             outcome = "best so far" if better else "no better than the best so far"
             tried.append(Tried(round_, draft, figure, outcome))
             if better:
-                best, best_scores, best_figure, best_error = draft, given, figure, error
-    return Search(best, is_improved(dev, best_scores, scores), tuple(tried))
-
-
-def worst_disagreements(
-    train: RatedUnits,
-    scores: Floats,
-    *,
-    rationales: Mapping[str, str],
-    notes: Mapping[str, Sequence[str]],
-) -> list[Disagreement]:
-    """Return the units of train on which the judge is furthest from people, one of each group.
-
-    Args:
-        train: Units of the split `train`, no others.
-        scores: The judge's scores of these units, NaN if missing.
-        rationales: The judge's reasons by response.
-        notes: What raters wrote by response.
-    """
-    compared = np.flatnonzero(~np.isnan(scores) & ~np.isnan(train.ratings).all(axis=1))
-    off = {int(k): abs(float(np.nanmean(train.ratings[k])) - scores[k]) for k in compared}
-    found, groups = [], set()
-    for k in sorted(off, key=lambda k: (-off[k], str(train.response_ids[k]))):
-        response_id = str(train.response_ids[k])
-        if off[k] > 0 and train.groups[k] not in groups:
-            groups.add(train.groups[k])
-            given = train.ratings[k]
-            found.append(
-                Disagreement(
-                    response_id=response_id,
-                    prompt_text=str(train.prompt_texts[k]),
-                    response_text=str(train.response_texts[k]),
-                    ratings=tuple(given[~np.isnan(given)].tolist()),
-                    score=float(scores[k]),
-                    rationale=rationales.get(response_id, ""),
-                    notes=tuple(notes.get(response_id, ())),
-                )
-            )
-    return found
+                best, best_figure, best_error = draft, figure, error
+    return Search(best, tuple(tried))
 
 
 def _trial(train: RatedUnits, disagreements: Sequence[Disagreement], start: Section) -> RatedUnits:

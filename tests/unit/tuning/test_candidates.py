@@ -1,12 +1,15 @@
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from eval_assets.tuning.candidates import Search, search_instructions, worst_disagreements
+from eval_assets.tuning.candidates import Search, search_instructions
+from eval_assets.tuning.material import Material, Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.tuned_prompts import Example, Section
-from tests.unit.tuning.made_up import judged, rated_units, simulated
+from eval_assets.tuning_options import Tuning
+from tests.unit.tuning.made_up import judged, simulated
 
 DEV, QUALITY = simulated(40, seed=1, split="dev")
 NOISY = judged(QUALITY, seed=2, noise=2.5)
@@ -14,7 +17,7 @@ BETTER = judged(QUALITY, seed=3, noise=0.4)
 TRAIN, TRAIN_QUALITY = simulated(40, seed=4, split="train")
 ON_TRAIN = judged(TRAIN_QUALITY, seed=5, noise=2.5)
 ON_TRAIN_BETTER = judged(TRAIN_QUALITY, seed=6, noise=0.4)
-DISAGREEMENTS = worst_disagreements(TRAIN, ON_TRAIN, rationales={}, notes={})
+MATERIAL = Material(TRAIN, ON_TRAIN)
 
 
 BE_FAIR = Section("Be fair.")
@@ -46,25 +49,15 @@ class Models:
         return [(ON_TRAIN_BETTER if each else ON_TRAIN)[place] for each in helped]
 
 
-def search(
-    models: Models,
-    *,
-    rounds: int = 2,
-    material: Sequence[str] = (),
-    start: Section = BE_FAIR,
-) -> Search:
+def search(models: Models, *, rounds: int = 2, note: str = "", start: Section = BE_FAIR) -> Search:
     return search_instructions(
-        TRAIN,
+        replace(MATERIAL, words=Words(notes={"elsewhere": {"elsewhere/anna": note}})),
         DEV,
         NOISY,
-        DISAGREEMENTS,
         start=start,
-        material=material,
-        known=[DEV.question.question],
+        tuning=Tuning(steps=("prompt_candidates",), writer="gpt", rounds=rounds, candidates=2),
         write=models.write,
         score=models.score,
-        rounds=rounds,
-        per_round=2,
     )
 
 
@@ -76,7 +69,6 @@ def test_the_instructions_that_help_on_dev_are_found() -> None:
     models = Models(said("Be nice."), said("Count the steps."), said("Be kind."), said("Be calm."))
     found = search(models)
 
-    assert found.improved
     assert found.section.instructions == "Count the steps."
     assert [tried.outcome for tried in found.tried] == [
         "no better than the best so far",
@@ -92,11 +84,11 @@ def test_only_candidates_that_help_on_the_worst_answers_of_train_are_asked_about
 
     assert [section.instructions for section in models.scored] == ["Be nice."]
     assert [tried.outcome for tried in found.tried].count(DROPPED) == 3
-    assert not found.improved
+    assert found.section == BE_FAIR
 
 
 def test_candidates_are_not_tried_on_answers_that_the_prompt_shows() -> None:
-    worst = [each.response_id for each in DISAGREEMENTS[:3]]
+    worst = [each.response_id for each in MATERIAL.disagreements()[:3]]
     asked: list[str] = []
 
     class Watched(Models):
@@ -119,11 +111,10 @@ def test_a_later_round_starts_from_the_best_so_far() -> None:
     assert "Count the steps." in models.requests[2]
 
 
-def test_where_nothing_helps_the_judge_stays_as_it_is() -> None:
+def test_a_judge_that_nothing_helps_stays_as_it_is() -> None:
     found = search(Models(said("a"), said("b"), said("c"), said("d")))
 
-    assert not found.improved
-    assert found.section == Section("Be fair.")
+    assert found.section == BE_FAIR
 
 
 def test_every_candidate_is_written_from_other_disagreements() -> None:
@@ -140,7 +131,7 @@ def test_every_candidate_is_written_from_other_disagreements() -> None:
 
 def test_a_candidate_that_quotes_train_is_dropped_before_anything_is_spent() -> None:
     models = Models(said("Say that the cat sat on the mat."), said("Count steps"))
-    found = search(models, rounds=1, material=["the cat sat on the mat today"])
+    found = search(models, rounds=1, note="the cat sat on the mat today")
 
     assert [section.instructions for section in models.scored] == ["Count steps"]
     assert found.tried[0].outcome == "dropped: it quotes train"
@@ -151,21 +142,26 @@ def test_replies_that_cannot_be_read_cost_no_judging() -> None:
     found = search(models, rounds=1)
 
     assert models.scored == []
-    assert not found.improved
+    assert found.section == BE_FAIR
     assert {tried.outcome for tried in found.tried} == {"the writer's reply is unusable"}
 
 
-def test_disagreements_are_the_worst_first_one_of_each_group() -> None:
-    units = rated_units(
-        [[1, 1], [5, 5], [3, 3], [2, 4]], groups=["a", "a", "b", "c"], split="train"
-    )
-    found = worst_disagreements(
-        units,
-        np.array([2.0, 1.0, 3.0, np.nan]),
-        rationales={"r1": "Looks bad."},
-        notes={"r1": ["Great."]},
+def test_a_judge_that_differs_from_people_nowhere_is_not_asked() -> None:
+    models = Models()
+    alike = Material(TRAIN, np.nanmean(TRAIN.ratings, axis=1))
+    found = search_instructions(
+        alike,
+        DEV,
+        NOISY,
+        start=BE_FAIR,
+        tuning=Tuning(),
+        write=models.write,
+        score=models.score,
     )
 
-    assert [each.response_id for each in found] == ["r1"]
-    assert (found[0].ratings, found[0].score) == ((5.0, 5.0), 1.0)
-    assert (found[0].rationale, found[0].notes) == ("Looks bad.", ("Great.",))
+    assert found.section == BE_FAIR
+    assert [tried.outcome for tried in found.tried] == [
+        "the judge differs from people on no answer of train"
+    ]
+    assert not models.requests
+    assert not models.scored

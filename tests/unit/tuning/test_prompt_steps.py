@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eval_assets.tuning import RatedUnits, Section, TunedSection, Words, tune_section
-from eval_assets.tuning_options import PromptStep
+from eval_assets.tuning_options import PromptStep, Tuning
 from tests.unit.tuning.made_up import judged, simulated
 
 UNITS, QUALITY = simulated(120, seed=1, split=None)
@@ -51,12 +51,10 @@ def tuned(
         units,
         NOISY,
         words or Words(notes=NOTES),
-        steps=steps,
+        tuning=Tuning(steps=steps, writer="gpt", rounds=1, candidates=2),
         known=["the template"],
         write=models.write,
         score=models.score,
-        rounds=1,
-        per_round=2,
     )
 
 

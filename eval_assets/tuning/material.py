@@ -1,0 +1,101 @@
+"""What a prompt is tuned from: answers of train, and what was said about them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.tuned_prompts import copied_share
+from eval_assets.tuning.writer import Disagreement, Remark
+
+MOST_REMARKS = 40
+"""Notes, adjudications and disagreements that rules are distilled from at a time."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Comments of people and of the judge on the answers to one question.
+
+    Args:
+        rationales: The judge's reasons by response.
+        notes: What raters wrote, and why disagreements were settled as they were, by response;
+            each with the id by which it can be withdrawn.
+    """
+
+    rationales: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Answers of train to one question, a judge's scores of them, and comments.
+
+    Args:
+        train: Units of the split `train`, no others.
+        scores: The judge's scores of these units as it stands, NaN if missing.
+        words: What people and the judge wrote.
+        known: Texts that a prompt may repeat beside the question: the declared template.
+    """
+
+    train: RatedUnits
+    scores: Floats
+    words: Words = field(default_factory=Words)
+    known: Sequence[str] = ()
+
+    def is_quoted_in(self, text: str) -> bool:
+        """Return whether a text copies a sequence of words from an answer, a prompt or a note."""
+        question = self.train.question
+        notes = [note for given in self.words.notes.values() for note in given.values()]
+        return (
+            copied_share(
+                text,
+                [*map(str, self.train.prompt_texts), *map(str, self.train.response_texts), *notes],
+                known=[*self.known, question.question, question.guidelines or ""],
+            )
+            > 0
+        )
+
+    def disagreements(self) -> list[Disagreement]:
+        """Return the units on which the judge is furthest from people, one of each group."""
+        train, scores = self.train, self.scores
+        compared = np.flatnonzero(~np.isnan(scores) & ~np.isnan(train.ratings).all(axis=1))
+        off = {int(k): abs(float(np.nanmean(train.ratings[k])) - scores[k]) for k in compared}
+        found, groups = [], set()
+        for k in sorted(off, key=lambda k: (-off[k], str(train.response_ids[k]))):
+            response_id = str(train.response_ids[k])
+            if off[k] > 0 and train.groups[k] not in groups:
+                groups.add(train.groups[k])
+                given = train.ratings[k]
+                found.append(
+                    Disagreement(
+                        response_id=response_id,
+                        prompt_text=str(train.prompt_texts[k]),
+                        response_text=str(train.response_texts[k]),
+                        ratings=tuple(given[~np.isnan(given)].tolist()),
+                        score=float(scores[k]),
+                        rationale=self.words.rationales.get(response_id, ""),
+                        notes=tuple(self.words.notes.get(response_id, {}).values()),
+                    )
+                )
+        return found
+
+    def remarks(self) -> list[Remark]:
+        """Return notes, then answers on which people disagree, the furthest apart first."""
+        train, remarks = self.train, []
+        for place, (response, ratings, score) in enumerate(
+            zip(train.response_ids.astype(str), train.ratings, self.scores, strict=True)
+        ):
+            given = ratings[~np.isnan(ratings)]
+            said = "none" if np.isnan(score) else f"{score:g}"
+            rated = ", ".join(f"{rating:g}" for rating in given)
+            context = f"People rated it: {rated}. The judge gave: {said}."
+            remarks += [
+                (0.0, Remark(source, note, context))
+                for source, note in self.words.notes.get(response, {}).items()
+            ]
+            if len(given) > 1 and given.max() > given.min():
+                text = str(train.response_texts[place])
+                remarks.append((float(given.min() - given.max()), Remark(response, text, context)))
+        remarks.sort(key=lambda each: (each[0] < 0, each[0], each[1].source))
+        return [remark for _, remark in remarks[:MOST_REMARKS]]
