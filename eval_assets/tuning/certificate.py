@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eval_assets.rubric import RubricQuestion
-from eval_assets.tuning.beside import figures_beside
+from eval_assets.tuning._beside import figures_beside
+from eval_assets.tuning._seal import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Verdicts, evaluation_rows
-from eval_assets.tuning.seal import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from eval_assets.tuning._writer import Disagreement, Remark
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import copied_share
-from eval_assets.tuning.writer import Disagreement, Remark
 
 MOST_REMARKS = 40
 """Notes, adjudications and disagreements that rules are distilled from at a time."""

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval_assets.tuning.fitness import Fitness, judge_fitness
-from eval_assets.tuning.improvement import Improvement, judge_improvement
+from eval_assets.tuning._fitness import Fitness, judge_fitness
+from eval_assets.tuning._improvement import Improvement, judge_improvement
+from eval_assets.tuning._seal import coarse_gain, reading_significance
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.seal import coarse_gain, reading_significance
 from eval_assets.tuning.versions import JudgeVersion
 
 Row = dict[str, object]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from eval_assets.tuning._improvement import MIN_TEST_GROUPS
+from eval_assets.tuning._seal import reading_significance
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import (
     Evidence,
@@ -17,10 +19,8 @@ from eval_assets.tuning.certificate import (
     scores_hash,
 )
 from eval_assets.tuning.history import Reading, Seal, content_hash
-from eval_assets.tuning.improvement import MIN_TEST_GROUPS
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Row, evaluation_rows, read_test
-from eval_assets.tuning.seal import reading_significance
 from eval_assets.tuning.steps import TunedJudge
 
 

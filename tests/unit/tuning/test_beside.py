@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.metrics import precision_recall_fscore_support  # type: ignore[import-untyped]
 
 from eval_assets.tuning import RatedUnits
-from eval_assets.tuning.beside import figures_beside
+from eval_assets.tuning._beside import figures_beside
 from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
 

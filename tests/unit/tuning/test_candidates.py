@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eval_assets.tuning.candidates import Search, search_instructions
+from eval_assets.tuning._candidates import Search, search_instructions
 from eval_assets.tuning.material import Material, Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.tuned_prompts import Example, Section

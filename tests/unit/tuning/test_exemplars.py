@@ -5,7 +5,7 @@ import pytest
 
 from eval_assets.scale import Scale
 from eval_assets.tuning import RatedUnits
-from eval_assets.tuning.exemplars import few_shot_examples
+from eval_assets.tuning._exemplars import few_shot_examples
 from tests.unit.tuning.made_up import rated_units
 
 NAN = float("nan")

@@ -13,8 +13,8 @@ from eval_assets.tuning import (
     accepted_version,
     certified_version,
 )
+from eval_assets.tuning._seal import MOST_READINGS
 from eval_assets.tuning.history import content_hash
-from eval_assets.tuning.seal import MOST_READINGS
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 GPT = JudgeVersion("gpt", "1.0.0", "declared", None, "f")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from eval_assets.tuning import JudgeVersion, Seal, most_requests, plan_reading
-from eval_assets.tuning.improvement import judge_improvement
+from eval_assets.tuning._improvement import judge_improvement
 from eval_assets.tuning_options import Tuning
 from tests.unit.tuning.made_up import judged, offered, simulated
 

@@ -14,9 +14,9 @@ import pytest
 
 from eval_assets.scale import Scale
 from eval_assets.tuning import RatedUnits
+from eval_assets.tuning._fitness import judge_fitness
+from eval_assets.tuning._improvement import judge_improvement
 from eval_assets.tuning.calibration import calibrate
-from eval_assets.tuning.fitness import judge_fitness
-from eval_assets.tuning.improvement import judge_improvement
 from tests.unit.tuning.made_up import rated_units
 
 REAL_DATA = os.environ.get("EVAL_ASSETS_REAL_DATA")

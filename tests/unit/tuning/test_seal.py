@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.tuning.seal import MOST_READINGS, coarse_gain, reading_significance
+from eval_assets.tuning._seal import MOST_READINGS, coarse_gain, reading_significance
 
 
 def test_all_readings_together_stay_below_five_percent() -> None:

@@ -1,7 +1,6 @@
 import pytest
 
-from eval_assets.tuning.tuned_prompts import Rule, Section
-from eval_assets.tuning.writer import (
+from eval_assets.tuning._writer import (
     Disagreement,
     Remark,
     guidelines_request,
@@ -9,6 +8,7 @@ from eval_assets.tuning.writer import (
     read_instructions,
     read_rules,
 )
+from eval_assets.tuning.tuned_prompts import Rule, Section
 from tests.unit.tuning.made_up import rated_units
 
 QUESTION = rated_units([[1, 2]]).question

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
+from eval_assets.tuning._writer import Disagreement, instructions_request, read_instructions
 from eval_assets.tuning.material import Material
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import Section
-from eval_assets.tuning.writer import Disagreement, instructions_request, read_instructions
 from eval_assets.tuning_options import Tuning
 
 SHOWN = 10
