@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.agreement.ratings import JudgedUnits
-from eval_assets.agreement.split_kappa import MIDDLE, kappa_by_group, pair_kappa
+from eval_assets.agreement.split_kappa import MIDDLE, kappa_by_group, pair_kappa, undefined_reason
 from eval_assets.raters import judge_set_fingerprint
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import wilcoxon_signed_rank
@@ -128,7 +128,7 @@ def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
         end=ends,
         n_units=n_units,
         kappa=kappa,
-        kappa_reason=pd.Series(np.where(n_units > 0, "single_class", "no_pairs")).where(
+        kappa_reason=pd.Series(map(undefined_reason, n_units.tolist()), dtype=object).where(
             np.isnan(kappa), None
         ),
         judge1_score=mean(a),
@@ -249,7 +249,12 @@ def _notes(prompts: pd.DataFrame, judges: tuple[str, str], *, p: float, median: 
     n_all = f"{len(prompts)} {'pairs of prompt and question' if several else 'prompts'}"
     n_undefined = int(prompts["kappa"].isna().sum())
     if n_undefined:
-        notes.append(f"{n_undefined} of {n_all} have no kappa and are left out of the mean")
+        because = " and are left out of the mean"
+        if (prompts["n_units"] < 2).all():  # noqa: PLR2004 - kappa takes two units
+            because = (
+                ", since none has two responses with both scores: go by the kappa over all units"
+            )
+        notes.append(f"{n_undefined} of {n_all} have no kappa{because}")
     n_low = int((prompts["kappa"] < LOW_KAPPA).sum())
     if n_low > MOST_LOW_PROMPTS * len(prompts):
         notes.append(f"kappa is below {LOW_KAPPA:g} on {n_low} of {n_all}")

@@ -61,6 +61,27 @@ def test_one_class_throughout_has_no_kappa_and_says_why() -> None:
     assert none.n_units == 0
 
 
+def test_a_single_unit_has_no_kappa_whether_judges_agree_on_it_or_not() -> None:
+    """One unit cannot show agreement beyond chance: by the formula it has 0 or nothing."""
+    for one, other in (([0.9], [0.1]), ([0.9], [0.8]), ([0.9, 0.2], [0.1, NAN])):
+        found = pair_kappa(one, other)
+        assert math.isnan(found.value)
+        assert found.reason == "single_unit"
+
+
+def test_prompts_with_one_response_each_have_no_mean_kappa() -> None:
+    one_each: dict[str, dict[str, Sequence[float]]] = {
+        f"p{k}": {"one": [k % 2], "two": [(k + (k == 3)) % 2]} for k in range(8)
+    }
+    validation = measured(one_each).validation
+
+    assert validation is not None
+    assert math.isnan(validation.kappa_macro)
+    assert validation.kappa_micro == pytest.approx(0.75)
+    assert validation.status == "not_evaluable"
+    assert "none has two responses with both scores" in validation.notes
+
+
 def test_a_constant_judge_has_kappa_zero_at_80_percent_agreement() -> None:
     assert pair_kappa([1, 1, 1, 1, 1], [1, 1, 1, 1, 0]).value == 0.0
 
