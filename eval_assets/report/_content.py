@@ -7,6 +7,7 @@ from eval_assets.report._document import Section
 from eval_assets.report._text import counted
 from eval_assets.report.data import ReportData, count
 from eval_assets.report.sections import (
+    by_part,
     cautions,
     certified,
     compared_judges,
@@ -39,6 +40,7 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     disagreements.section,
     settled.section,
     scores.section,
+    by_part.section,
     results.section,
     trend.section,
     cost.section,

@@ -29,7 +29,7 @@ _SLICE_TITLES = {
     "difficulty": "By difficulty",
     "indicator_id": "By indicator",
 }
-_FIRST_SLICES = ("all", "difficulty")
+_FIRST_SLICES = ("all", "model", "difficulty")
 _DIFFICULTIES = ("easy", "medium", "tough", "hard")
 _HUMANS = "humans"
 _JUDGE_SHAPES: tuple[Shape, ...] = ("diamond", "triangle", "square", "cross")
@@ -82,15 +82,13 @@ def _table(
     judges = [judge.id for judge in data.evaluation.judges]
     raters = [rater for rater in (_HUMANS, *judges) if rater in {key[3] for key in found}]
     shapes = _shapes(raters)
-    slices = {slice_ for slice_, *_ in found}
-    others = sorted(slices.difference(_FIRST_SLICES))
     ends = (question.scale.low, question.scale.high)
     return question.id, Table(
         f"Mean scores on {question.id}",
         (Column("Responses"), Column("Mean", axis=ends), *columns(*raters, "n#")),
         tuple(
             row
-            for slice_ in (*(s for s in _FIRST_SLICES if s in slices), *others)
+            for slice_ in in_order({slice_ for slice_, *_ in found})
             for row in _slice_rows(slice_, shapes, ends, found)
         ),
         key=tuple((shape, rater) for rater, shape in shapes.items()),
@@ -108,21 +106,17 @@ def _slice_rows(
 ) -> Iterator[TableRow]:
     """Yield a heading, and a row for each value and for each model's share of it."""
     of_slice = {key: record for key, record in found.items() if key[0] == slice_}
-    values = sorted({value for _, value, *_ in of_slice}, key=_in_order)
     models = sorted({model for *_, model, _ in of_slice if model})
-    shown = values[:_MOST_SLICE_VALUES]
-    title = _SLICE_TITLES.get(slice_, f"By {slice_}")
-    if n_left_out := len(values) - len(shown):
-        title += f" (first {len(shown)}; {n_left_out} more in the table score_summary)"
+    title, shown = shown_values(slice_, {value for _, value, *_ in of_slice}, table="score_summary")
     yield TableRow(cells(title), kind="heading")
     for value in shown:
-        for model in ("", *_worth_showing(models)):
+        of_value = [model for model in models if any(k[1:3] == (value, model) for k in of_slice)]
+        for model in ("", *_worth_showing(of_value)):
             of_row = {r: of_slice.get((slice_, value, model, r)) for r in shapes}
-            if any(record is not None for record in of_row.values()):
-                name = model or value or "All responses"
-                yield TableRow(
-                    _mean_cells(name, of_row, shapes, ends), kind="part" if model else "plain"
-                )
+            name = model or value or "All responses"
+            yield TableRow(
+                _mean_cells(name, of_row, shapes, ends), kind="part" if model else "plain"
+            )
 
 
 def _worth_showing(models: list[str]) -> Iterable[str]:
@@ -130,7 +124,28 @@ def _worth_showing(models: list[str]) -> Iterable[str]:
     return models if len(models) > 1 else ()
 
 
-def _in_order(value: str) -> tuple[int, float, str]:
+def in_order(slices: Iterable[str]) -> list[str]:
+    """Return slices in the order in which they are read: the known ones first."""
+    return sorted(slices, key=lambda slice_: ((*_FIRST_SLICES, slice_).index(slice_), slice_))
+
+
+def shown_values(slice_: str, values: set[str], *, table: str) -> tuple[str, list[str]]:
+    """Return the heading of a slice, and its first values in their natural order.
+
+    Args:
+        slice_: Name of the slice.
+        values: All its values.
+        table: Table that has those that are not shown.
+    """
+    ordered = sorted(values, key=_natural)
+    shown = ordered[:_MOST_SLICE_VALUES]
+    title = _SLICE_TITLES.get(slice_, f"By {slice_}")
+    if n_left_out := len(ordered) - len(shown):
+        title += f" (first {len(shown)}; {n_left_out} more in the table {table})"
+    return title, shown
+
+
+def _natural(value: str) -> tuple[int, float, str]:
     """Return a key that sorts difficulties as they rise, numbers by size, the rest by name."""
     if value in _DIFFICULTIES:
         return (0, _DIFFICULTIES.index(value), value)

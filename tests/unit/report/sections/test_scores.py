@@ -1,7 +1,7 @@
 """Mean scores by slices of the responses."""
 
 from eval_assets.report.sections import scores
-from tests.unit.report.builder import Case
+from tests.unit.report.builder import Case, with_tables
 from tests.unit.report.reading import notes, table
 
 LABEL = "Mean scores on clarity"
@@ -26,3 +26,16 @@ def test_a_judges_mean_is_followed_by_its_lean() -> None:
 
     _, _, humans, gpt, *_ = notes(section, LABEL)[1]
     assert (humans, gpt) == ("SD 0.40", "SD 0.40 · +0.31")
+
+
+def test_a_model_that_alone_answered_a_part_is_not_listed_under_it() -> None:
+    """Its share of the part would be the part again."""
+    case = Case().data()
+    summary = case.tables["score_summary"]
+    is_tough = summary["slice_value"] == "tough"
+    alone = summary[~(is_tough & (summary["model_name"] == "quartz-large"))]
+    section = scores.section(with_tables(case, score_summary=alone))
+    assert section is not None
+
+    rows = [row["Responses"] for row in table(section, LABEL)]
+    assert rows[rows.index("tough") :] == ["tough"]

@@ -1,0 +1,85 @@
+"""Agreement by part of the responses."""
+
+import math
+
+import pandas as pd
+
+from eval_assets.report._document import Section
+from eval_assets.report.sections import by_part
+from tests.unit.report.builder import Case, with_tables
+from tests.unit.report.reading import notes, table
+
+LABEL = "Agreement by part of the responses"
+
+
+def row(  # noqa: PLR0913 - the columns of the table
+    slice_: str,
+    value: str | None,
+    alpha: float,
+    *,
+    kind: str = "human",
+    model: str | None = None,
+    interpretation: str = "unreliable",
+) -> dict[str, object]:
+    return {
+        "rater_kind": kind,
+        "slice": slice_,
+        "slice_value": value,
+        "model_name": model,
+        "n_responses": 32,
+        "alpha": alpha,
+        "interpretation": interpretation,
+    }
+
+
+def section_of(*rows: dict[str, object]) -> Section | None:
+    return by_part.section(with_tables(Case().data(), agreement_by_slice=pd.DataFrame(rows)))
+
+
+def test_people_and_judges_stand_side_by_side_for_each_part() -> None:
+    section = section_of(
+        row("all", None, 0.6),
+        row("all", None, 0.62, model="fern"),
+        row("all", None, 0.58, model="moss"),
+        row("difficulty", "hard", 0.43),
+        row("difficulty", "easy", 0.91, interpretation="reliable"),
+        row("difficulty", "easy", 0.95, model="fern"),
+        row("difficulty", "easy", 0.05, kind="judge", interpretation="unstable"),
+    )
+    assert section is not None
+
+    shown = [tuple(each.values()) for each in table(section, LABEL)]
+    assert shown == [
+        ("By model",),
+        ("fern", "0.620", "none"),
+        ("moss", "0.580", "none"),
+        ("By difficulty",),
+        ("easy", "0.910", "0.050"),
+        ("hard", "0.430", "none"),
+    ]
+    assert notes(section, LABEL)[4] == ["", "reliable · 32 responses", "unstable · 32 responses"]
+
+
+def test_what_is_not_divided_has_no_section() -> None:
+    assert section_of(row("all", None, 0.6), row("all", None, 0.6, model="fern")) is None
+    assert section_of(row("difficulty", "easy", 0.6)) is None
+    assert by_part.section(Case().data()) is None
+
+
+def test_an_undefined_alpha_of_a_part_is_called_so() -> None:
+    section = section_of(
+        row("difficulty", "easy", math.nan, interpretation="undefined"),
+        row("difficulty", "hard", 0.4),
+    )
+    assert section is not None
+
+    assert table(section, LABEL)[1] == {"Responses": "easy", "People: alpha": "undefined"}
+
+
+def test_many_parts_are_cut_and_the_table_with_all_is_named() -> None:
+    section = section_of(*(row("plugin", f"p{k:02d}", 0.5) for k in range(20)))
+    assert section is not None
+
+    rows = table(section, LABEL)
+    assert rows[0]["Responses"] == ("By plugin (first 12; 8 more in the table agreement_by_slice)")
+    assert len(rows) == 13
