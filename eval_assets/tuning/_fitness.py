@@ -68,13 +68,17 @@ def judge_fitness(
         low, high = compared.shortfall.ends(significance=significance)
         if low > 0:
             verdict = "fit"
-            reason = f"agrees with people less than {margin:g} below people with each other"
+            reason = (
+                f"its agreement with people is less than {margin:g} below theirs with each other"
+            )
             better = compared.gap.ends(significance=significance)[0] > 0
             if better:
-                reason = "agrees with people better than people with each other"
+                reason = "it agrees with people better than they agree with each other"
         elif high < 0:
             verdict = "unfit"
-            reason = f"agrees with people more than {margin:g} below people with each other"
+            reason = (
+                f"its agreement with people is more than {margin:g} below theirs with each other"
+            )
         else:
             verdict = "undecided"
             wanted = _groups_wanted(compared, margin=margin, significance=significance)
@@ -94,16 +98,16 @@ def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) 
     n_paired = test.n_groups_of(paired)
     if n_paired < MIN_PAIRED_GROUPS:
         return (
-            f"{n_paired} groups in the test hold two ratings of an answer; "
-            f"{MIN_PAIRED_GROUPS} are needed"
+            f"{n_paired} groups in the test hold two ratings of an answer, "
+            f"and {MIN_PAIRED_GROUPS} are needed"
         )
     values, counts = np.unique(test.ratings[paired][rated[paired]], return_counts=True)
     varied = (rated & (test.ratings != values[counts.argmax()])).any(axis=1) & paired
     n_varied = test.n_groups_of(varied)
     if n_varied < MIN_VARIED_GROUPS:
         return (
-            f"{n_varied} groups in the test hold a rating other than the commonest; "
-            f"{MIN_VARIED_GROUPS} are needed"
+            f"{n_varied} groups in the test hold a rating other than the commonest, "
+            f"and {MIN_VARIED_GROUPS} are needed"
         )
     return ""
 

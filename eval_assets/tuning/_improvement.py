@@ -102,9 +102,12 @@ def _why_not_evaluable(
     both = ~(np.isnan(candidate) | np.isnan(baseline) | np.isnan(test.ratings).all(axis=1))
     n_groups = test.n_groups_of(both)
     if n_train_groups < MIN_TRAIN_GROUPS:
-        return f"{n_train_groups} groups in train; {MIN_TRAIN_GROUPS} are needed"
+        return f"{n_train_groups} groups in train, and {MIN_TRAIN_GROUPS} are needed"
     if n_groups < MIN_TEST_GROUPS:
-        return f"{n_groups} groups in the test have ratings and scores; {MIN_TEST_GROUPS} needed"
+        return (
+            f"{n_groups} groups in the test have ratings and scores, and {MIN_TEST_GROUPS} are "
+            "needed"
+        )
     given = test.ratings[both]
     if len(np.unique(given[~np.isnan(given)])) < 2:  # noqa: PLR2004 - one value
         return "people gave the same rating to every answer in the test"

@@ -278,7 +278,7 @@ def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
     if verdicts.fitness.verdict == "fit":
         says = f"{name} may stand in for a rater on {question_id}"
         if verdicts.fitness.better_than_a_person:
-            says += ", and agrees with people better than people with each other"
+            says += ", and agrees with people better than they agree with each other"
         if improved:
             says += "; tuning made it better"
     else:

@@ -25,9 +25,9 @@ from eval_assets.report.data import Record, ReportData, count, text
 
 _LEAD = (
     "Tests on response groups that tuning never saw, at a level that keeps all readings of a test "
-    "together to 5 %. A judge is fit if it agrees with people less than the margin below people "
-    "with each other, and improved if tuning made it agree better. The picture shows the judge's "
-    "agreement beyond chance minus that of people: the dot is the difference, the bar its "
+    "together to 5 %. A judge is fit if its agreement with people is less than the margin below "
+    "theirs with each other, and improved if tuning made it agree better. The picture shows the "
+    "judge's agreement beyond chance minus that of people: the dot is the difference, the bar its "
     "interval, the tick the margin. Figures of judges that are not certified stay under the seal."
 )
 _CAUTIONS = "What no test of this size can exclude"
@@ -91,14 +91,19 @@ def _cells(row: Record, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
             link=anchor("judge", judge_id) if is_shown else "",
         ),
         Cell(question_id, link=anchor("question", question_id)),
-        Cell(fitness or UNDEFINED, tone="none" if stale else _TONES.get(fitness, "none")),
-        Cell(improvement or UNDEFINED, tone="none" if stale else _TONES.get(improvement, "none")),
+        _verdict(fitness, is_stale=bool(stale)),
+        _verdict(improvement, is_stale=bool(stale)),
         _gap(claims.get("fitness", {}), judge_id, question_id),
         _gain(claims.get("improvement", {}), improvement),
         f"{count(row, 'n_groups'):,}",
         f"{count(row, 'n_readings'):,}",
         *([UNDEFINED if cost is None else f"{cost:,.4f}"] if is_priced else []),
     )
+
+
+def _verdict(verdict: str, *, is_stale: bool) -> Cell:
+    tone = "none" if is_stale else _TONES.get(verdict, "none")
+    return Cell(verdict.replace("_", " ") or UNDEFINED, tone=tone)
 
 
 def _note(row: Record) -> str:

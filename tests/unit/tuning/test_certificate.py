@@ -105,8 +105,8 @@ def test_the_first_sentence_says_what_was_shown() -> None:
 
     assert found["holds"] == ["fit", "improved"]
     assert str(found["summary"]).startswith(
-        "gpt 1.0.1 may stand in for a rater on q, and agrees with people better than people with "
-        "each other; tuning made it better (shown on 60 groups"
+        "gpt 1.0.1 may stand in for a rater on q, and agrees with people better than they agree "
+        "with each other; tuning made it better (shown on 60 groups"
     )
     assert found["valid_until"] == "2027-05-20"
 

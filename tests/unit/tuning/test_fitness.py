@@ -28,7 +28,7 @@ def test_a_judge_that_knows_the_quality_is_better_than_a_person() -> None:
     found = verdict(test, np.clip(np.round(quality), 1, 5))
 
     assert (found.verdict, found.better_than_a_person) == ("fit", True)
-    assert "better than people" in found.reason
+    assert "better than they agree with each other" in found.reason
 
 
 def test_a_judge_that_follows_something_else_is_unfit() -> None:
@@ -66,7 +66,7 @@ def test_twenty_groups_with_two_ratings_are_needed() -> None:
 
     assert (found.verdict, found.reason) == (
         "not_evaluable",
-        "11 groups in the test hold two ratings of an answer; 20 are needed",
+        "11 groups in the test hold two ratings of an answer, and 20 are needed",
     )
 
 

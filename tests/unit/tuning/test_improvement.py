@@ -59,7 +59,7 @@ def test_twenty_groups_in_the_test_are_needed(n_groups: int, expected: str) -> N
     assert found.verdict == expected
     if expected == "not_evaluable":
         assert found.groups_wanted == 20
-        assert found.reason == "19 groups in the test have ratings and scores; 20 needed"
+        assert found.reason == "19 groups in the test have ratings and scores, and 20 are needed"
 
 
 def test_groups_without_both_scores_do_not_count() -> None:
@@ -80,7 +80,10 @@ def test_ten_groups_in_train_are_needed() -> None:
         n_train_groups=9,
     )
 
-    assert (found.verdict, found.reason) == ("not_evaluable", "9 groups in train; 10 are needed")
+    assert (found.verdict, found.reason) == (
+        "not_evaluable",
+        "9 groups in train, and 10 are needed",
+    )
 
 
 def test_people_who_always_give_the_same_rating_cannot_decide() -> None:

@@ -77,7 +77,7 @@ def test_a_certified_judge_shows_its_figures_and_price() -> None:
 def test_a_judge_without_a_certificate_has_verdicts_and_no_figure(verdict: str) -> None:
     [row] = table(section_of({**ROW, "fitness": verdict, "certificate": None}), LABEL)
 
-    assert row["May stand in"] == verdict
+    assert row["May stand in"] == verdict.replace("_", " ")
     assert (row["Judge minus people"], row["Gain"]) == ("sealed", "sealed")
 
 
