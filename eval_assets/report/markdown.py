@@ -18,6 +18,7 @@ from eval_assets.report._document import (
     TableRow,
     Text,
 )
+from eval_assets.report._text import counted
 from eval_assets.report.data import ReportData
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$@]|(?<![^\W_])_|_(?![^\W_])")
@@ -132,7 +133,7 @@ def _table(table: Table) -> Iterator[str]:
     lines = [_row(row, shown) for row in table.rows[:_MOST_ROWS]]
     yield "\n".join(f"| {' | '.join(line)} |" for line in [heads, rules, *lines])
     if n_left := len(table.rows) - len(lines):
-        yield f"{n_left:,} more rows in report.html."
+        yield f"{counted(n_left, 'more row')} in report.html."
 
 
 def _row(row: TableRow, shown: Sequence[int]) -> list[str]:

@@ -49,6 +49,20 @@ def test_the_page_is_never_wider_than_the_window(
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_what_stands_above_a_table_is_read_without_scrolling_it_sideways(
+    width: int, open_page: OpenPage
+) -> None:
+    page = open_page(render_html(Case(alpha_within=0.7).data()), width=width)
+
+    ends = page.evaluate(
+        "[...document.querySelectorAll('caption div')].filter(e => e.offsetWidth)"
+        ".map(e => e.getBoundingClientRect().right)"
+    )
+    assert ends
+    assert max(ends) <= width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_answer_and_next_step_are_on_the_first_screen(width: int, open_page: OpenPage) -> None:
     page = open_page(render_html(Case().data()), width=width)
 

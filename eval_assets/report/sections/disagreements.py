@@ -36,10 +36,10 @@ def section(data: ReportData) -> Section | None:
     else:
         n_shown = len(shown)
         n_all = data.sizes.get("label_disagreements", n_shown)
-        which = "All" if n_all <= n_shown else f"The worst {n_shown} of"
+        which = f"All {n_all:,}" if n_all <= n_shown else f"The worst {n_shown} of {n_all:,}"
         lead = (
-            f"{which} {n_all:,} in the table label_disagreements. Discuss them as a "
-            f"group; ratings already given stay as they are."
+            f"{'The only one' if n_all == 1 else which} in the table label_disagreements. Discuss "
+            f"{'it' if n_all == 1 else 'them'} as a group; ratings already given stay as they are."
         )
         table = Table(
             "Disagreements between raters",
