@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eval_assets.evaluation import Gate, GateName, Severity
-from eval_assets.interpretation import figure_text
+from eval_assets.interpretation import CONTRADICTING_ALPHA, figure_text
 from eval_assets.scale import TOLERANCE
 
 Verdict = Literal["pass", "fail", "not_evaluable"]
@@ -91,6 +91,11 @@ class GateVerdict(Figure):
     remedy: str
 
     @property
+    def reason_alone(self) -> str:
+        """The reason without the remedy."""
+        return self.reason.removesuffix(f". {self.remedy}")
+
+    @property
     def cannot_tell(self) -> bool:
         """Whether the interval holds the minimum or there is none, so that the data cannot tell."""
         return self.verdict != "not_evaluable" and (
@@ -141,12 +146,12 @@ class GateOutcome:
             consequence = f"Not reached on {failing}"
         else:
             consequence = f"Left out of tuning: {failing}"
-        return f"{_sentence(self.overall)}. {consequence}. {self.remedy}"
+        return f"{self.overall.reason_alone}. {consequence}. {self.remedy}"
 
     @property
     def remedy(self) -> str:
         """What to do about the gate, or about the question that is farthest from passing it."""
-        if self.overall.remedy or not self._failing:
+        if self.overall.verdict != "pass" or not self._failing:
             return self.overall.remedy
         worst = min(self._failing, key=lambda v: v.value if math.isfinite(v.value) else -math.inf)
         start = f"Start with {worst.question_id}: " if len(self._failing) > 1 else ""
@@ -255,7 +260,8 @@ def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> 
         units = f"no {_UNITS[gate]}"
         if figure.n_units:
             units = "1 " + _UNITS[gate].replace("responses", "response").replace("units", "unit")
-        reason, remedy = f"{units}, at least 2 are needed", _MORE[gate]
+        reason = f"{units}, at least 2 are needed"
+        remedy = _MORE[gate] if figure.n_units else _MORE[gate].replace("Have more", "Have")
     elif figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
         reason = (
             f"all {figure.n_units} {_UNITS[gate]} are of one response group (one prompt or "
@@ -343,6 +349,11 @@ def _remedy(gate: GateName, figure: Figure) -> str:
     """Return the remedy for a figure that is certainly below its minimum."""
     if gate == "judge_alpha" and not figure.hardly_varies:
         return "Compare the judges' replies in judge_scores and revise the judge prompt"
+    if gate == "human_alpha" and figure.high < CONTRADICTING_ALPHA:
+        return (
+            "Raters contradict one another: see in label_quality whether one of them reads the "
+            "scale the wrong way round, then label again"
+        )
     if figure.n_disagreements:
         n = figure.n_disagreements
         listed = f"the {n} disagreements" if n > 1 else "the disagreement"
@@ -368,8 +379,3 @@ def _in_short(verdict: GateVerdict) -> str:
     if verdict.verdict == "not_evaluable":
         return "not evaluable"
     return f"{figure_text(verdict.value, limits=[verdict.minimum])}"
-
-
-def _sentence(verdict: GateVerdict) -> str:
-    """Return a verdict's reason without its remedy."""
-    return verdict.reason.removesuffix(f". {verdict.remedy}")

@@ -75,6 +75,29 @@ def a_hh_label(value: float) -> str:
     return _from_below(value, _A_HH_BANDS, otherwise="Poor agreement")
 
 
+def chance_remark(value: float, *, low: float, by_chance: float) -> str:
+    """Return what to add to the name of an A^HH that chance may explain; else nothing.
+
+    The bands do not take chance into account: .688 is "moderate" even if habits alone give .689.
+
+    Args:
+        value: A^HH in [0, 1]; NaN if undefined.
+        low: Lower end of its interval.
+        by_chance: A^HH of raters who share nothing but how often they give each value.
+
+    Examples:
+        >>> chance_remark(0.688, low=0.62, by_chance=0.689)
+        ', no better than chance'
+        >>> chance_remark(0.938, low=0.53, by_chance=0.758)
+        ', not certainly better than chance'
+        >>> chance_remark(0.938, low=0.81, by_chance=0.758)
+        ''
+    """
+    if value <= by_chance + TOLERANCE:
+        return ", no better than chance"
+    return ", not certainly better than chance" if low <= by_chance else ""
+
+
 def alpha_label(value: float) -> str:
     """Return the name of a Krippendorff's alpha: the conclusions that it allows.
 

@@ -12,7 +12,12 @@ from eval_assets.agreement.drift import (
 from eval_assets.agreement.evidence import alpha_levels, judge_gates, measures_version
 from eval_assets.agreement.humans import HumanMeasures, measure_humans
 from eval_assets.agreement.irr import irr_result
-from eval_assets.agreement.judge_verdicts import CLOSE, JudgeVerdict, judge_verdict
+from eval_assets.agreement.judge_verdicts import (
+    CLOSE,
+    JudgeVerdict,
+    judge_verdict,
+    why_not_judged,
+)
 from eval_assets.agreement.judges import (
     JudgeHumanMeasures,
     measure_judges,
@@ -84,4 +89,5 @@ __all__ = [
     "rater_patterns",
     "spot_checks",
     "suggestions",
+    "why_not_judged",
 ]

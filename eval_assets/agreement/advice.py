@@ -104,13 +104,30 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
 
     Args:
         question: The question.
-        exact: Share of rater pairs that are equal, in [0, 1]; NaN if there is no pair.
+        exact: Share of rater pairs that are equal, in [0, 1]; NaN if there is no pair. On a scale
+            without steps few pairs are, however well raters agree: alpha alone decides.
         adjacent: Share within one step of the scale; NaN if it has no steps.
         alpha: Krippendorff's alpha.
         minimum_alpha: What the gate `human_alpha` demands.
         most_frequent_share: Share of all ratings that have the most frequent value.
         n_disagreements: Rows of the question in `label_disagreements`.
     """
+    is_contradictory = alpha.high < CONTRADICTING_ALPHA and alpha.value < minimum_alpha
+    has_values = question.scale.values is not None
+    found = (
+        _closer(question, exact=exact, adjacent=adjacent, reaches=alpha.value >= minimum_alpha)
+        if has_values and not is_contradictory
+        else []
+    )
+    is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
+    found += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
+    if n_disagreements:
+        found.append(_discussion(n_disagreements))
+    return [Finding(question.id, "suggestion", text) for text in found]
+
+
+def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches: bool) -> list[str]:
+    """Return advice on how close ratings on declared values are."""
     in_classes = question.scale.is_binary or question.level == "nominal"
     primary = exact if in_classes or np.isnan(adjacent) else adjacent
     found: list[str] = []
@@ -119,19 +136,18 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
             found.append("Rate a few example responses together before anybody rates more")
             found.append("Revise the question: most pairs of raters do not agree on it")
         if in_classes:
-            found.append("Define what makes a response pass and what makes it fail")
+            border = "what makes a response pass and what makes it fail"
+            found.append(
+                f"Define {border if question.scale.is_binary else 'what each value means'}"
+            )
             found.append("Collect borderline cases and settle them in the guidelines")
         else:
             found.append("Give an example response for every value of the scale")
         if exact < RARELY_EXACT_SHARE and not in_classes:
             found.append("Consider fewer values: raters seldom choose the same one")
-    elif not in_classes and exact < POOR_SHARE and alpha.value >= minimum_alpha:
+    elif not in_classes and exact < POOR_SHARE and reaches:
         found.append("Raters are close but seldom equal; that may do if one step matters little")
-    is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
-    found += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
-    if n_disagreements:
-        found.append(_discussion(n_disagreements))
-    return [Finding(question.id, "suggestion", text) for text in found]
+    return found
 
 
 def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[str]:

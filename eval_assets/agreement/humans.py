@@ -12,7 +12,7 @@ from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.evaluation import Evaluation
-from eval_assets.interpretation import a_hh_label, alpha_label
+from eval_assets.interpretation import a_hh_label, alpha_label, chance_remark
 from eval_assets.statistics import HUMAN_AGREEMENT
 from eval_assets.stats import (
     AgreementProfile,
@@ -101,9 +101,9 @@ def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
     """Return the bands that the figures lie in, or why they are undefined."""
     if not profile.n_pairs:
         return "no response has two ratings"
-    a_hh = a_hh_label(profile.a_hh.value)
-    if profile.a_hh.low <= profile.a_hh_by_chance:
-        a_hh += ", no better than chance"
+    a_hh = a_hh_label(profile.a_hh.value) + chance_remark(
+        profile.a_hh.value, low=profile.a_hh.low, by_chance=profile.a_hh_by_chance
+    )
     if math.isnan(profile.alpha.value):
         return f"{a_hh}; alpha undefined: no variation, all ratings are equal"
     return f"{a_hh}; alpha {alpha_label(profile.alpha.value)}"

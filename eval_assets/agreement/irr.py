@@ -38,7 +38,8 @@ def irr_result(
     Returns:
         Per question and overall: the percentage of agreeing pairs (equal ones if the question is
         binary or nominal, else those within one step), A^HH and Krippendorff's alpha. A figure
-        that is undefined is null. `ready_to_proceed` is true only if no human gate is closed:
+        that is undefined is null, as is the percentage on a scale without steps, on which hardly
+        any pair is equal. `ready_to_proceed` is true only if no human gate is closed:
         the percentage alone would let raters pass who agree by chance.
     """
     by_question = {str(row["question_id"]): row for row in _rows(agreement, scope="question")}
@@ -92,6 +93,8 @@ def _metric(
     in_classes = question.scale.is_binary or question.level == "nominal"
     exact, adjacent = row["exact_agreement"], row["adjacent_agreement"]
     primary = exact if in_classes or pd.isna(adjacent) else adjacent
+    if question.scale.values is None:
+        primary = math.nan
     return {
         "score": _rounded(primary, 1),
         "exact_agreement": _rounded(exact, 1),

@@ -1,9 +1,10 @@
 """Verdicts on a judge from its figures against humans, question by question."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from eval_assets.gates import HUMAN_GATES, GateOutcome
 from eval_assets.scale import TOLERANCE
 
 JudgeVerdict = Literal[
@@ -56,3 +57,32 @@ def judge_verdict(figures: Mapping[str, float]) -> JudgeVerdict:
     if of("a_ha_above_people_high") < 0:
         return "less than people do"
     return "cannot tell"
+
+
+def why_not_judged(
+    question_id: str, verdict: str, *, constant: float, outcomes: Iterable[GateOutcome]
+) -> str:
+    """Return why agreement with these people says nothing about a judge; empty if it does.
+
+    That a judge is like one that never reads the response can be said whoever rated.
+
+    Args:
+        question_id: Question that the judge is compared on.
+        verdict: What its figures say.
+        constant: A^HA of the best constant score; NaN if undefined.
+        outcomes: Outcome of every gate.
+    """
+    if constant >= 1 - TOLERANCE:
+        return "people gave one value throughout"
+    of_people = [
+        judged
+        for outcome in outcomes
+        if outcome.gate in HUMAN_GATES
+        for judged in outcome.questions
+        if judged.question_id == question_id and judged.verdict != "pass"
+    ]
+    if not of_people or verdict.startswith(("like", "not")):
+        return ""
+    if any(judged.verdict == "fail" and not judged.cannot_tell for judged in of_people):
+        return "people do not agree with each other"
+    return "it is not known whether people agree with each other"

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eval_assets.agreement import JudgeVerdict
+from eval_assets.agreement import JudgeVerdict, why_not_judged
 from eval_assets.evaluation import Evaluation
-from eval_assets.gates import HUMAN_GATES, GateOutcome
+from eval_assets.gates import GateOutcome
 from eval_assets.interpretation import FEW_GROUPS
 from eval_assets.store import read_table
 
@@ -111,7 +111,7 @@ def _verdict(verdict: str | float | None) -> Text:
     if pd.isna(verdict):
         return Text("--")
     styles = {"fit": "green", "accepted": "green", "unfit": "red", "rejected": "red"}
-    return Text(str(verdict), style=styles.get(str(verdict), "yellow"))
+    return Text(str(verdict).replace("_", " "), style=styles.get(str(verdict), "yellow"))
 
 
 def print_humans(agreement: pd.DataFrame) -> None:
@@ -179,16 +179,7 @@ def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
 
 
 def print_judges(agreement: pd.DataFrame, outcomes: tuple[GateOutcome, ...]) -> None:
-    """Print how close each judge is to the humans, beside its controls.
-
-    Agreement with people who do not agree with each other says nothing about a judge.
-    """
-    contested = {
-        question_id
-        for outcome in outcomes
-        if outcome.gate in HUMAN_GATES
-        for question_id in outcome.failing_questions
-    }
+    """Print how close each judge is to the humans, beside its controls."""
     if agreement.empty:
         return
     numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
@@ -206,7 +197,7 @@ def print_judges(agreement: pd.DataFrame, outcomes: tuple[GateOutcome, ...]) -> 
                 _figure(row["bias"], "+.2f"),
                 f"{row['n_units']:,}{' conversations' if row['unit'] == 'conversation' else ''}",
                 f"{row['n_groups']:,}",
-                _judge_verdict(row, is_contested=row["question_id"] in contested),
+                _judge_verdict(row, outcomes),
             )
             for row in agreement.to_dict("records")
         ],
@@ -214,13 +205,16 @@ def print_judges(agreement: pd.DataFrame, outcomes: tuple[GateOutcome, ...]) -> 
     )
 
 
-def _judge_verdict(row: Mapping[Hashable, Any], *, is_contested: bool) -> str:
+def _judge_verdict(row: Mapping[Hashable, Any], outcomes: tuple[GateOutcome, ...]) -> str:
     """Return the verdict on a judge on one question in a few words, as the report has it."""
+    verdict, constant = row["verdict"], row["a_ha_constant"]
+    if why := why_not_judged(row["question_id"], verdict, constant=constant, outcomes=outcomes):
+        return f"cannot be judged: {why}"
     if row["a_ha_above_shuffled_high"] < 0:
         return "goes against people's ratings"
-    if is_contested and not str(row["verdict"]).startswith(("like", "not")):
-        return "cannot be judged by people who do not agree"
-    return _JUDGE_VERDICTS.get(row["verdict"], str(row["verdict"]))
+    words = _JUDGE_VERDICTS.get(verdict, str(verdict))
+    column = "a_ha_above_constant" if verdict == "like a constant" else "a_ha_above_shuffled"
+    return words.replace("not clearly", "no") if row[column] <= 0 else words
 
 
 _JUDGE_VERDICTS: Mapping[JudgeVerdict, str] = {

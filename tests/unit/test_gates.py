@@ -119,7 +119,7 @@ def test_fewer_than_two_units_are_not_evaluable_whatever_the_value(n_units: int)
     assert outcome.reason == (
         f"{'1 response' if n_units else 'no responses'} with two ratings or more, at least 2 are "
         "needed. "
-        "Have more responses rated by two raters or more"
+        f"Have {'more ' if n_units else ''}responses rated by two raters or more"
     )
 
 
@@ -375,3 +375,27 @@ def test_an_open_gate_that_leaves_questions_out_gives_the_remedy_of_the_worst() 
         "Start with safety: Discuss the 4 disagreements in label_disagreements with the raters, "
         "revise the rubric, then label again"
     )
+
+
+@pytest.mark.parametrize("half_width", [0.001, 0.05])
+def test_a_question_that_certainly_fails_is_not_answered_with_more_ratings(
+    half_width: float,
+) -> None:
+    """Over all questions the data cannot tell; on safety they can."""
+    outcome = outcome_of(
+        shown(
+            figure(0.77, half_width=half_width),
+            figure(0.92, "clarity"),
+            figure(0.61, "safety", n_disagreements=17),
+        )
+    )
+
+    assert outcome.remedy.startswith("Discuss the 17 disagreements")
+    assert "Have more" not in outcome.reason
+
+
+def test_raters_who_contradict_one_another_are_sent_to_who_reads_the_scale_backwards() -> None:
+    figures = shown(figure(-0.26, half_width=0.08, n_disagreements=20))
+    outcome = outcome_of(figures, gate="human_alpha", minimum=0.667)
+
+    assert outcome.remedy.startswith("Raters contradict one another: see in label_quality")

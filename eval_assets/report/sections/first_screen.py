@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eval_assets.evaluation import GateName
-from eval_assets.gates import HUMAN_GATES, GateOutcome
+from eval_assets.gates import HUMAN_GATES, GateOutcome, GateVerdict
 from eval_assets.interpretation import CONTRADICTING_ALPHA, figure_text
 from eval_assets.report._document import Cell, Tone, anchor
 from eval_assets.report._text import interval_text, listed
@@ -18,6 +18,7 @@ from eval_assets.report.sections.judge_words import (
     standing,
     tells_apart,
     tested_fitness,
+    verdict_cell,
     verdicts_of,
 )
 from eval_assets.scale import TOLERANCE
@@ -73,6 +74,10 @@ _CHANCE: dict[GateName, str] = {
     "human_alpha": "People agree no better than chance",
     "judge_alpha": "The judges agree no better than chance",
 }
+_PERHAPS_CHANCE: dict[GateName, str] = {
+    "human_alpha": "It is not certain that people agree better than chance",
+    "judge_alpha": "It is not certain that the judges agree better than chance",
+}
 _OPPOSITES: dict[GateName, str] = {
     "human_alpha": "People contradict one another",
     "judge_alpha": "The judges contradict one another",
@@ -87,7 +92,7 @@ def _gate_sentence(outcome: GateOutcome) -> Cell:
     needed = f"{figure} {value}, and {overall.minimum:g} is needed"
     match overall.verdict:
         case "not_evaluable":
-            words = f"{claim}? That cannot be said: {overall.reason}"
+            words = f"{claim}? That cannot be said: {overall.reason_alone}"
         case _ if overall.cannot_tell:
             interval = interval_text(overall.low, overall.high, limits=[overall.minimum])
             interval = f"the 95 % interval is {interval}" if interval else "there is no interval"
@@ -98,14 +103,21 @@ def _gate_sentence(outcome: GateOutcome) -> Cell:
             only = " only over all questions together" if is_pooled else ""
             words = f"{claim}{only}: {needed}"
         case "fail":
-            said = _CHANCE if overall.low <= 0 else _DENIALS
-            said = _OPPOSITES if overall.high < CONTRADICTING_ALPHA else said
-            words = f"{said.get(outcome.gate, _DENIALS[outcome.gate])}: {needed}"
+            words = f"{_denial(overall).get(outcome.gate, _DENIALS[outcome.gate])}: {needed}"
     if overall.verdict == "pass":
         words += _exceptions(outcome)
     if outcome.severity == "warn" and not outcome.passed:
         words += ". This gate does not block"
     return Cell(f"{words}.", tone=_gate_tone(outcome), link=f"gate-{outcome.gate}")
+
+
+def _denial(overall: GateVerdict) -> dict[GateName, str]:
+    """Return what to call a figure that is certainly below its minimum."""
+    if overall.high < CONTRADICTING_ALPHA:
+        return _OPPOSITES
+    if overall.value <= 0:
+        return _CHANCE
+    return _PERHAPS_CHANCE if overall.low <= 0 else _DENIALS
 
 
 def _exceptions(outcome: GateOutcome) -> str:
@@ -131,7 +143,12 @@ def _judge_cell(data: ReportData, judge_id: str) -> Cell:
     """Return a judge in words, with a link to its card."""
     found = verdicts_of(data, judge_id)
     fit = fit_questions(data, judge_id)
-    tone: Tone = "good" if fit and len(fit) == len(found) else "fair" if fit else "poor"
+    tones = {verdict_cell(data, record).tone for record in found.values()}
+    tone: Tone = "fair"
+    if fit and len(fit) == len(found):
+        tone = "good"
+    elif not fit and tones <= {"weak", "poor"}:
+        tone = "poor"
     link = anchor("judge", judge_id) if found else "judges"
     return Cell(f"{judge_id}: {judge_sentence(data, judge_id)}.", tone=tone, link=link)
 
@@ -158,12 +175,13 @@ def _answer(data: ReportData) -> tuple[str, Tone]:
 
 
 def _closed(data: ReportData) -> list[GateOutcome]:
-    """Return the closed gates: those of people first, and of these what is certain first."""
+    """Return the closed gates: people's first, of these what is certain, above all opposites."""
     return sorted(
         (outcome for outcome in data.gates if outcome.is_closed),
         key=lambda closed: (
             closed.gate not in HUMAN_GATES,
             closed.overall.verdict != "fail" or closed.overall.cannot_tell,
+            not closed.overall.high < CONTRADICTING_ALPHA,
         ),
     )
 
@@ -173,7 +191,7 @@ def _why_closed(outcome: GateOutcome) -> str:
     who = "people" if outcome.gate in HUMAN_GATES else "the judges"
     match outcome.overall.verdict:
         case "not_evaluable":
-            return f"That cannot be said: {outcome.overall.reason.split('. ')[0]}"
+            return f"That cannot be said: {outcome.overall.reason_alone}"
         case "pass":
             return "Not yet: no question passes every gate"
         case "fail" if outcome.overall.cannot_tell:

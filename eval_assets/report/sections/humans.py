@@ -15,6 +15,7 @@ from eval_assets.interpretation import (
     UNDEFINED,
     a_hh_label,
     alpha_label,
+    chance_remark,
     figure_text,
     kappa_label,
 )
@@ -139,9 +140,12 @@ def _alpha_cell(data: ReportData, record: Record, *, axis_low: float) -> Cell:
 
 def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
     statistics = _statistics(record)
-    if question.scale.is_binary or not question.has_order:
-        # Of two values all pairs are at most one step apart, of classes none is.
+    if question.scale.is_binary or not question.has_order or question.scale.values is None:
+        # Of two values all pairs are at most one step apart; classes and continua have no steps.
         del statistics["adjacent_agreement"]
+    if question.scale.values is None:
+        # Hardly any two ratings are equal, however close they are.
+        del statistics["kappa"]
     main = _main_statistic(record, question, statistics)
     asked = (Text(question.question),) if question.question != question.id else ()
     everything = Fold(
@@ -180,8 +184,8 @@ def _main_statistic(record: Record, question: RubricQuestion, statistics: dict[s
     preferred = ("exact_agreement",) if in_classes else ("adjacent_agreement", "exact_agreement")
     if not statistics["a_hh"].is_defined:
         for column in preferred:
-            statistic = statistics[column]
-            if statistic.is_defined:
+            statistic = statistics.get(column)
+            if statistic and statistic.is_defined:
                 share = number(record, column) / 100
                 label = f"{a_hh_label(share)} on {statistic.reading}; A^HH is undefined"
                 return replace(statistic, reading=label, tone=a_hh_tone(share))
@@ -231,14 +235,12 @@ def _statistics(record: Record) -> dict[str, Line]:
 
 
 def _a_hh_reading(record: Record) -> tuple[str, Sequence[float], Tone]:
-    """Return what A^HH is called, the ends of its bands, and how good it is.
-
-    The bands know nothing of chance: .688 is "moderate" where habits alone give .689.
-    """
-    a_hh, label = number(record, "a_hh"), a_hh_label(number(record, "a_hh"))
-    if number(record, "a_hh_low") <= number(record, "a_hh_by_chance"):
-        return f"{label}, no better than chance", A_HH_LIMITS, "poor"
-    return label, A_HH_LIMITS, a_hh_tone(a_hh)
+    """Return what A^HH is called, the ends of its bands, and how good it is."""
+    a_hh = number(record, "a_hh")
+    remark = chance_remark(
+        a_hh, low=number(record, "a_hh_low"), by_chance=number(record, "a_hh_by_chance")
+    )
+    return a_hh_label(a_hh) + remark, A_HH_LIMITS, "poor" if remark else a_hh_tone(a_hh)
 
 
 def _alpha_reading(alpha: float) -> str:

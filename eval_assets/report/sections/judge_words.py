@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
+from eval_assets.agreement import why_not_judged
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.report._document import Cell, Tone
 from eval_assets.report._text import counted, listed
 from eval_assets.report.data import Record, ReportData, number, text
-from eval_assets.scale import TOLERANCE
 
 _WORDS = {
     "as people do": "agrees with people as people do",
     "less than people do": "agrees with people less than people do",
     "cannot tell": "the data cannot tell whether it agrees with people as people do",
 }
+_NOT_COMPARED = "scored no response that people rated"
 _CONTROLS = {
     "like a constant": ("a_ha_above_constant", "a constant score"),
     "like shuffled scores": ("a_ha_above_shuffled", "its own scores in random order"),
@@ -42,7 +43,7 @@ def verdicts_of(data: ReportData, judge_id: str) -> dict[str, Record]:
 def verdict_cell(data: ReportData, record: Record) -> Cell:
     """Return the verdict of a judge on one question in a few words."""
     verdict = text(record, "verdict")
-    if _why_no_merit(data, record):
+    if _why_not_judged(data, record):
         return Cell("cannot be judged")
     if is_opposed(record):
         return Cell("against people's ratings", tone="poor")
@@ -57,11 +58,13 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
         found.items(), key=lambda item: _rank(text(item[1], "verdict"))
     ):
         words, where = _words(record), ""
-        if why := _why_no_merit(data, record):
+        if why := _why_not_judged(data, record):
             words, where = "cannot be judged", f", where {why}"
         by_words.setdefault((words, where), []).append(question_id)
     parts = [
-        f"{words} on {_questions(questions, len(found))}{where}"
+        words
+        if words == _NOT_COMPARED and len(questions) == len(found)
+        else f"{words} on {_questions(questions, len(found))}{where}"
         for (words, where), questions in by_words.items()
     ]
     tested = tested_fitness(data, judge_id)
@@ -70,7 +73,7 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
         if questions:
             where = _questions(questions, len(found))
             parts.append(f"a sealed test found it {fitness} for use on {where}")
-    return "; ".join(parts) or "no score beside a rating"
+    return "; ".join(parts) or _NOT_COMPARED
 
 
 def tested_fitness(data: ReportData, judge_id: str) -> dict[str, str]:
@@ -131,22 +134,13 @@ def contested_questions(data: ReportData) -> set[str]:
     }
 
 
-def _why_no_merit(data: ReportData, record: Record) -> str:
-    """Return why agreement with these people says nothing about a judge; empty if it does."""
-    question_id = text(record, "question_id")
-    if number(record, "a_ha_constant") >= 1 - TOLERANCE:
-        return "people gave one value throughout"
-    if question_id not in contested_questions(data) or text(record, "verdict") not in _WORDS:
-        return ""
-    do_not_agree = any(
-        verdict.question_id == question_id and verdict.verdict == "fail" and not verdict.cannot_tell
-        for outcome in data.gates
-        if outcome.gate in HUMAN_GATES
-        for verdict in outcome.questions
+def _why_not_judged(data: ReportData, record: Record) -> str:
+    return why_not_judged(
+        text(record, "question_id"),
+        text(record, "verdict"),
+        constant=number(record, "a_ha_constant"),
+        outcomes=data.gates,
     )
-    if do_not_agree:
-        return "people do not agree with each other"
-    return "it is not known whether people agree with each other"
 
 
 def _rank(verdict: str) -> int:
@@ -173,4 +167,4 @@ def _words(record: Record) -> str:
         exceeds = number(record, column) > 0
         words = f"{'cannot be told apart from' if exceeds else 'no better than'} {control}"
         return f"{words}, although it tells responses apart" if tells_apart(record) else words
-    return _WORDS.get(verdict, "no response has both its score and a rating")
+    return _WORDS.get(verdict, _NOT_COMPARED)

@@ -202,8 +202,33 @@ def test_disagreements_are_discussed_without_changing_ratings(n: int, words: str
     )
 
 
-def test_a_continuous_scale_goes_by_exact_agreement() -> None:
-    """On a scale without steps no pair can be adjacent."""
+def test_a_scale_without_steps_goes_by_alpha_as_hardly_any_two_ratings_are_equal() -> None:
     unit = RubricQuestion("quality", "?", Scale(low=0, high=1), "interval")
 
-    assert "Revise the question" in advice(unit, exact=0.1, adjacent=math.nan, alpha=0.5)
+    assert advice(unit, exact=0.04, adjacent=math.nan, alpha=0.93) == ""
+    assert advice(unit, exact=0.04, adjacent=math.nan, alpha=0.5) == (
+        "Agree on the guidelines with examples, then have the same responses labelled again"
+    )
+
+
+def test_uneven_values_go_by_exact_agreement() -> None:
+    """Without equal steps no pair can be adjacent."""
+    uneven = RubricQuestion("quality", "?", Scale(low=0, high=5, values=(0, 1, 5)), "interval")
+
+    assert "Revise the question" in advice(uneven, exact=0.1, adjacent=math.nan, alpha=0.5)
+
+
+def test_classes_that_are_no_pass_and_fail_are_not_called_so() -> None:
+    topic = RubricQuestion("topic", "?", Scale.from_steps(low=0, high=3), "nominal")
+
+    assert "Define what each value means" in advice(topic, exact=0.6, adjacent=1.0, alpha=0.4)
+    assert "pass" not in advice(topic, exact=0.6, adjacent=1.0, alpha=0.4)
+
+
+def test_raters_who_contradict_one_another_are_not_told_to_use_fewer_values() -> None:
+    """One of three reads the scale the wrong way round."""
+    text = advice(exact=0.27, adjacent=0.58, alpha=-0.23, half_width=0.1)
+
+    assert text.startswith("Raters contradict one another")
+    assert "fewer values" not in text
+    assert "every value" not in text

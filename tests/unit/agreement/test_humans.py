@@ -43,7 +43,7 @@ def test_all_questions_together_go_by_response_groups_too() -> None:
     assert [row["n_responses"] for row in rows] == [24, 24, 24]
 
 
-def test_agreement_is_called_no_better_than_chance_by_its_interval_not_by_its_value() -> None:
+def test_agreement_that_chance_may_explain_is_called_so_by_its_interval() -> None:
     overall, unrelated = measured(clarity=rated(3, 2.5))
 
     value, low, chance = (unrelated[name] for name in ("a_hh", "a_hh_low", "a_hh_by_chance"))
@@ -51,7 +51,7 @@ def test_agreement_is_called_no_better_than_chance_by_its_interval_not_by_its_va
     assert isinstance(low, float)
     assert isinstance(chance, float)
     assert low < chance < value
-    assert "no better than chance" in str(unrelated["interpretation"])
-    assert "no better than chance" in str(overall["interpretation"])
+    assert "not certainly better than chance" in str(unrelated["interpretation"])
+    assert "not certainly better than chance" in str(overall["interpretation"])
     [_, related] = measured(clarity=rated(1, 0.3))
     assert "chance" not in str(related["interpretation"])

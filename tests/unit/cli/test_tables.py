@@ -64,7 +64,15 @@ def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("case", "verdict"),
     [
-        (Case(measured=(Measured(CLARITY, alpha=0.3),)), "cannot be judged by people who do not"),
+        (
+            Case(measured=(Measured(CLARITY, alpha=0.3),)),
+            "cannot be judged: people do not agree with each other",
+        ),
+        (
+            Case(measured=(Measured(CLARITY, alpha=0.6, half_width=0.2),)),
+            "cannot be judged: it is not known whether people agree with each other",
+        ),
+        (Case(a_ha_constant=1.0), "cannot be judged: people gave one value throughout"),
         (Case(a_ha=0.5, a_ha_shuffled=0.7), "goes against people's ratings"),
     ],
 )

@@ -108,6 +108,21 @@ def test_judges_are_not_blamed_for_ratings_of_which_nothing_is_known() -> None:
     )
 
 
+def test_a_judge_of_which_the_data_cannot_tell_is_not_coloured_as_a_poor_one() -> None:
+    undecided = screen_of(Case(verdicts=all_of("cannot tell"))).judges[0]
+    useless = screen_of(Case(verdicts=all_of("like a constant"))).judges[0]
+
+    assert (undecided.tone, useless.tone) == ("fair", "poor")
+
+
+def test_a_judge_without_a_score_beside_a_rating_is_not_compared() -> None:
+    nowhere = screen_of(Case(verdicts=all_of("not compared"))).judges[0]
+    on_one = screen_of(Case(verdicts={("gpt", "safe"): "not compared"})).judges[0]
+
+    assert nowhere.text == "gpt: scored no response that people rated."
+    assert on_one.text.endswith("; scored no response that people rated on safe.")
+
+
 def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
     verdicts = all_of("less than people do") | {("haiku", "safe"): "as people do"}
     screen = screen_of(Case(verdicts=verdicts))
@@ -236,6 +251,7 @@ def test_raters_certainly_further_apart_than_by_chance_contradict_one_another() 
     people, judges = screen_of(case).gates[1:]
 
     assert people.text.startswith("People contradict one another: alpha -0.200")
+    assert "reads the scale the wrong way round" in screen_of(case).next_step.text
     assert judges.text.startswith("The judges contradict one another: alpha -0.700")
 
 
@@ -252,10 +268,16 @@ def test_a_judge_whose_scores_are_reversed_is_not_said_to_say_nothing() -> None:
 
 def test_agreement_near_chance_is_called_so() -> None:
     """From the interval, not from the value: .067 with [-.007, .162]."""
+    none = Case(measured=(Measured(CLARITY, alpha=-0.01, half_width=0.08),))
     near = Case(measured=(Measured(CLARITY, alpha=0.067, half_width=0.08),))
     low = Case(measured=(Measured(CLARITY, alpha=0.35, half_width=0.08),))
 
-    assert screen_of(near).gates[1].text.startswith("People agree no better than chance: alpha")
+    assert screen_of(none).gates[1].text.startswith("People agree no better than chance: alpha")
+    assert (
+        screen_of(near)
+        .gates[1]
+        .text.startswith("It is not certain that people agree better than chance: alpha 0.067")
+    )
     assert screen_of(low).gates[1].text.startswith("People do not agree enough beyond chance")
 
 

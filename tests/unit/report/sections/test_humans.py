@@ -6,6 +6,8 @@ import pytest
 
 from eval_assets.report._document import Figure
 from eval_assets.report.sections import humans
+from eval_assets.rubric import RubricQuestion
+from eval_assets.scale import Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured
 from tests.unit.report.reading import cards, items, paragraphs, table
 
@@ -64,6 +66,23 @@ def test_a_hh_that_habits_alone_would_give_is_called_no_better_than_chance() -> 
 
     assert figure.reading == "Moderate agreement, no better than chance"
     assert figure.tone == "poor"
+
+
+def test_a_hh_far_above_chance_is_not_called_equal_to_it_for_want_of_data() -> None:
+    """.938 [.527, .995] of four responses where chance gives .758."""
+    [figure] = figures(Measured(CLARITY, a_hh=0.938, by_chance=0.758, half_width=0.4))
+
+    assert figure.reading == "Excellent agreement, not certainly better than chance"
+
+
+def test_kappa_and_steps_are_left_out_on_a_scale_that_has_none() -> None:
+    """Hardly any two ratings from 0 to 100 are equal: a kappa of .03 beside an alpha of .93."""
+    quality = RubricQuestion("quality", "?", Scale(low=0, high=100), "interval")
+    section = humans.section(Case(measured=(Measured(quality, alpha=0.93, exact=3.8),)).data())
+
+    names = [row["Statistic"] for row in table(section, "All statistics of quality")]
+    assert "Krippendorff's alpha (interval)" in names
+    assert not [name for name in names if "kappa" in name or "Adjacent" in name]
 
 
 @pytest.mark.parametrize(
