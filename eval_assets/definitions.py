@@ -27,6 +27,7 @@ from eval_assets.assets import (
     labelling,
     labels,
     reports,
+    system_comparison,
     tuning,
 )
 from eval_assets.assets.automation import automation_of, names_before
@@ -51,6 +52,7 @@ MODULES = (
     labelling,
     labels,
     reports,
+    system_comparison,
     tuning,
 )
 """Modules of assets."""

@@ -40,6 +40,7 @@ from eval_assets.judges import (
     judge_units,
     warn_of_budget,
 )
+from eval_assets.operation import Drift
 from eval_assets.raters import Judge
 from eval_assets.store import (
     SqlLedger,
@@ -67,39 +68,9 @@ def judge_drift(
 ) -> dg.MaterializeResult[None]:
     """Whether live judges still rate the same answers as they did; nothing unless declared."""
     with clear_failures():
-        evaluation, now = folder.evaluation(), datetime.now(tz=UTC)
+        evaluation = folder.evaluation()
         if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
-            with folder.connect() as connection:
-                fingerprints = judge_fingerprints(connection)
-                declared = declared_fingerprints(connection)
-                given, history = anchor_candidates(connection), earlier_turns(connection)
-            prompts = prompts_in_use(versions_in_use(evaluation, folder, declared))
-            live = {j.id: fingerprints[j.id] for j in judges if j.id in fingerprints}
-            rubrics = {question.id: rubric_hash(question) for question in evaluation.rubric}
-            with folder.ledger(evaluation) as ledger:
-                new = new_anchors(
-                    given,
-                    history_of(ledger, "drift_anchors"),
-                    judges=live,
-                    rubrics=rubrics,
-                    most=evaluation.drift.anchors,
-                    at=now,
-                )
-                append_history(ledger, "drift_anchors", new)
-                due, n_tests = due_anchors(
-                    history_of(ledger, "drift_anchors"),
-                    history_of(ledger, "judge_drift"),
-                    judges=live,
-                    rubrics=rubrics,
-                    pause=timedelta(days=evaluation.drift.every_days),
-                    now=now,
-                )
-                scored = _judged_again(
-                    evaluation, ledger, due, judges, history, prompts, context.run.run_id
-                )
-            with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-                found_now = _rows(connection, evaluation, scored, n_tests=n_tests)
-                append_history(ledger, "judge_drift", [{**r, "judged_at": now} for r in found_now])
+            _next_round(evaluation, evaluation.drift, folder, judges, run_id=context.run.run_id)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             with transaction(connection):
                 copy_ledger(ledger, connection)
@@ -140,14 +111,60 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
-def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose account
+def _next_round(
+    evaluation: Evaluation,
+    drift: Drift,
+    folder: EvaluationFolder,
+    judges: Sequence[LiveModel[Judge]],
+    *,
+    run_id: str,
+) -> None:
+    """Freeze anchors where some are missing, judge those that are due, and keep what it says."""
+    now = datetime.now(tz=UTC)
+    with folder.connect() as connection:
+        fingerprints = judge_fingerprints(connection)
+        declared = declared_fingerprints(connection)
+        given, history = anchor_candidates(connection), earlier_turns(connection)
+    prompts = prompts_in_use(versions_in_use(evaluation, folder, declared))
+    live = {j.id: fingerprints[j.id] for j in judges if j.id in fingerprints}
+    rubrics = {question.id: rubric_hash(question) for question in evaluation.rubric}
+    with folder.ledger(evaluation) as ledger:
+        frozen = history_of(ledger, "drift_anchors")
+        new = new_anchors(given, frozen, judges=live, rubrics=rubrics, most=drift.anchors, at=now)
+        append_history(ledger, "drift_anchors", new)
+        due, n_tests = due_anchors(
+            history_of(ledger, "drift_anchors"),
+            history_of(ledger, "judge_drift"),
+            judges=live,
+            rubrics=rubrics,
+            pause=timedelta(days=drift.every_days),
+            now=now,
+        )
+        scored = _judged_again(
+            evaluation,
+            ledger,
+            due,
+            judges,
+            history=history,
+            prompts=prompts,
+            run_id=run_id,
+            max_usd=drift.max_usd,
+        )
+    with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        rows = _rows(connection, evaluation, scored, n_tests=n_tests)
+        append_history(ledger, "judge_drift", [{**row, "judged_at": now} for row in rows])
+
+
+def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
     evaluation: Evaluation,
     ledger: SqlLedger,
     due: pd.DataFrame,
     judges: Sequence[LiveModel[Judge]],
+    *,
     history: Mapping[str, tuple[tuple[str, str], ...]],
     prompts: Mapping[str, PromptTemplate],
     run_id: str,
+    max_usd: float | None,
 ) -> list[pd.DataFrame]:
     """Ask judges about the anchors that are due; return those of each test, with `again`.
 
@@ -157,9 +174,9 @@ def _judged_again(  # noqa: PLR0913, PLR0917 - who is asked what, and on whose a
     Returns:
         The anchors of each judge and question with a whole round.
     """
-    if due.empty or evaluation.drift is None:
+    if due.empty:
         return []
-    left, found = evaluation.drift.max_usd, []
+    left, found = max_usd, []
     declared = PromptTemplate.load(evaluation.judge_prompt)
     for judge in judges:
         own = due[due["judge_id"] == judge.id]

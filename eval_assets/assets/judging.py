@@ -86,13 +86,8 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
 
             for _ in map(keep, _sound_scores(evaluation, responses)):
                 pass  # a loop over the rows would hold those of a judge while the next is read
-            live = judge_live(
-                evaluation,
-                folder,
-                prompts=prompts_in_use(in_use),
-                run_id=run_id,
-                keep=keep,
-            )
+            prompts = prompts_in_use(in_use)
+            live = judge_live(evaluation, folder, prompts=prompts, run_id=run_id, keep=keep)
             with folder.connect() as connection, transaction(connection):
                 write_judge_scores(connection, scores.portions())
                 statuses = status_counts(connection)
@@ -105,7 +100,7 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
                     sources=files,
                     n_rows=int(statuses["n"].sum()),
                 )
-                costs = judge_costs(connection).groupby("judge_id")["cost_usd"].sum(min_count=1)
+                costs = judge_costs(connection)
     if live.stopped:
         raise dg.Failure(description="\n".join(live.stopped), allow_retries=False)
     return dg.MaterializeResult(
@@ -117,11 +112,15 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             "versions": [f"{j} {version.version}" for j, version in in_use.items()],
             "n_ok": int(statuses.loc[statuses["status"] == "ok", "n"].sum()),
             "statuses": rows_as_metadata(statuses),
-            "cost_by_judge": amounts(
-                {str(judge): float(usd) for judge, usd in costs.dropna().items()}, unit="USD"
-            ),
+            "cost_by_judge": _drawn(costs),
         },
     )
+
+
+def _drawn(costs: pd.DataFrame) -> dg.MarkdownMetadataValue:
+    """Return what each judge cost, as far as it is known."""
+    known = costs.groupby("judge_id")["cost_usd"].sum(min_count=1).dropna()
+    return amounts({str(judge): float(usd) for judge, usd in known.items()}, unit="USD")
 
 
 def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJudging:

@@ -15,7 +15,7 @@ from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.pinning import VersionsInUse, pinned_versions, versions_in_use
-from eval_assets.assets.plots import Bar, intervals, steps
+from eval_assets.assets.plots import steps
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -29,7 +29,6 @@ from eval_assets.rubric import RubricQuestion
 from eval_assets.store import (
     PromptedScores,
     SqlLedger,
-    compared_answers,
     copy_ledger,
     declared_fingerprints,
     rating_versions,
@@ -48,9 +47,9 @@ from eval_assets.tuning import (
     JudgeVersion,
     RatedUnits,
     TunedJudge,
+    Words,
     calibrated_version,
     calibration_rows,
-    compare_systems,
     declared_version,
     dev_figures,
     jury_judge,
@@ -147,14 +146,7 @@ def tuned_judges(
             declared = _declared_judges(connection, evaluation)
             # What the judges as declared said is in the ledger, whichever version they rate as.
             scores = scores_in_ledger(evaluation, ledger, units, declared)
-            words = {
-                (question_id, judge.id): words_on(
-                    connection, question_id, scores[scores["judge_id"] == judge.id]
-                )
-                for question_id in question_ids
-                for judge in evaluation.judges
-                if evaluation.tuning.prompt_steps
-            }
+            words = _words(connection, evaluation, question_ids, scores)
             fingerprints = declared_fingerprints(connection)
             pinned = pinned_versions(evaluation, versions_in_use(evaluation, folder, fingerprints))
             made = _Made(ledger, units, scores_by_prompt(scores, units), at=now)
@@ -173,17 +165,8 @@ def tuned_judges(
                 replace_rows(connection, "tuned_judge_scores", scores)
             made = _Made(ledger, units, scores_by_prompt(scores, units), at=now)
             versions = _versions(made, stand, prompted, pinned, steps=evaluation.tuning.steps)
-            rows = pd.DataFrame(
-                [
-                    {
-                        "judge_id": version.judge_id,
-                        "version": version.version,
-                        "step": version.step,
-                        "definition_hash": version.definition_hash,
-                    }
-                    for version in versions
-                ]
-            )
+            shown = ("judge_id", "version", "step", "definition_hash")
+            rows = pd.DataFrame([{name: getattr(v, name) for name in shown} for v in versions])
             with transaction(connection):
                 replace_rows(connection, "tuned_judges", rows)
                 copy_ledger(ledger, connection)
@@ -197,6 +180,31 @@ def tuned_judges(
         data_version=data_version_in(table),
         metadata={**table, "judges": rows_as_metadata(rows), "candidates": outcomes},
     )
+
+
+def _words(
+    connection: duckdb.DuckDBPyConnection,
+    evaluation: Evaluation,
+    question_ids: Iterable[str],
+    scores: pd.DataFrame,
+) -> dict[tuple[str, str], Words]:
+    """Return what people and each judge wrote, by question and judge; nothing if no step reads it.
+
+    Args:
+        connection: The database.
+        evaluation: Declares the steps and the judges.
+        question_ids: The questions.
+        scores: Rows of `tuned_judge_scores` with the prompts as declared.
+    """
+    if not evaluation.tuning.prompt_steps:
+        return {}
+    return {
+        (question_id, judge.id): words_on(
+            connection, question_id, scores[scores["judge_id"] == judge.id]
+        )
+        for question_id in question_ids
+        for judge in evaluation.judges
+    }
 
 
 class _Made:
@@ -298,69 +306,6 @@ def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         data_version=data_version_in(table),
         metadata={**table, "versions": rows_as_metadata(versions.assign(dev_kappa=figures), shown)},
     )
-
-
-@dg.asset(
-    group_name="judge_tuning",
-    kinds={"duckdb"},
-    deps=[human_agreement, judge_agreement, judge_scores],
-)
-def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Which system is better, by slice: judges' scores of all answers, corrected by ratings."""
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            question_ids = questions_past_the_gates(connection, evaluation)
-            rows = pd.DataFrame(
-                [
-                    {"judge_id": judge.id, "question_id": question_id, **row}
-                    for question_id in question_ids
-                    for judge in evaluation.judges
-                    for row in compare_systems(
-                        compared_answers(
-                            connection,
-                            evaluation.question(question_id),
-                            judge.id,
-                            shares=evaluation.tuning.split,
-                        )
-                    )
-                ]
-            )
-            with transaction(connection):
-                replace_rows(connection, "system_comparison", rows)
-            table = table_metadata(connection, "system_comparison")
-    whole = rows[rows["slice"] == "all"] if len(rows) else rows
-    differences = whole[whole["kind"] == "difference"].dropna(subset="value") if len(rows) else rows
-    return dg.MaterializeResult(
-        data_version=data_version_in(table),
-        metadata={
-            **table,
-            "all_answers": rows_as_metadata(whole, _COMPARED),
-            "differences": intervals(
-                [
-                    Bar(
-                        f"{row['judge_id']}: {row['system']} - {row['other_system']}"
-                        + (f", {row['question_id']}" if len(question_ids) > 1 else ""),
-                        row["value"],
-                        row["low_all"],
-                        row["high_all"],
-                    )
-                    for row in differences.to_dict("records")[:_MOST_DRAWN]
-                ],
-                marks={"equal": 0.0},
-                sign="+",
-            ),
-        },
-    )
-
-
-_COMPARED = (
-    *("judge_id", "question_id", "system", "other_system", "n_responses", "n_labelled"),
-    *("judge_only", "value", "low_all", "high_all", "is_safe", "labels_saved"),
-)
-"""What an asset's page has room for; the intervals are of all comparisons at once."""
-
-_MOST_DRAWN = 30
 
 
 def judged_questions(evaluation: Evaluation, question_ids: Iterable[str]) -> list[RubricQuestion]:

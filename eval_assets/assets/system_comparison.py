@@ -1,0 +1,82 @@
+"""The asset that compares systems, by judges' scores that ratings correct."""
+
+import dagster as dg
+import pandas as pd
+
+from eval_assets.assets.agreement import human_agreement, judge_agreement
+from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.assets.gates import questions_past_the_gates
+from eval_assets.assets.judging import judge_scores
+from eval_assets.assets.plots import Bar, intervals
+from eval_assets.assets.resources import (
+    EvaluationFolder,
+    clear_failures,
+    data_version_in,
+    table_metadata,
+)
+from eval_assets.store import compared_answers, replace_rows, transaction
+from eval_assets.tuning import compare_systems
+
+_SHOWN = (
+    *("judge_id", "question_id", "system", "other_system", "n_responses", "n_labelled"),
+    *("judge_only", "value", "low_all", "high_all", "is_safe", "labels_saved"),
+)
+"""What an asset's page has room for; the intervals are of all comparisons at once."""
+
+_MOST_DRAWN = 30
+
+
+@dg.asset(
+    group_name="judge_tuning",
+    kinds={"duckdb"},
+    deps=[human_agreement, judge_agreement, judge_scores],
+)
+def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+    """Which system is better, by slice: judges' scores of all answers, corrected by ratings."""
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            question_ids = questions_past_the_gates(connection, evaluation)
+            rows = pd.DataFrame(
+                [
+                    {"judge_id": judge.id, "question_id": question_id, **row}
+                    for question_id in question_ids
+                    for judge in evaluation.judges
+                    for row in compare_systems(
+                        compared_answers(
+                            connection,
+                            evaluation.question(question_id),
+                            judge.id,
+                            shares=evaluation.tuning.split,
+                        )
+                    )
+                ]
+            )
+            with transaction(connection):
+                replace_rows(connection, "system_comparison", rows)
+            table = table_metadata(connection, "system_comparison")
+    whole = rows[rows["slice"] == "all"] if len(rows) else rows
+    return dg.MaterializeResult(
+        data_version=data_version_in(table),
+        metadata={
+            **table,
+            "all_answers": rows_as_metadata(whole, _SHOWN),
+            "differences": _drawn(whole, with_question=len(question_ids) > 1),
+        },
+    )
+
+
+def _drawn(rows: pd.DataFrame, *, with_question: bool) -> dg.MarkdownMetadataValue:
+    """Return the differences between systems as intervals."""
+    differences = rows[rows["kind"] == "difference"].dropna(subset="value") if len(rows) else rows
+    bars = [
+        Bar(
+            f"{row['judge_id']}: {row['system']} - {row['other_system']}"
+            + (f", {row['question_id']}" if with_question else ""),
+            row["value"],
+            row["low_all"],
+            row["high_all"],
+        )
+        for row in differences.to_dict("records")[:_MOST_DRAWN]
+    ]
+    return intervals(bars, marks={"equal": 0.0}, sign="+")
