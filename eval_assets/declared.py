@@ -25,5 +25,5 @@ Kappa = Annotated[float, Ge(-1), Le(1)]
 
 
 def set_by_reader(name: str) -> dict[str, str]:
-    """Return metadata of a field that the reader sets, and that is no key of the file."""
+    """Return metadata of a field that the reader sets, and that is not a key of the file."""
     return {"alias": f"<{name}>"}

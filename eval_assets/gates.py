@@ -296,8 +296,8 @@ def _comparison(
         figure_text(each, limits=[minimum]) for each in (figure.value, figure.low, figure.high)
     )
     subject = value if threshold.by == "value" else f"the lower end {low} of {value}"
-    told = "reaches" if verdict == "pass" else "is below"
-    reason = f"{subject} {told} the minimum {minimum:g}"
+    stands = "reaches" if verdict == "pass" else "is below"
+    reason = f"{subject} {stands} the minimum {minimum:g}"
     if _holds(figure, minimum):
         reason += f", but the data cannot tell: the 95 % interval is {low} to {high}"
         return reason, _more_ratings(gate, figure)

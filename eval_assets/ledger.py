@@ -249,7 +249,7 @@ class Ledger(Protocol):
             limits: The limits, and whose they are.
             wanted: What is to be sent.
             unused: What earlier grants turned out to leave, by their number; it is given back.
-                Below 0 where more was sent.
+                Below 0 if more was sent.
             delay_seconds: Time from now in which nothing can be sent yet.
         """
 

@@ -113,7 +113,7 @@ def look_for_alerts(
 
 
 def _declared(folder: EvaluationFolder) -> tuple[str, Alerts]:
-    """Return the evaluation's name and what it wants to be told; a broken file still has both."""
+    """Return the evaluation's name and which alerts it wants; a broken file still has both."""
     try:
         evaluation = read_evaluation(folder.path)
     except* InputError:

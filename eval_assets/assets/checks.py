@@ -156,7 +156,7 @@ def prompts_not_leaked(
 
 
 def uncovered(coverage: pd.DataFrame) -> list[Finding]:
-    """Judges and questions below the minimum; a judge that tried nothing is below it too.
+    """Return judges and questions below the minimum, also a judge that tried nothing.
 
     Args:
         coverage: judge_id, question_id, n_attempted, n_ok and share_ok.
@@ -169,13 +169,13 @@ def uncovered(coverage: pd.DataFrame) -> list[Finding]:
 
 
 def live_raters(evaluation: Evaluation) -> list[Judge | Generator]:
-    """Judges and generators that are called."""
+    """Return the judges and generators that are called."""
     live = [judge for judge in evaluation.judges if judge.provider != "recorded"]
     return [*live, *evaluation.generators]
 
 
 def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[Finding]:
-    """Models that have ended, which is an error, or end soon."""
+    """Return models that have ended, which is an error, or end soon."""
     findings = []
     for each in asked:
         life = lifecycle_of(each.model or "", on=on)
@@ -201,7 +201,7 @@ def rejections(counts: pd.DataFrame) -> list[Finding]:
 
 
 def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:
-    """Judges of one family, and judges of the family of a model that they judge."""
+    """Return judges of one family, and judges of the family of a model that they judge."""
     models = [judge.model for judge in evaluation.judges if judge.model]
     findings = [
         Finding(
@@ -239,14 +239,14 @@ def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[Finding]:
 
 
 def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:
-    """Keys that are set and long enough to be searched for, by the variable that holds them."""
+    """Return keys that are set and long enough to be searched for, by their variable."""
     names = sorted({api_key_name(each) for each in live_raters(evaluation)})
     keys = {name: environ.get(name, "").strip() for name in names}
     return {name: key for name, key in keys.items() if len(key) >= SHORTEST_KEY}
 
 
 def leaks(places: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Keys that were found, by the name of their variable: a finding must not hold the key."""
+    """Return keys that were found, by the name of their variable: a finding must not hold one."""
     return [
         Finding(
             f"The key in {name} stands in {', '.join(found)}. Replace the key at its vendor",
@@ -260,11 +260,11 @@ def leaks(places: Mapping[str, Sequence[str]]) -> list[Finding]:
 def result_of(
     findings: Sequence[Finding], *, otherwise: str, metadata: Figures
 ) -> dg.AssetCheckResult:
-    """A check's result: as bad as the worst finding.
+    """Return a check's result: as bad as the worst finding.
 
     Args:
         findings: What was found; nothing for a check that passes.
-        otherwise: What is said where nothing was found.
+        otherwise: What is said if nothing was found.
         metadata: Figures that it was judged by.
     """
     is_error = any(each.severity is dg.AssetCheckSeverity.ERROR for each in findings)
@@ -293,7 +293,7 @@ def _number(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | None
 def _logs_that_hold(
     instance: dg.DagsterInstance, run_ids: Sequence[str], key: str
 ) -> Iterator[str]:
-    """Logs of runs in which a key stands."""
+    """Return the logs of runs in which a key stands."""
     for run_id in run_ids:
         events = instance.all_logs(run_id)
         # A record's repr shows all that is stored of it; a key has nothing that repr escapes.

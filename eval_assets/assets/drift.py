@@ -119,7 +119,7 @@ def _next_round(
     *,
     run_id: str,
 ) -> None:
-    """Freeze anchors where some are missing, judge those that are due, and keep what it says."""
+    """Freeze anchors if some are missing, judge those that are due, and keep what it says."""
     now = datetime.now(tz=UTC)
     with folder.connect() as connection:
         fingerprints = judge_fingerprints(connection)

@@ -35,7 +35,7 @@ def executor_name() -> str:
     """
     name = os.environ.get("EVAL_EXECUTOR") or EXECUTORS[0]
     if name not in EXECUTORS:
-        what = f"EVAL_EXECUTOR names {name}, which is no executor"
+        what = f"EVAL_EXECUTOR names {name}, which is not an executor"
         raise _unusable(what, f"Use one of {', '.join(EXECUTORS)}")
     return name
 
@@ -120,7 +120,7 @@ def _kubernetes() -> dg.ExecutorDefinition:
             return _made(k8s_job_executor, init_context)
         except ConfigException as error:
             why = str(error).rstrip(".")
-            what = f"EVAL_EXECUTOR names k8s, and this is no pod of a cluster ({why})"
+            what = f"EVAL_EXECUTOR names k8s, and this is not a pod of a cluster ({why})"
             raise _unusable(what, "Start the run from Dagster's chart") from error
 
     return dg.ExecutorDefinition(

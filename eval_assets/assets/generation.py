@@ -111,13 +111,13 @@ def _generate(
 
 
 def _response_id(conversation: Conversation, turn: Turn, generator_id: str, seed: int) -> str:
-    """The id that an imported response to the same turn would be given."""
+    """Return the id that an imported response to the same turn would be given."""
     key = (conversation.indicator_id, conversation.convo_id)
     return id_of((*key, str(turn.index), generator_id, str(seed)))
 
 
 def _row(response: GeneratedResponse) -> dict[str, object]:
-    """A row of `generated_responses`."""
+    """Return a row of `generated_responses`."""
     conversation, turn = response.conversation, response.turn
     further = {name: value for name, value in turn.attributes.items() if name != "difficulty"}
     return {

@@ -180,7 +180,7 @@ def _stopped(summary: JudgingSummary) -> tuple[str, ...]:
 
 
 def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:
-    """Batches of live judges that vendors have answered and no run has collected yet."""
+    """Return how many batches of live judges vendors have answered and no run has collected."""
     judges = [judge for judge in declared_live_judges(evaluation) if judge.declared.batch]
     if not judges:
         return 0
@@ -192,7 +192,7 @@ def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> in
 
 
 def declared_live_judges(evaluation: Evaluation) -> list[LiveModel[Judge]]:
-    """The live judges at today's prices, with endpoints from the environment."""
+    """Return the live judges at today's prices, with endpoints from the environment."""
     return live_judges(evaluation, environ=os.environ, today=datetime.now(tz=UTC).date())
 
 

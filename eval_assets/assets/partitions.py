@@ -15,7 +15,7 @@ _MOST = 10_000
 def declare_partitions(
     connection: duckdb.DuckDBPyConnection, folder: EvaluationFolder, instance: dg.DagsterInstance
 ) -> None:
-    """Tell Dagster the values by which the stored responses are partitioned, if they are.
+    """Declare to Dagster the values by which the stored responses are partitioned, if they are.
 
     Raises:
         ExceptionGroup: Of an InputError if they cannot be the names of partitions.

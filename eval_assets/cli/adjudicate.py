@@ -122,13 +122,13 @@ class _AdjudicationLoop:
         return bool(reason)
 
     def _read(self, case: Case) -> str:
-        """A key; of a question whose value is typed, what was typed."""
+        """Return a key; of a question whose value is typed, what was typed."""
         if choices_of(case.unit.question.scale):
             return self._keyboard.key()
         return self._keyboard.line("> ").lower()
 
     def _value(self, case: Case, key: str) -> float | None:
-        """The value that a key stands for; None for another key, which may show something."""
+        """Return the value that a key stands for; None for another, which may show something."""
         if key == "v":
             show_in_full(case.unit.response, captures=False)
         elif key == "t":
@@ -149,7 +149,7 @@ class _AdjudicationLoop:
         return key == "l"
 
     def _again(self, case: Case) -> Case:
-        """The same case as it is now."""
+        """Return the same case as it is now."""
         unit = case.disagreement.unit
         return next(one for one in self._desk.cases() if one.disagreement.unit == unit)
 

@@ -160,7 +160,7 @@ def _read(file: Path) -> dict[str, Any]:
     """Return a certificate file's statement.
 
     Raises:
-        InputError: If the file is no certificate, or was changed so that its digest is wrong.
+        InputError: If the file is not a certificate, or was changed so that its digest is wrong.
     """
     try:
         given = json.loads(file.read_text("utf-8"))
@@ -168,7 +168,7 @@ def _read(file: Path) -> dict[str, Any]:
         what = f"it cannot be read as JSON ({error})"
         raise InputError(InputProblem(str(file), None, None, what, "Give a certificate")) from error
     if not is_certificate(given):
-        what = "this is no certificate of a judge, or its digest is not that of its definition"
+        what = "this is not a certificate of a judge, or its digest is not that of its definition"
         remedy = "Give a file from out/certificates as it was written"
         raise InputError(InputProblem(str(file), None, None, what, remedy))
     found: dict[str, Any] = given

@@ -134,7 +134,7 @@ def _evaluation(data: Path) -> Evaluation:
 
 
 def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
-    """Agreement of a model with itself says nothing."""
+    """Raise InputError if both judges are one model: that it agrees with itself says nothing."""
     one, other = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
     if one == other:
         what = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"

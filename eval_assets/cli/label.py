@@ -94,7 +94,7 @@ def label(  # noqa: PLR0913 - one for each option
 
 
 def _desk(study: Study, *, labeler: str | None, dimension: str | None, run_id: str | None) -> Desk:
-    """The work that the options name; what they leave open or name wrongly is a misuse."""
+    """Return the work that the options name; what they leave open or name wrongly is a misuse."""
     if labeler is None:
         raise click.UsageError(f"Say who labels: --labeler NAME{_one_of(study.raters)}.")
     if study.raters and labeler not in study.raters:
@@ -116,7 +116,7 @@ def _desk(study: Study, *, labeler: str | None, dimension: str | None, run_id: s
 
 
 def _question_id(study: Study, dimension: str) -> str:
-    """The question of that name, hyphens taken for underscores."""
+    """Return the question of that name, hyphens taken for underscores."""
     known = {q.id.lower().replace("-", "_"): q.id for q in study.evaluation.rubric}
     if (wanted := dimension.lower().replace("-", "_")) not in known:
         raise click.UsageError(f"There is no question {dimension}{_one_of(known.values())}.")

@@ -97,7 +97,7 @@ class LabellingLoop:
         return self._desk.units[self._place]
 
     def _read(self) -> str:
-        """A key; of a question whose value is typed, what was typed."""
+        """Return a key; of a question whose value is typed, what was typed."""
         if choices_of(self._unit.question.scale) or self._is_complete:
             return self._keyboard.key()
         return self._keyboard.line("> ").lower()

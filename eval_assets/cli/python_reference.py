@@ -68,18 +68,18 @@ def words() -> dict[str, tuple[object, ...]]:
 
 
 def _entry(name: str) -> str:
-    """One class or function: its signature and its docstring."""
+    """Return one class or function: its signature and its docstring."""
     thing = getattr(stats, name)
     return f"### `{name}{_signature(thing)}`\n\n{_as_markdown(inspect.getdoc(thing) or '')}"
 
 
 def _allowed(name: str) -> str:
-    """One closed set of words."""
+    """Return one closed set of words."""
     return f"`{name}`: {', '.join(f'`{word!r}`' for word in words()[name])}"
 
 
 def _signature(thing: object) -> str:
-    """Names and defaults of the parameters, without their types; nothing for a protocol."""
+    """Return names and defaults of the parameters, without their types; empty for a protocol."""
     if not callable(thing) or getattr(thing, "_is_protocol", False):
         return ""
     signature = inspect.signature(thing)
@@ -94,7 +94,7 @@ SECTION = re.compile(r"^(Args|Returns|Raises|References|Attributes|Examples):$")
 
 
 def _as_markdown(docstring: str) -> str:
-    """A docstring in Google's form, its sections as lists, its examples as code."""
+    """Return a docstring in Google's form, its sections as lists, its examples as code."""
     text: list[str] = []
     section = ""
     for line in docstring.splitlines():

@@ -111,7 +111,7 @@ def _write_sheets(files: StudyFiles, raters: Sequence[str], folder: Path, *, new
 
 
 def _free_path(folder: Path, name: str, *, new: bool) -> Path:
-    """The rater's sheet; with `new` the first that does not exist."""
+    """Return the path of the rater's sheet; with `new` the first that does not exist."""
     path, number = folder / f"{name}.csv", 2
     while new and path.exists():
         path, number = folder / f"{name}-{number}.csv", number + 1
@@ -119,7 +119,7 @@ def _free_path(folder: Path, name: str, *, new: bool) -> Path:
 
 
 def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str]]:
-    """Response, question and rater of each rating in the label files and these sheets."""
+    """Return response, question and rater of each rating in the label files and these sheets."""
     declared = files.evaluation.labels
     both = replace(declared, files=tuple(dict.fromkeys([*declared.files, *sheets])))
     labels = read_labels(replace(files.evaluation, labels=both), files.responses).ratings

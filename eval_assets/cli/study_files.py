@@ -101,7 +101,7 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
 
 
 def _between_judges(row: Mapping[Hashable, Any], evaluation: Evaluation) -> Disagreement:
-    """A stored disagreement, whose scores are on [0, 1], in points of the scale."""
+    """Return a stored disagreement, whose scores are on [0, 1], in points of the scale."""
     scale = evaluation.question(row["question_id"]).scale
     return Disagreement(
         response_id=row["response_id"],

@@ -18,7 +18,7 @@ from eval_assets.interpretation import FEW_GROUPS
 from eval_assets.store import read_table
 
 _PIPE_WIDTH = 10_000
-"""Width of output that is no terminal: a row of a file or a pipe is never wrapped."""
+"""Width of output that is not a terminal: a row of a file or a pipe is never wrapped."""
 
 
 def print_table(

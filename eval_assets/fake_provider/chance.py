@@ -13,7 +13,7 @@ _SIXTY_FOUR_BITS: Final = 2.0**64
 
 
 def digest(*parts: str | bytes | int) -> str:
-    """A short fingerprint of its parts, each told apart from the next.
+    """Return a short fingerprint of its parts, each told apart from the next.
 
     Args:
         parts: What to fingerprint; text counts as its UTF-8 bytes.
@@ -31,7 +31,7 @@ def digest(*parts: str | bytes | int) -> str:
 
 
 def fraction(*parts: str | bytes | int) -> float:
-    """A number in [0, 1), spread evenly over all possible parts.
+    """Return a number in [0, 1), spread evenly over all possible parts.
 
     Args:
         parts: What the number belongs to.

@@ -52,7 +52,7 @@ class Completion:
 
 
 def n_tokens(text: str) -> int:
-    """Roughly how many tokens a text has: a quarter of its characters, rounded up."""
+    """Return roughly how many tokens a text has: a quarter of its characters, rounded up."""
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
@@ -65,7 +65,7 @@ def completion_of(  # noqa: PLR0913 - what is asked, and what becomes of it
     cache_hit: bool,
     in_batch: bool,
 ) -> Completion:
-    """The answer to a question, spoiled by a fault if there is one.
+    """Return the answer to a question, spoiled by a fault if there is one.
 
     Args:
         question: What was asked.

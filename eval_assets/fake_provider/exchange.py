@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object as `json` reads and writes it: the wire's own shape, checked where it is used."""
+"""A JSON object as `json` reads and writes it: the wire's own shape, checked when it is used."""
 
 ErrorKind: TypeAlias = Literal[
     "rate_limit",
@@ -75,7 +75,7 @@ class Reply:
     request_id: str = ""
 
     def encoded(self) -> bytes:
-        """The answer as HTTP/1.1 bytes."""
+        """Return the answer as HTTP/1.1 bytes."""
         lines = [
             f"HTTP/1.1 {self.status} {responses.get(self.status, 'Overloaded')}",
             f"content-type: {self.content_type}",
@@ -102,8 +102,8 @@ class ProviderError(Exception):
     Args:
         kind: Which error.
         message: For people; None for the vendor's usual one.
-        param: The request field at fault, where the vendor names it.
-        code: A finer code, where the vendor gives one.
+        param: The request field at fault, if the vendor names it.
+        code: A finer code, if the vendor gives one.
         model: The model that was not found.
         retry_after_seconds: What the header `retry-after` says; None for no such header.
     """
@@ -118,7 +118,7 @@ class ProviderError(Exception):
 
 
 def json_object(body: bytes) -> JsonObject:
-    """The JSON object in a request body.
+    """Return the JSON object in a request body.
 
     Raises:
         ProviderError: `bad_request`, if there is none.
@@ -134,10 +134,10 @@ def json_object(body: bytes) -> JsonObject:
 
 
 def json_reply(value: object, *, status: int = 200) -> Reply:
-    """An answer in JSON."""
+    """Return an answer in JSON."""
     return Reply(status=status, body=json_bytes(value))
 
 
 def json_bytes(value: object) -> bytes:
-    """Compact JSON in UTF-8, as both vendors send it."""
+    """Return compact JSON in UTF-8, as both vendors send it."""
     return _ENCODER.encode(value).encode()

@@ -135,7 +135,7 @@ class Faults:
 
 
 def mixed_rates(total: float) -> dict[FaultKind, float]:
-    """Rates that share a total evenly among the faults a run should survive.
+    """Return rates that share a total evenly among the faults a run should survive.
 
     Left out are `hang`, which is as slow as the caller's patience, and what ends all work with a
     key: wrong key, no permission, no quota, no credit.

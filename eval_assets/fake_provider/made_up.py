@@ -48,7 +48,7 @@ _WORDS: Final = (
 
 
 def position(subject: str, *, model: str, prompt: str) -> float:
-    """Where on any scale a model places a response.
+    """Return where on any scale a model places a response.
 
     Args:
         subject: The response's text, which decides nearly all of it.
@@ -63,7 +63,7 @@ def position(subject: str, *, model: str, prompt: str) -> float:
 
 
 def value_for(schema: JsonObject, *, at: float) -> object:
-    """A JSON value that fits a schema.
+    """Return a JSON value that fits a schema.
 
     Understood are type, properties, items, enum, const, anyOf, minimum, maximum, and local $ref;
     numbers without bounds take them from the description ("from 0 to 4"), else from [0, 1].
@@ -100,7 +100,7 @@ def _value(schema: JsonObject, at: float, *, root: JsonObject) -> object:
 
 
 def _choices(schema: JsonObject) -> Sequence[object]:
-    """The values a schema without parts allows, lowest first; for a text, the one rationale."""
+    """Return the values that a schema without parts allows, lowest first; a text, the rationale."""
     match schema:
         case {"const": constant}:
             return [constant]
@@ -125,7 +125,7 @@ def _referred(reference: str, root: JsonObject) -> JsonObject:
 
 
 def levels(low: float, high: float, *, whole: bool) -> Sequence[float]:
-    """The values between two bounds that are ever answered, lowest first.
+    """Return the values between two bounds that are ever answered, lowest first.
 
     Args:
         low: The lowest value.
@@ -138,15 +138,15 @@ def levels(low: float, high: float, *, whole: bool) -> Sequence[float]:
 
 
 def plain_answer(prompt: str, *, subject: str, model: str, as_json: bool) -> str:
-    """An answer where no schema says what is wanted.
+    """Return an answer to a request without a schema.
 
     Args:
-        prompt: The whole conversation. Where it asks for a score and gives its range in figures
+        prompt: The whole conversation. If it asks for a score and gives its range in figures
             ("score from 0 to 4", "Relevance score (0.0-1.0):", "the score is one of 0, 1, 2"), the
             answer is that score.
         subject: The response that is judged.
         model: The answering model.
-        as_json: Whether a JSON object was demanded; it is given, too, where the prompt speaks of
+        as_json: Whether a JSON object was demanded; it is given, too, if the prompt speaks of
             JSON. Otherwise a score is a bare number.
 
     Returns:
@@ -165,7 +165,7 @@ def plain_answer(prompt: str, *, subject: str, model: str, as_json: bool) -> str
 
 
 def made_up_text(prompt: str, *, model: str) -> str:
-    """A short text that says it is made up, another for every prompt and model."""
+    """Return a short text that says it is made up, another for every prompt and model."""
     words = (
         _WORDS[int(fraction("word", number, prompt, model) * len(_WORDS))] for number in range(12)
     )
@@ -173,18 +173,18 @@ def made_up_text(prompt: str, *, model: str) -> str:
 
 
 def prose_verdict(schema: JsonObject | None, *, at: float) -> str:
-    """A verdict in a sentence where JSON was asked for; its first figure is not the score."""
+    """Return a verdict in a sentence instead of JSON; its first figure is not the score."""
     low, score, high = _scores(schema, 0.0), _scores(schema, at), _scores(schema, _TOP)
     return f"Here is my evaluation. On a scale of {low} to {high}, I would give it {score}."
 
 
 def verdict_out_of_range(schema: JsonObject | None) -> str:
-    """A verdict in JSON whose score lies above the highest one allowed."""
+    """Return a verdict in JSON whose score lies above the highest one allowed."""
     return json.dumps({"rationale": RATIONALE, "score": _scores(schema, _TOP) + 1})
 
 
 def _scores(schema: JsonObject | None, at: float) -> float:
-    """The score at a position of the schema's property `score`; of [0, 1] where it has none."""
+    """Return the score at a position of the schema's property `score`; on [0, 1] without one."""
     score = (schema or {}).get("properties", {}).get("score", {"type": "number"})
     value = _value(score, at, root=schema or {})
     return value if isinstance(value, int | float) else float(at)

@@ -2,7 +2,7 @@
 
 Release and shutdown dates are the ones the vendors' SDKs carry (openai 3.52, anthropic 2.11:
 the docstring of `openai.types.shared.ChatModel`, `DEPRECATED_MODELS` of anthropic's messages);
-a release date the SDKs do not tell is the epoch, as the models endpoints themselves answer.
+a release date that the SDKs do not give is the epoch, as the models endpoints themselves answer.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Model:
         id: Its name in requests.
         vendor: The wire format it answers on.
         takes: Which settings it accepts. Without "sampling" it refuses a temperature or top_p other
-            than 1 and, on the OpenAI wire, `max_tokens`; without "effort" it refuses to be told
+            than 1 and, on the OpenAI wire, `max_tokens`; without "effort" it refuses to be given
             how hard to think.
-        released_on: Day of its release, the epoch where unknown.
+        released_on: Day of its release, the epoch if unknown.
         ends_on: Announced last day; None without one. From the day after, calls fail.
     """
 
@@ -37,7 +37,7 @@ class Model:
     ends_on: date | None = None
 
     def has_ended(self, today: date) -> bool:
-        """Whether calls to the model fail on a day."""
+        """Return whether calls to the model fail on a day."""
         return self.ends_on is not None and today > self.ends_on
 
 

@@ -78,7 +78,7 @@ class FakeProvider:
         self._windows: dict[tuple[str | None, str], SlidingWindow] = {}
 
     def answer(self, request: Request) -> Answer:
-        """The answer to a request, which is also kept in the log."""
+        """Return the answer to a request, which is also kept in the log."""
         at_seconds, key = time.monotonic(), request.key
         wire = _wire_of(request)
         ask = self._ask(request.path, request.body)
@@ -197,7 +197,7 @@ class FakeProvider:
         return wire.written(completion)
 
     def _admit(self, key: str | None, wire: Wire, question: Question) -> dict[str, str]:
-        """The headers that tell where the key stands, if it is within its limit."""
+        """Return the headers that say where the key stands, if it is within its limit."""
         limit = self._behaviour.limit
         if limit is None:
             return {}
@@ -254,7 +254,7 @@ class _Ask:
 
 
 def _wire_of(request: Request) -> Wire:
-    """The wire format a request speaks; the models endpoint has one path for both vendors."""
+    """Return a request's wire format; the models endpoint has one path for both vendors."""
     if "anthropic-version" in request.headers or request.path.startswith("/v1/messages"):
         return ANTHROPIC
     return OPENAI

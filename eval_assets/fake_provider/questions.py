@@ -56,7 +56,7 @@ def subject_of(user_texts: Iterable[str]) -> str:
 
 
 def model_named(name: object, find_model: FindModel, *, vendor: VendorName) -> Model:
-    """The model a request names.
+    """Return the model a request names.
 
     Raises:
         ProviderError: `bad_request` without a name, `not_found` if this vendor has no such model.
@@ -70,7 +70,7 @@ def model_named(name: object, find_model: FindModel, *, vendor: VendorName) -> M
 
 
 def text_of(content: object, *, where: str) -> str:
-    """The text of a message: a string, or a list of text blocks.
+    """Return the text of a message: a string, or a list of text blocks.
 
     Raises:
         ProviderError: `bad_request`, if it is anything else.
@@ -87,7 +87,7 @@ def text_of(content: object, *, where: str) -> str:
 
 
 def messages_of(body: JsonObject) -> list[tuple[str, str]]:
-    """Role and text of each message of a request.
+    """Return the role and text of each message of a request.
 
     Raises:
         ProviderError: `bad_request`, if there is none or one has another shape.
@@ -104,7 +104,7 @@ def messages_of(body: JsonObject) -> list[tuple[str, str]]:
 
 
 def token_limit(body: JsonObject, name: str) -> int | None:
-    """The most tokens an answer may have; None where the request does not say.
+    """Return the most tokens that an answer may have; None if the request does not say.
 
     Raises:
         ProviderError: `bad_request`, if it is not a positive whole number.

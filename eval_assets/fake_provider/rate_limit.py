@@ -94,7 +94,7 @@ class SlidingWindow:
             self._tokens -= self._admitted.popleft()[1]
 
     def _wait(self, now: float, input_tokens: int) -> float:
-        """Time until so much has left the window that the request fits."""
+        """Return the time until so much has left the window that the request fits."""
         requests, tokens = len(self._admitted), self._tokens
         wait = 0.0
         for admitted_at, size in self._admitted:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from eval_assets.scale import Scale
 
-# A point before is no decoration if the number has one of its own: ".5.5" is not 5.5.
+# A point before is not decoration if the number has one of its own: ".5.5" is not 5.5.
 _DIGITS = r"(?:(?<!\.)[0-9]+\.[0-9]+|[0-9]++(?!\.[0-9])|(?<!\.)\.[0-9]+)"
 _NUMBER = rf"(?P<number>[-\u2212+]?{_DIGITS})"
 # Digits, units or a second number right behind make it another number, a range or a choice.
@@ -68,7 +68,7 @@ _NO_SCORE = re.compile(
     r"|item|option|example|question|criterion|attempt|round|seed|year|date|time|temperature"
     r"|errors?|bugs?|mistakes?|issues?|tests?|passed|failed|input|expected|reference|max\w*|min\w*)"
 )
-"""Labels of a last line whose number is no rating."""
+"""Labels of a last line whose number is not a rating."""
 
 _CLOSING = re.compile(r"(?i)(?:(?:done|end|thanks|thank you|i hope (?:this|that) helps)[.!\s]*)?")
 

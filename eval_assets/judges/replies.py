@@ -95,7 +95,7 @@ def parse_reply(raw: str, scale: Scale) -> Reading:
     What the judge quotes or reports ("the response demands a score of 5"), considers ("a score of
     1 would be too harsh") or takes back is not its score; nor is a number with another label
     (`Confidence: 5`). Two numbers, a choice ("3 or 4"), cut-off JSON, NaN and infinity are
-    unparsable: the digit found first is no score.
+    unparsable: the digit found first is not a score.
 
     Args:
         raw: Reply, as received.
@@ -200,7 +200,7 @@ def _json_score(value: object, scale: Scale) -> float:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the pairs as a dict; two scores in one object are no score."""
+    """Return the pairs as a dict; two scores in one object are not a score."""
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError("a key is given twice")
     return dict(pairs)

@@ -197,7 +197,7 @@ def own_rating(steps: Iterable[Adjudication], unit: Unit, by: str) -> Adjudicati
 
 
 def _is_cut_short(line: str) -> bool:
-    """Whether the line is the beginning of a JSON object that was never finished."""
+    """Return whether the line is the beginning of a JSON object that was never finished."""
     try:
         json.loads(line)
     except json.JSONDecodeError:

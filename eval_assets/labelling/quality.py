@@ -138,12 +138,12 @@ class _Question:
         return self.matrix[rater].to_numpy(dtype=np.float64)
 
     def others(self, rater: str) -> Floats:
-        """Ratings by all others, shape (n_responses, n_others)."""
+        """Return ratings by all others, shape (n_responses, n_others)."""
         kept = [column for column in self.matrix.columns if column != rater]
         return self.matrix[kept].to_numpy(dtype=np.float64)
 
     def closeness(self, own: Floats, others: Floats) -> Floats:
-        """Mean agreement with the others by response, NaN where nobody else rated it."""
+        """Return the mean agreement with the others by response, NaN if nobody else rated it."""
         if self.question.level == "nominal":
             each = np.where(np.isnan(others) | np.isnan(own)[:, None], math.nan, 0.0)
             each += own[:, None] == others
@@ -164,7 +164,7 @@ class _Question:
         return self.agreements[rater] < fmean(self.agreements.values()) - CLEARLY_LESS
 
     def alpha_without(self, rater: str) -> float:
-        """Alpha of the other raters alone."""
+        """Return alpha of the other raters alone."""
         return krippendorff_alpha(self.others(rater), level=self._level)
 
     def findings(self, rater: str) -> Findings:
@@ -194,7 +194,7 @@ def _figures(
     n_assigned: int | None,
     settled: Mapping[str, float],
 ) -> Iterator[tuple[str, tuple[float, int]]]:
-    """Name, value and n of each figure of one rater."""
+    """Yield name, value and n of each figure of one rater."""
     mine = measured.given[measured.given["rater_id"] == rater]
     if n_assigned:
         yield "completeness", (min(1.0, len(mine) / n_assigned), n_assigned)
@@ -252,7 +252,7 @@ def _against_others(
 def _of_single_labels(
     measured: _Question, mine: pd.DataFrame, closeness: Floats
 ) -> Iterator[tuple[str, tuple[float, int]]]:
-    """Figures that need each label's circumstances: skips, confidence, time and order."""
+    """Yield figures that need each label's circumstances: skips, confidence, time and order."""
     rows = mine["row"].to_numpy()
     skipped = mine["skipped"].to_numpy(dtype=bool)
     yield "skipped_share", (float(skipped.mean()), len(mine))
@@ -289,7 +289,7 @@ def _drift(
 
 
 def _row_mean(values: Floats) -> Floats:
-    """Mean of each row without its gaps; NaN if there is nothing in it."""
+    """Return the mean of each row without its gaps; NaN if there is nothing in it."""
     n = np.count_nonzero(~np.isnan(values), axis=1)
     total = np.nansum(values, axis=1)
     means: Floats = np.divide(total, n, out=np.full(len(values), math.nan), where=n > 0)

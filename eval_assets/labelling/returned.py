@@ -105,7 +105,7 @@ def _n_answers(session: Session) -> int:
 
 
 def _opened(text: str, study: Study, *, file: str) -> tuple[str, list[str], str, tuple[str, int]]:
-    """First line, further lines, key of the page, and whose page of which round it is."""
+    """Return first line, further lines, key of the page, and whose page of which round it is."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").split("\n")
     try:
         head = json.loads(lines[0])

@@ -124,7 +124,7 @@ def assign(
 def _in_order_of(
     rater: str, given: Sequence[Assignment], controls: Sequence[str], plan: AssignmentPlan
 ) -> list[Assignment]:
-    """One rater's assignments as they label them: shuffled, with controls among them.
+    """Return one rater's assignments as they label them: shuffled, with controls among them.
 
     Repeats come last and are of responses of the first half, so that much lies between the two.
     """
@@ -184,7 +184,7 @@ def stratified_sample(
 
 
 def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> int:
-    """How many more responses the plan has room for."""
+    """Return how many more responses the plan has room for."""
     room = n_free
     if plan.n_responses is not None:
         room = min(room, max(0, plan.n_responses - len({one.response_id for one in main})))
@@ -196,7 +196,7 @@ def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> i
 
 
 def _quota(sizes: Mapping[str, int], *, n: int, allocation: Allocation) -> dict[str, int]:
-    """How many of each stratum, `n` in all: by largest remainders, or as equal as sizes allow."""
+    """Return how many of each stratum: by largest remainders, or as equal as sizes allow."""
     quota = dict.fromkeys(sizes, 0)
     if allocation == "proportional":
         total = sum(sizes.values())

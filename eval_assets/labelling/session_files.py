@@ -99,7 +99,7 @@ def session_json(session: Session) -> dict[str, Any]:
 
 
 def _head(session: Session) -> dict[str, Any]:
-    """All of the JSON object but the labels."""
+    """Return all of the JSON object but the labels."""
     key = session.key
     times = {"startedAt": session.started_at, "lastUpdatedAt": session.updated_at}
     taken_back = sorted(session.withdrawn, key=lambda one: (one.labelled_at, one.response_id))
@@ -168,12 +168,12 @@ def as_text(time: datetime) -> str:
 
 @lru_cache(maxsize=10_000)
 def _label_line(label: Label, key: SessionKey) -> str:
-    """One label as a line of JSON; a session that grows by one label writes one new line."""
+    """Return one label as a line of JSON: a session that grows by one writes one new line."""
     return json.dumps(_label_json(label, key), ensure_ascii=False)
 
 
 def _label_json(label: Label, key: SessionKey) -> dict[str, Any]:
-    """One label with who gave it on what, and without what it leaves open."""
+    """Return one label with who gave it on what, and without what it leaves open."""
     plain = _LABEL.dump_python(label, mode="json", by_alias=True)
     named = {
         "scenarioId": plain["scenarioId"],

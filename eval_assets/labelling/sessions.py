@@ -77,7 +77,7 @@ class Label:
         return tuple(sorted((replace(self, history=()), *self.history), key=_time))
 
     def says_the_same(self, other: "Label") -> bool:
-        """Whether both answers are equal, whenever they were given."""
+        """Return whether both answers are equal, whenever they were given."""
         return replace(self, labelled_at=other.labelled_at, seconds=other.seconds) == other
 
 
@@ -214,7 +214,7 @@ class Session:
         )
 
     def _events(self, unit: Unit) -> tuple[Label, ...]:
-        """All answers about a unit, in order of time."""
+        """Return all answers about a unit, in order of time."""
         return next((label.events for label in self.labels if label.unit == unit), ())
 
     def _with_events(self, unit: Unit, events: Sequence[Label], *, at: datetime) -> "Session":
@@ -228,7 +228,7 @@ def _is_recent(label: Label, at: datetime) -> bool:
 
 
 def _decided(events: Iterable[Label]) -> Label:
-    """The answers about one unit as one label: the first rating decides, else the first skip."""
+    """Return the answers about one unit as one label: the first rating, else the first skip."""
     in_order = sorted(events, key=_time)
     decides = next((event for event in in_order if event.rating is not None), in_order[0])
     others = tuple(event for event in in_order if event is not decides)

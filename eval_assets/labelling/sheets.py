@@ -144,7 +144,7 @@ def write_sheet(path: Path, text: str) -> None:
 
 
 def _keeps(content: bytes) -> str | None:
-    """Why a sheet must not be replaced; None if it has no scores."""
+    """Return why a sheet must not be replaced; None if it has no scores."""
     try:
         rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
     except (UnicodeDecodeError, csv.Error):

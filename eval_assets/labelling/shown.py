@@ -139,7 +139,7 @@ def _check_columns(rows: Iterable[Mapping[str, Any]], labelling: Labelling) -> N
 
 
 def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[Turn, ...]]:
-    """The turns before each response in its own conversation, by response id."""
+    """Return the turns before each response in its own conversation, by response id."""
     turns = responses[responses["convo_id"].notna() & responses["turn_index"].notna()]
     earlier: dict[str, tuple[Turn, ...]] = {}
     for _, conversation in turns.groupby(_CONVERSATION, dropna=False, sort=False):
@@ -154,7 +154,7 @@ def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[Turn, ...]]:
 
 
 def _lines(value: object) -> tuple[str, ...]:
-    """A cell as the lines of text that raters read; a list has a line for each entry."""
+    """Return a cell as the lines of text that raters read; a list has a line for each entry."""
     if isinstance(value, list):
         return tuple(_text(entry) for entry in value)
     return (_text(value),)

@@ -43,7 +43,7 @@ class _RaterPages:
         }
 
     def page(self, request: Request) -> Response:
-        """The labelling screen with all that the rater is to label."""
+        """Show the labelling screen with all that the rater is to label."""
         rater = self._rater(request)
         task = {
             **page_task(self._desks[rater]),
@@ -60,7 +60,7 @@ class _RaterPages:
         return HTMLResponse(page)
 
     def answers(self, request: Request) -> Response:
-        """The rater's own answers, for a page whose other window went on."""
+        """Return the rater's own answers, for a page whose other window went on."""
         return JSONResponse(page_answers(self._desks[self._rater(request)]))
 
     async def label(self, request: Request) -> Response:

@@ -64,7 +64,7 @@ class _LeadPages:
         self._sources = sources
 
     def overview(self, _: Request) -> Response:
-        """Progress of every rater, their figures, and what to do about them."""
+        """Show the progress of every rater, their figures, and what to do about them."""
         figures = self._sources.quality()
         return self._page(
             "lead.html.jinja",
@@ -76,13 +76,13 @@ class _LeadPages:
         )
 
     def queue(self, request: Request) -> Response:
-        """All disagreements, open ones first; ratings are not shown here."""
+        """Show all disagreements, open ones first, without their ratings."""
         by = request.query_params.get("by", "").strip()
         cases = [(_code(case), case) for case in self._desk(by).cases()]
         return self._page("queue.html.jinja", by=by, cases=cases)
 
     def case(self, request: Request) -> Response:
-        """One disagreement: to be rated first, then with what everybody gave."""
+        """Show one disagreement: to be rated first, then with what everybody gave."""
         return self._case_page(request, by=request.query_params.get("by", "").strip())
 
     async def decide(self, request: Request) -> Response:
@@ -163,7 +163,7 @@ def _take_step(desk: AdjudicationDesk, case: Case, form: dict[str, str]) -> None
 def _tables(
     figures: Sequence[QualityFigure],
 ) -> dict[str, tuple[list[str], dict[str, dict[str, QualityFigure]]]]:
-    """By question: the measures that any rater has, and each rater's figures by measure."""
+    """Return, by question, the measures that any rater has, and each rater's figures."""
     tables: dict[str, tuple[list[str], dict[str, dict[str, QualityFigure]]]] = {}
     for figure in figures:
         _, raters = tables.setdefault(figure.question_id, ([], {}))

@@ -78,13 +78,13 @@ class _ResultPages:
         self._results = results
 
     def report(self, _: Request) -> Response:
-        """The report as the last run wrote it."""
+        """Return the report as the last run wrote it."""
         if not self._results.report.is_file():
             return PlainTextResponse("Nothing is measured yet.", status_code=404, headers=_HEADERS)
         return HTMLResponse(self._results.report.read_text("utf-8"), headers=_HEADERS)
 
     def irr(self, request: Request) -> Response:
-        """Agreement of humans, by question and overall."""
+        """Return agreement of humans, by question and overall."""
         asked = request.path_params["workshop_id"]
         if asked != self._results.name:
             return _error(404, f"There is no evaluation {asked} here, but {self._results.name}.")
@@ -92,7 +92,7 @@ class _ResultPages:
         return _json(found) if found else _error(404, "Nothing is measured yet.")
 
     def status(self, _: Request) -> Response:
-        """Whether agreement can be measured, and on how many ratings."""
+        """Return whether agreement can be measured, and on how many ratings."""
         found = self._results.irr()
         if not found:
             return _json({"has_sufficient_data": False, "ready_for_calculation": False})

@@ -282,7 +282,7 @@ class GwetAC(PatternCoefficient):
     def _credits(
         self, patterns: RatingPatterns, categories: Floats, index: Integers
     ) -> tuple[Floats, float]:
-        """Mean credit of a pair of each pattern, and the credits summed over all categories."""
+        """Return the mean credit of a pair of each pattern, and the credits of all categories."""
         ranks = np.arange(len(categories), dtype=np.float64)
         match self.weights:
             case None:
@@ -345,12 +345,12 @@ def _n_pairs(patterns: RatingPatterns) -> int:
 
 
 def _per_pair(sums: Floats, patterns: RatingPatterns) -> Floats:
-    """Mean over the pairs of a unit with each pattern; 0 if it has none."""
+    """Return the mean over the pairs of a unit with each pattern; 0 if it has none."""
     return sums / np.maximum(patterns.n_pairs, 1)
 
 
 def _mean_over_units(values: Floats, patterns: RatingPatterns) -> Estimator:
-    """Mean of `values` over the units with two ratings, as a function of pattern weights."""
+    """Return the mean of `values` over units with two ratings, as a function of weights."""
     pairable = patterns.is_pairable.astype(np.float64)
     summed = values * pairable
     return lambda weights: defined_ratio(
@@ -359,7 +359,7 @@ def _mean_over_units(values: Floats, patterns: RatingPatterns) -> Estimator:
 
 
 def _category_shares(weights: Floats, patterns: RatingPatterns) -> Floats:
-    """Mean over rated units of the share of each value in the unit's ratings."""
+    """Return the mean over rated units of the share of each value in the unit's ratings."""
     shares = patterns.marginals(weights, 1 / patterns.n_ratings)
     n_units = weights.sum(axis=1, keepdims=True)
     shares /= np.where(n_units > 0, n_units, 1.0)

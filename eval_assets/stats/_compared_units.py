@@ -159,7 +159,7 @@ class ComparedUnits:
 
 
 def _median(places: Floats, shares: Floats) -> float:
-    """Median of places with these shares."""
+    """Return the median of places with these shares."""
     if not places.size:
         return float("nan")
     place = int(np.searchsorted(np.cumsum(shares), 0.5))
@@ -167,7 +167,7 @@ def _median(places: Floats, shares: Floats) -> float:
 
 
 def _mean_distance(points: Floats, places: Floats, shares: Floats) -> Floats:
-    """Mean distance of each point from places with these shares, which add up to 1."""
+    """Return the mean distance of each point from places whose shares add up to 1."""
     order = np.argsort(places)
     below = np.searchsorted(places[order], points, side="right")
     share = np.append(0.0, np.cumsum(shares[order]))
@@ -177,14 +177,14 @@ def _mean_distance(points: Floats, places: Floats, shares: Floats) -> Floats:
 
 
 def _ranks(values: Floats, scale: Scale) -> Floats:
-    """Places on the scale counted in steps; a score between two values is between their ranks."""
+    """Return places on the scale counted in steps; a score may lie between two ranks."""
     if scale.values is None:
         return scale.to_unit(values)
     return np.interp(values, scale.values, np.arange(len(scale.values)))
 
 
 def _nearest(scores: Floats, scale: Scale) -> Integers:
-    """Index of the declared value nearest to each score, of two the lower."""
+    """Return the index of the declared value nearest to each score, of two the lower."""
     if scale.values is None:
         return np.zeros(len(scores), np.int64)
     declared = np.asarray(scale.values)
@@ -193,7 +193,7 @@ def _nearest(scores: Floats, scale: Scale) -> Integers:
 
 
 def _consensus(human: RatingPatterns, scale: Scale, *, level: Level) -> Integers:
-    """Index of the declared value that the raters of each pattern settle on."""
+    """Return the index of the declared value that the raters of each pattern settle on."""
     if scale.values is None:
         return np.zeros(len(human.n_units), np.int64)
     if level == "nominal":  # the most frequent; entries ascend, so the smallest of several

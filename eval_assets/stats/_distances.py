@@ -22,7 +22,7 @@ MAX_RATIO_VALUES = 10_000
 
 
 def sums_within(patterns: RatingPatterns, positions: Floats, distance: Distance) -> Floats:
-    """Distances summed over the pairs of ratings of a unit with each pattern.
+    """Return the distances summed over the pairs of ratings of a unit with each pattern.
 
     Args:
         patterns: Patterns of ratings.
@@ -63,7 +63,7 @@ def sums_within(patterns: RatingPatterns, positions: Floats, distance: Distance)
 
 
 def sums_between(marginals: Floats, positions: Floats, distance: Distance) -> Floats:
-    """Distances summed over the pairs of all ratings pooled.
+    """Return the distances summed over the pairs of all ratings pooled.
 
     Args:
         marginals: How many ratings have each value, shape (n_sets, n_values).
@@ -98,7 +98,7 @@ def sums_between(marginals: Floats, positions: Floats, distance: Distance) -> Fl
 
 
 def near_pairs(patterns: RatingPatterns, *, within: float) -> Floats:
-    """Pairs of ratings at most `within` apart, of a unit with each pattern, shape (n_patterns,).
+    """Return the pairs of ratings at most `within` apart, by pattern, shape (n_patterns,).
 
     Float noise is allowed for.
     """
@@ -114,14 +114,14 @@ def near_pairs(patterns: RatingPatterns, *, within: float) -> Floats:
 
 
 def _counted_in_unit(patterns: RatingPatterns) -> Floats:
-    """Ratings of the unit up to and including each entry."""
+    """Return the ratings of the unit up to and including each entry."""
     counted = np.cumsum(patterns.count)
     before = counted[patterns.starts] - patterns.count[patterns.starts]
     return (counted - before[patterns.pattern]).astype(np.float64)
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:
-    """((a - b) / (a + b))**2, and 0 between 0 and 0."""
+    """Return ((a - b) / (a + b))**2, and 0 between 0 and 0."""
     total = a + b
     return np.square(np.divide(a - b, total, out=np.zeros_like(total), where=total > 0))
 

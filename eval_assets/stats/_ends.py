@@ -198,7 +198,7 @@ def _shares(marginals: Floats) -> Floats:
 
 
 def _accepted(value: float, largest: Floats) -> tuple[float, float]:
-    """Outermost k with (value - k)**2 at most a polynomial of k, which is constant below 0."""
+    """Return the outermost k with (value - k)**2 at most a polynomial of k, constant below 0."""
     far = math.sqrt(float(largest[0]))
     difference = npp.polysub(largest, [value**2, -2 * value, 1])
     roots = npp.polyroots(difference)

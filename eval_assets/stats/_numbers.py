@@ -47,7 +47,7 @@ def rating_matrix(ratings: Ratings, *, text: bool = False) -> Floats:
 
 
 def paired_columns(a: Column, b: Column, *, text: bool = False) -> tuple[Floats, Floats]:
-    """Return two columns of the same units, NaN where missing, without float noise between them.
+    """Return two columns of the same units, NaN if missing, without float noise between them.
 
     Raises:
         ValueError: If the shapes differ, a column is not numeric or holds an infinity.
@@ -83,7 +83,7 @@ def two_columns(ratings: Ratings, *, text: bool = False) -> tuple[Floats, Floats
 
 
 def number_arrays(*given: Column, name: str, text: bool = False) -> list[Floats]:
-    """Return arrays as floats, NaN where missing; text labels get codes that all arrays share.
+    """Return arrays as floats, NaN if missing; text labels get codes that all arrays share.
 
     Raises:
         ValueError: If an array is ragged, holds an infinity or what is not a number.
@@ -215,7 +215,7 @@ def category_index(values: Floats, categories: Floats) -> Integers:
 
 
 def _category_noise(categories: Floats) -> float:
-    """Float noise between a value and the category that it is."""
+    """Return the float noise between a value and the category that it is."""
     gap = float(np.diff(categories).min(initial=1.0))
     return min(max(1e-9 * gap, NOISE * float(np.abs(categories).max())), gap / 4)
 
@@ -232,7 +232,7 @@ def value_range(values: Floats) -> tuple[float, float]:
 
 
 def _extremes(values: Floats) -> tuple[float, float]:
-    """Lowest and highest value, NaN if there is none."""
+    """Return the lowest and highest value, NaN if there is none."""
     if not values.size:
         return math.nan, math.nan
     return float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
@@ -246,7 +246,7 @@ def _are_whole(values: Floats) -> bool:
 
 
 def _array(given: Column, name: str) -> npt.NDArray[np.generic]:
-    """The values as an array in which text and missing values are still what they were."""
+    """Return the values as an array in which text and missing values are still what they were."""
     if isinstance(given, np.ma.MaskedArray):
         values = np.array(given.data, dtype=object)
         values[np.ma.getmaskarray(given)] = None
@@ -261,7 +261,7 @@ def _array(given: Column, name: str) -> npt.NDArray[np.generic]:
 
 
 def _from_objects(arrays: list[npt.NDArray[np.generic]], name: str, *, text: bool) -> list[Floats]:
-    """Floats of arrays that hold Python objects: numbers, missing values or text."""
+    """Return floats of arrays that hold Python objects: numbers, missing values or text."""
     known = [element for array in arrays for element in array.ravel() if not _is_missing(element)]
     texts: list[str] = [element for element in known if isinstance(element, str)]
     if texts and not text:
@@ -278,7 +278,7 @@ def _from_objects(arrays: list[npt.NDArray[np.generic]], name: str, *, text: boo
         if isinstance(element, str):
             return codes[element]
         try:
-            return float(element)  # type: ignore[arg-type] # whatever is no number is refused here
+            return float(element)  # type: ignore[arg-type] # whatever is not a number is refused here
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} must be numbers, got {element!r}") from error
 
@@ -289,7 +289,7 @@ def _from_objects(arrays: list[npt.NDArray[np.generic]], name: str, *, text: boo
 
 
 def _is_missing(element: object) -> bool:
-    """Whether an element is None, NaN or pandas' NA, which is told by name to do without pandas."""
+    """Return whether an element is None, NaN or pandas' NA, known by name to do without pandas."""
     if element is None or type(element).__name__ == "NAType":
         return True
     return isinstance(element, float | np.floating) and math.isnan(element)

@@ -92,7 +92,7 @@ class PairedScores:
                 assert_never(kind)
 
     def _interval_alpha(self) -> Estimator:
-        """Krippendorff's alpha of the two scores at the interval level."""
+        """Return Krippendorff's alpha of the two scores at the interval level."""
         by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
         position, other_position = _deviations(self.first), _deviations(self.second)
         apart = self.first[self.first_code] - self.second[self.second_code]
@@ -113,7 +113,7 @@ class PairedScores:
         return alpha
 
     def _kendall_tau_b(self) -> Estimator:
-        """Kendall's tau-b, at the cost of n_pairs x log(n_values)."""
+        """Return Kendall's tau-b, at the cost of n_pairs x log(n_values)."""
         by_first, by_second = _sums_by(self.first_code), _sums_by(self.second_code)
         order, codes = np.arange(len(self.first_code)), self.second_code
         by_fewest = len(self.first) < len(self.second)  # the logarithm is of these
@@ -149,19 +149,19 @@ class PairedScores:
 
 
 def _normed(covariation: Floats, one: Floats, other: Floats) -> Floats:
-    """Covariation / geometric mean of two variations, in [-1, 1] up to float noise."""
+    """Return covariation / geometric mean of two variations, in [-1, 1] up to float noise."""
     return np.clip(defined_ratio(covariation, np.sqrt(one) * np.sqrt(other)), -1.0, 1.0)
 
 
 def _centred_ranks(marginal: Floats) -> Floats:
-    """Mid-rank of each value, from the middle: a tie's units share the mean of their places."""
+    """Return mid-ranks from the middle: a tie's units share the mean of their places."""
     total = marginal.sum(axis=1, keepdims=True)
     ranks: Floats = np.cumsum(marginal, axis=1) - (marginal + total) / 2
     return ranks
 
 
 def _deviations(values: Floats) -> Positions:
-    """Values from their mean in each resample; 0, not float noise, if there is one value."""
+    """Return values less their mean in each resample; 0, not float noise, if all are equal."""
 
     def deviations(marginal: Floats) -> Floats:
         mean = defined_ratio(weighted_sums(marginal, values), marginal.sum(axis=1))
@@ -177,7 +177,7 @@ def _row_sums(a: Floats, b: Floats) -> Floats:
 
 
 def _sums_by(codes: Integers) -> WeightSums:
-    """Adds up the weights of one code, for each code in ascending order."""
+    """Return a function that adds up the weights of each code, in ascending order."""
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     ascends = bool((order[1:] > order[:-1]).all())
@@ -207,7 +207,7 @@ class _Halving:
 
 
 def _halvings(codes: Integers) -> list[_Halving]:
-    """One for each bit, lowest first: if a pair of codes descends, one bit tells them apart."""
+    """Return a halving for each bit, lowest first: of codes that descend, one bit differs."""
     halvings = []
     for bit in range(int(codes.max(initial=0)).bit_length()):
         order = np.argsort(codes >> (bit + 1), kind="stable")
@@ -217,7 +217,7 @@ def _halvings(codes: Integers) -> list[_Halving]:
 
 
 def _descending(weights: Floats, by_code: Floats, halvings: list[_Halving]) -> Floats:
-    """Product of weights, summed over pairs of places whose codes descend.
+    """Return the product of weights, summed over pairs of places whose codes descend.
 
     `by_code` holds the sum of weights of each code.
     """

@@ -165,11 +165,11 @@ class RatingPatterns:
         return order, np.flatnonzero(np.diff(self.code[order], prepend=-1))
 
     def sum_by_pattern(self, entries: Numbers) -> Numbers:
-        """Sum over the last axis, of length n_entries, within each pattern."""
+        """Return the sum over the last axis, of length n_entries, within each pattern."""
         return np.add.reduceat(entries, self.starts, axis=-1)
 
     def marginals(self, weights: Floats, per_rating: Floats) -> Floats:
-        """Weighted number of ratings of each value.
+        """Return the weighted number of ratings of each value.
 
         Args:
             weights: Units that show each pattern, shape (n_sets, n_patterns).
@@ -196,7 +196,7 @@ _Entries: TypeAlias = tuple[Floats, Integers, Integers, Integers]
 
 
 def _by_row(matrix: Floats) -> tuple[Integers, _Entries]:
-    """Pattern of each row, -1 without any rating, and the entries of the distinct patterns."""
+    """Return the pattern of each row, -1 without any rating, and the distinct patterns' entries."""
     low, high = value_range(matrix)
     n_values = high - low + 1
     base = matrix.shape[1] + 1
@@ -221,7 +221,7 @@ def _by_row(matrix: Floats) -> tuple[Integers, _Entries]:
 
 
 def _whole_number_keys(matrix: Floats, *, low: float, n_values: int, base: int) -> Integers | None:
-    """Key of each row of whole numbers; None if there are others.
+    """Return the key of each row of whole numbers; None if there are others.
 
     A row's key has its counts of each value as the digits of one whole number.
     """
@@ -240,7 +240,7 @@ def _whole_number_keys(matrix: Floats, *, low: float, n_values: int, base: int) 
 
 
 def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Integers, _Entries]:
-    """Pattern of each row, and the patterns that occur; a row with the key 0 has no rating."""
+    """Return the pattern of each row, and those that occur; the key 0 is a row without rating."""
     n_keys = base ** len(values)
     if n_keys <= max(1 << 16, len(keys)):  # cheaper than sorting
         occurs = np.bincount(keys, minlength=n_keys) > 0
@@ -254,7 +254,7 @@ def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Integers, 
 
 
 def _entries(counts: Integers, values: Floats) -> _Entries:
-    """Entries of patterns that are given as rows of counts, without values that do not occur."""
+    """Return the entries of patterns given as rows of counts, without values that do not occur."""
     used = counts.any(axis=0)
     pattern, code = np.nonzero(counts[:, used])
     return values[used], pattern, code, counts[:, used][pattern, code]
@@ -275,5 +275,5 @@ def counted(
     if not isinstance(ratings, RatingPatterns):
         return RatingPatterns.from_matrix(ratings, groups=groups, text=text)
     if groups is not None:
-        raise ValueError("groups must be given where the patterns are counted, not beside them")
+        raise ValueError("groups must be given when the patterns are counted, not beside them")
     return ratings

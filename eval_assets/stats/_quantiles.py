@@ -43,12 +43,12 @@ def t_probability(value: float, *, df: float) -> float:
 
 
 def _share_above(value: float, *, df: float) -> float:
-    """Share of Student's t distribution above a value of at least 0."""
+    """Return the share of Student's t distribution above a value of at least 0."""
     return _beta_share(df / (df + value * value), df / 2, 1 / 2) / 2
 
 
 def _beta_share(x: float, a: float, b: float) -> float:
-    """Share of the beta distribution below x: the regularised incomplete beta function.
+    """Return the share of the beta distribution below x: the regularised incomplete beta function.
 
     Continued fraction by Lentz's method, as in DLMF 8.17.22, https://dlmf.nist.gov/8.17.
     """

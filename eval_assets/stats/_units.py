@@ -111,7 +111,7 @@ class Units:
         return Deletions(values, multiplicity)
 
     def _left_out(self, most: int) -> tuple[int, Integers, Integers, Integers]:
-        """Deletions of single groups or, if they are too many, of blocks of them, as cells."""
+        """Return deletions of single groups or, if they are too many, of blocks, as cells."""
         group, kind, count = self.group, self.kind, self.count
         if group is None:
             kind = np.repeat(np.arange(len(self.n_units)), self.n_units)

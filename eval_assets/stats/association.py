@@ -272,14 +272,14 @@ def _correlation(kind: CorrelationKind, a: Column, b: Column) -> float:
 
 
 def _mid_ranks(values: Floats) -> Floats:
-    """Ranks from 1, ties sharing their mean rank."""
+    """Return ranks from 1, ties sharing their mean rank."""
     _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[index]
     return ranks
 
 
 def _without_noise(sizes: Floats, noise: float) -> Floats:
-    """The same sizes, those that differ by float noise made equal so that they tie."""
+    """Return the same sizes, those that differ by float noise made equal so that they tie."""
     order = np.argsort(sizes)
     ascending = sizes[order]
     starts = np.concatenate(([True], np.diff(ascending) > 2 * noise))
@@ -289,7 +289,7 @@ def _without_noise(sizes: Floats, noise: float) -> Floats:
 
 
 def _ways_to_sum(ranks: Integers) -> Floats:
-    """In how many ways some of the ranks add up to 0, 1, 2, ... their sum."""
+    """Return in how many ways some of the ranks add up to 0, 1, 2, ... their sum."""
     ways = np.zeros(int(ranks.sum()) + 1)
     ways[0] = 1.0
     for rank in ranks:

@@ -91,7 +91,7 @@ def bootstrap_interval(  # noqa: PLR0913 - the data, what of them, and the resam
 
 
 def _members(codes: Integers) -> list[Integers]:
-    """Rows of each group."""
+    """Return the rows of each group."""
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(codes) else []
 
@@ -99,7 +99,7 @@ def _members(codes: Integers) -> list[Integers]:
 def _bca_ends(
     value: float, resampled: Floats, deleted: Floats, *, confidence: float, n_groups: int
 ) -> tuple[float, float, Method]:
-    """Percentiles of the resampled values, moved for median bias and for skewness.
+    """Return percentiles of the resampled values, moved for median bias and for skewness.
 
     Resampled values of few groups spread too little, by sqrt((n - 1) / n) and as the normal beside
     Student's t, so percentiles further out are taken (Hesterberg 2015, section 5.3).
@@ -121,7 +121,7 @@ def _bca_ends(
 
 
 def _acceleration(deleted: Floats) -> float:
-    """Skewness of the influence of what was left out / 6; 0 if nothing has any."""
+    """Return the skewness of the influence of what was left out / 6; 0 if nothing has any."""
     deviations = np.nanmean(deleted) - deleted if not np.isnan(deleted).all() else np.zeros(1)
     scale = 6 * float(np.nansum(deviations**2)) ** 1.5
     return float(np.nansum(deviations**3)) / scale if scale > TIE**3 else 0.0

@@ -27,7 +27,7 @@ def alpha_by_cluster(
         cluster: Cluster of each rating, for instance the response: numbers or text, shape
             (n_ratings,).
         unit: What was rated, for instance the question; the same in all clusters or not.
-        value: The rating, on a scale that the units of a cluster share; NaN is no rating.
+        value: The rating, on a scale that the units of a cluster share; NaN is a missing rating.
 
     Returns:
         The clusters, ascending, and the alpha of each: 1 for perfect agreement, 0 for chance; NaN
@@ -63,7 +63,7 @@ def alpha_by_cluster(
 
 
 def _alphas(values: Floats, unit: Integers, of_unit: Integers, *, n_clusters: int) -> Floats:
-    """Alpha from each cluster's number of ratings, their sum and their sum of squares."""
+    """Return alpha from each cluster's number of ratings, their sum and sum of squares."""
     is_pairable = np.bincount(unit, minlength=len(of_unit)) > 1
     kept = is_pairable[unit]
     values, unit = values[kept], unit[kept]
@@ -79,7 +79,7 @@ def _alphas(values: Floats, unit: Integers, of_unit: Integers, *, n_clusters: in
 
 
 def _sums(values: Floats, codes: Integers, *, n_codes: int) -> tuple[Floats, Floats, Floats]:
-    """Number, sum and sum of squares of the values with each code, counted from the lowest.
+    """Return number, sum and sum of squares of the values with each code, from the lowest.
 
     From there equal values are 0 exactly, and so is the variation among them.
     """

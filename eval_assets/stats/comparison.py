@@ -81,7 +81,7 @@ def _paired(  # noqa: PLR0913 - two sets of ratings and what of them
     confidence: float,
     groups: Column | None,
 ) -> tuple[list[Interval], Floats, int, int]:
-    """Intervals of both sides, covariances of their estimates, and how many units and groups.
+    """Return both sides' intervals, covariances of their estimates, and n of units and groups.
 
     Raises:
         TypeError: If the ratings are patterns.

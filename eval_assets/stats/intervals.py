@@ -169,7 +169,7 @@ def product(one: Interval, two: Interval, products: Floats) -> Interval:
 
 
 def _correlation(products: Floats) -> float:
-    """Correlation of two estimates, 0 if one does not vary."""
+    """Return the correlation of two estimates, 0 if one does not vary."""
     scale = math.sqrt(products[0, 0] * products[1, 1])
     return float(products[0, 1]) / scale if scale > TIE**2 else 0.0
 
@@ -177,7 +177,7 @@ def _correlation(products: Floats) -> float:
 def _measured(
     ratings: Ratings | RatingPatterns, coefficient: Coefficient, groups: Column | None
 ) -> tuple[Measure, Units]:
-    """The coefficient of ratings, and their units."""
+    """Return the coefficient of ratings, and their units."""
     if not isinstance(ratings, RatingPatterns):
         measure, kind = coefficient.by_row(ratings)
         codes = group_codes(groups, n_units=len(kind))

@@ -215,7 +215,7 @@ class PairTable:
         )
 
     def _marginals(self, cells: Floats, codes: Integers) -> Floats:
-        """How often a rater gave each value, shape (n_sets, n_values)."""
+        """Return how often a rater gave each value, shape (n_sets, n_values)."""
         offsets = len(self.values) * np.arange(len(cells))[:, np.newaxis]
         size = len(cells) * len(self.values)
         counted = sums_by_code((codes + offsets).ravel(), cells.ravel(), n_codes=size)
@@ -225,7 +225,7 @@ class PairTable:
 def _kappa(
     observed: Floats, one: Floats, other: Floats, values: Floats, weights: KappaWeights | None
 ) -> Floats:
-    """1 - observed / expected distance, for each row of both raters' counts of the values."""
+    """Return 1 - observed / expected distance, for each row of both raters' counts."""
     varied = np.count_nonzero(one + other, axis=1) > 1
     expected = np.where(varied, _expected(one, other, values, weights), 0.0)
     kappas: Floats = 1 - one.sum(axis=1) * defined_ratio(observed, expected)
@@ -247,7 +247,7 @@ def _distance(apart: Floats, weights: KappaWeights | None) -> Floats:
 
 
 def _expected(one: Floats, other: Floats, values: Floats, weights: KappaWeights | None) -> Floats:
-    """Distance summed over each rating of one rater with each of the other."""
+    """Return the distance summed over each rating of one rater with each of the other."""
     n_one, n_other = one.sum(axis=1), other.sum(axis=1)
     sums: Floats
     match weights:

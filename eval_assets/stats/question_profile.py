@@ -134,7 +134,7 @@ def agreement_profile(
 
 
 def _categories(values: Floats, scale: Scale) -> tuple[float, ...] | None:
-    """The scale's values; None if it has none or a rating lies between them."""
+    """Return the scale's values; None if it has none or a rating lies between them."""
     if scale.values is None or not np.isin(values, scale.values).all():
         return None
     return scale.values

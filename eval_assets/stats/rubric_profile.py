@@ -215,7 +215,7 @@ class _Question:
 
 
 def _sums_by_group(parts: Sequence[_Question], group: Integers, rated: Mask) -> tuple[int, Floats]:
-    """Number of groups of rated responses, and sums of shape (n_blocks, n_questions, n_sums)."""
+    """Return how many groups have rated responses, and sums (n_blocks, n_questions, n_sums)."""
     codes = np.unique(group[rated], return_inverse=True)[1]
     block = blocks(codes, most=MAX_DELETIONS)
     n_blocks = int(block.max(initial=-1)) + 1
@@ -228,7 +228,7 @@ def _sums_by_group(parts: Sequence[_Question], group: Integers, rated: Mask) -> 
 
 
 def _measure(parts: Sequence[_Question], figure: Figure, spread: Spread) -> Measure:
-    """A figure of sums of shape (n_sets, n_questions, n_sums)."""
+    """Return a figure of sums of shape (n_sets, n_questions, n_sums)."""
     every_sum = np.ones(len(parts) * _N_SUMS, np.bool_)
 
     def estimator(sums: Floats) -> Floats:
@@ -242,7 +242,7 @@ def _undefined(sums: Floats) -> Floats:
 
 
 def _a_hh(sums: Floats) -> Floats:
-    """Mean over questions of the mean over responses."""
+    """Return the mean over questions of the mean over responses."""
     means: Floats = defined_ratio(sums[..., _AGREEMENT], sums[..., _RATED]).mean(axis=1)
     return means
 
@@ -252,18 +252,18 @@ def _share_of_pairs(column: int) -> Figure:
 
 
 def _alpha(sums: Floats) -> Floats:
-    """Interval alpha of all units pooled, whatever their question."""
+    """Return interval alpha of all units pooled, whatever their question."""
     pooled = sums.sum(axis=1)
     return 1 - defined_ratio(pooled[:, _APART], _by_chance(pooled))
 
 
 def _alpha_within(sums: Floats) -> Floats:
-    """Interval alpha with the distance to expect by chance taken within each question."""
+    """Return interval alpha with the distance by chance taken within each question."""
     return 1 - defined_ratio(sums[..., _APART].sum(axis=1), _by_chance(sums).sum(axis=1))
 
 
 def _by_chance(sums: Floats) -> Floats:
-    """Distance to expect of each rating from others, summed over ratings; 0 if all are equal."""
+    """Return each rating's expected distance from others, summed; 0 if all are equal."""
     n_ratings, squares = sums[..., _RATINGS], sums[..., _SQUARES]
     spread = n_ratings * squares - sums[..., _VALUES] ** 2
     spread = np.where(spread > NO_VARIATION * n_ratings * squares, spread, 0.0)
@@ -272,7 +272,7 @@ def _by_chance(sums: Floats) -> Floats:
 
 
 def _spread(parts: Sequence[_Question], *, n_pairs: int, within: bool) -> BeyondChance:
-    """How the error of alpha changes, by the ratings of all questions pooled."""
+    """Return how the error of alpha changes, by the ratings of all questions pooled."""
     marginals = np.concatenate([np.empty(0), *(part.marginals for part in parts)])
     positions = np.concatenate([np.empty(0), *(part.positions for part in parts)])
     values, place = np.unique(positions.round(12), return_inverse=True)

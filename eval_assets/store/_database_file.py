@@ -58,5 +58,5 @@ def one_line(path: str, text: str) -> str:
     if _READ_ONLY.search(text):
         return f"{path}: cannot be written. Give write access or set EVAL_DATABASE. ({text})"
     if _NO_DATABASE.search(text):
-        return f"{path}: this is no DuckDB database. Move it away or set EVAL_DATABASE. ({text})"
+        return f"{path}: this is not a DuckDB database. Move it away or set EVAL_DATABASE. ({text})"
     return f"{path}: {text}"

@@ -7,7 +7,7 @@ from eval_assets.columns import RESPONSE_COLUMNS
 
 
 def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Generated responses that are answers, in `RESPONSE_COLUMNS`; failed ones are none."""
+    """Return generated responses that are answers, in `RESPONSE_COLUMNS`, without failed ones."""
     found = connection.execute(
         """
         SELECT response_id, prompt_text, response_text, generator_id AS model_name,

@@ -331,20 +331,20 @@ def _plain(value: Mapping[str, Any]) -> Json:
     return plain
 
 
-def _compared(place: str, told: object, found: object) -> Iterator[tuple[str, object, object]]:
+def _compared(place: str, stated: object, found: object) -> Iterator[tuple[str, object, object]]:
     """Yield every place at which two JSON values differ."""
-    if isinstance(told, dict) and isinstance(found, dict):
-        for name in sorted({*told, *found}):
+    if isinstance(stated, dict) and isinstance(found, dict):
+        for name in sorted({*stated, *found}):
             inner = f"{place}.{name}" if place else name
-            yield from _compared(inner, told.get(name), found.get(name))
-    elif isinstance(told, list) and isinstance(found, list) and len(told) == len(found):
-        for k, (one, other) in enumerate(zip(told, found, strict=True)):
+            yield from _compared(inner, stated.get(name), found.get(name))
+    elif isinstance(stated, list) and isinstance(found, list) and len(stated) == len(found):
+        for k, (one, other) in enumerate(zip(stated, found, strict=True)):
             yield from _compared(f"{place}[{k}]", one, other)
-    elif isinstance(told, float) and isinstance(found, float):
-        if abs(told - found) > _SAME:
-            yield place, told, found
-    elif told != found:
-        yield place, told, found
+    elif isinstance(stated, float) and isinstance(found, float):
+        if abs(stated - found) > _SAME:
+            yield place, stated, found
+    elif stated != found:
+        yield place, stated, found
 
 
 def _shown(value: object) -> str:

@@ -254,7 +254,7 @@ def test_a_file_elsewhere_that_is_no_database_is_refused_with_one_line(
 
     line = one_line(new_folder.run("run", environment={"EVAL_DATABASE": str(labels)}))
 
-    assert "this is no DuckDB database" in line
+    assert "this is not a DuckDB database" in line
     assert labels.read_bytes() == before
 
 

@@ -86,7 +86,7 @@ class AnthropicBatches:
 
 
 def _entries(body: JsonObject) -> dict[str, JsonObject]:
-    """The questions of a batch by name."""
+    """Return the questions of a batch by name."""
     requests = body.get("requests")
     if not isinstance(requests, list) or not requests:
         raise ProviderError("bad_request", "requests: at least one request is required")

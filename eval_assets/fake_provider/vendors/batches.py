@@ -71,7 +71,7 @@ class Batch:
     cancelled_at: datetime | None = None
 
     def look(self) -> Phase:
-        """How far it is; looking is what makes it get on."""
+        """Return how far it is; looking is what makes it get on."""
         if self.ended_at is None:
             self.n_polls_left -= 1
             if self.cancelled_at is not None or (

@@ -70,8 +70,8 @@ def refusal(asked: JsonObject, like: Like) -> Reply | None:
                 f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.'
                 for name in unknown
             )
-            told = {"code": _BAD_REQUEST, "message": message, "status": "INVALID_ARGUMENT"}
-            return json_reply([{"error": told}], status=_BAD_REQUEST)
+            status = {"code": _BAD_REQUEST, "message": message, "status": "INVALID_ARGUMENT"}
+            return json_reply([{"error": status}], status=_BAD_REQUEST)
         case "deepseek" if kind == "json_schema":
             return _deepseek_error("This response_format type is unavailable now")
         case "deepseek" if kind == "json_object" and "json" not in str(asked["messages"]).lower():

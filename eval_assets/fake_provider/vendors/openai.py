@@ -133,7 +133,7 @@ def _check_settings(body: JsonObject, model: Model) -> None:
 
 
 def _asked_format(response_format: object) -> tuple[JsonObject | None, bool]:
-    """The JSON schema asked for, and whether any JSON object was asked for."""
+    """Return the JSON schema asked for, and whether any JSON object was asked for."""
     match response_format:
         case None | {"type": "text"}:
             return None, False

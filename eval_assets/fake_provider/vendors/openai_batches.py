@@ -188,7 +188,7 @@ class OpenAIBatches:
         }
 
     def _results_file(self, batch: Batch, *, succeeded: bool) -> str | None:
-        """The id of the file with the good or the bad results; None where there are none."""
+        """Return the id of the file with the good or the bad results; None without any."""
         results = [result for result in batch.results if result.succeeded is succeeded]
         if not results:
             return None
@@ -200,12 +200,12 @@ class OpenAIBatches:
 
 
 def _payload(part: MIMEPart) -> bytes:
-    """The bytes of a part of a form, which are its content as it was sent."""
+    """Return the bytes of a part of a form, which are its content as it was sent."""
     return cast("bytes", part.get_payload(decode=True))
 
 
 def _entries(content: bytes) -> Iterable[tuple[str | None, JsonObject]]:
-    """Name and question of each line; None for the name where the line cannot be used."""
+    """Return name and question of each line; None for the name if the line cannot be used."""
     for line in content.splitlines():
         match json_object(line):
             case {

@@ -22,11 +22,11 @@ class Wire:
     Args:
         vendor: Its name.
         read: Turns a request body into a question; a `ProviderError` says what is wrong with it.
-        written: Turns a completion into the answer's JSON body; a `ProviderError` where the vendor
+        written: Turns a completion into the answer's JSON body; a `ProviderError` if the vendor
             answers with an error instead.
         error: Turns an error and a request id into an HTTP status and a JSON body.
         request_id_header: The header that names the request.
-        limit_headers: Headers that tell where the key stands against its limit.
+        limit_headers: Headers that say where the key stands against its limit.
     """
 
     vendor: VendorName

@@ -54,7 +54,7 @@ class ModelClient(Generic[Declared]):
         budget: What may be spent.
         retry: When a failed request is sent again.
         rng: Source of the retries' jitter.
-        refused: What earlier runs learnt that the model refuses where it is served.
+        refused: What earlier runs learnt that the model refuses on its endpoint.
         asked: Requests under way by key; shared by clients, so that equal requests of two judges
             are sent once. Those that are answered are in the ledger.
     """

@@ -42,7 +42,7 @@ def connect(endpoint: Endpoint, *, api_key: str, keys: Collection[str]) -> Clien
 
 
 def import_sdks() -> None:
-    """Import every vendor's SDK, so that the second this takes is no part of a latency."""
+    """Import every vendor's SDK, so that the second this takes is not part of a latency."""
     for vendor in VENDORS:
         _module(vendor)
 

@@ -50,7 +50,7 @@ metadata = sa.MetaData()
 
 
 def _evaluation() -> sa.Column[str]:
-    """Name of the evaluation on a shared ledger; empty in a folder's own."""
+    """Return the column for the name of the evaluation, which is empty in a folder's own ledger."""
     return sa.Column("evaluation", sa.Text, nullable=False)
 
 
@@ -256,7 +256,7 @@ histories = sa.Table(
 
 
 def _add_reservations(connection: sa.Connection) -> None:
-    """Workers reserve portions of the caps."""
+    """Add what workers reserve of the caps."""
     column = workers.c.reserved_usd
     kind = column.type.compile(connection.dialect)
     connection.exec_driver_sql(
@@ -265,7 +265,7 @@ def _add_reservations(connection: sa.Connection) -> None:
 
 
 def _add_rate_grants(connection: sa.Connection) -> None:
-    """Processes share the limits of a model."""
+    """Add the grants by which processes share the limits of a model."""
     rate_grants.create(connection)
 
 

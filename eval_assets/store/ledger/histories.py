@@ -38,7 +38,7 @@ class DualJudgement:
         judge2_score: Likewise the second's.
         judge1_model: The first judge's model; None if it scored no document.
         judge2_model: Likewise the second's.
-        kappa: Cohen's kappa of scores above 0.5 against the rest; None where undefined.
+        kappa: Cohen's kappa of scores above 0.5 against the rest; None if undefined.
         kappa_reason: Why there is no kappa; None if there is one.
         status: `success` if every score is there, `error` if none is, else `partial`.
         created_at: When, UTC.

@@ -99,7 +99,7 @@ def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Whether a process of this number runs on this machine."""
+    """Return whether a process of this number runs on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -27,7 +27,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_taken_over(ledger: SqlLedger) -> bool:
-    """Whether the ledger was asked before to take over what a database holds."""
+    """Return whether the ledger was asked before to take over what a database holds."""
     query = sa.select(takeovers.c.evaluation).where(takeovers.c.evaluation == ledger.evaluation)
     with ledger.reading() as connection:
         return connection.scalar(query) is not None

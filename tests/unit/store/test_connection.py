@@ -141,7 +141,7 @@ def test_a_path_with_the_word_lock_is_not_taken_for_a_lock(tmp_path: Path) -> No
     path.write_text("no database")
     started = time.monotonic()
 
-    assert "this is no DuckDB database" in refusal(path, wait_seconds=30)
+    assert "this is not a DuckDB database" in refusal(path, wait_seconds=30)
     assert time.monotonic() - started < 5
 
 
@@ -213,7 +213,7 @@ def test_a_file_elsewhere_that_is_no_database_is_refused_and_left_as_it_is(
     path = tmp_path / "eval.duckdb"
     path.write_bytes(content)
 
-    assert "this is no DuckDB database. Move it away or set EVAL_DATABASE" in refusal(path)
+    assert "this is not a DuckDB database. Move it away or set EVAL_DATABASE" in refusal(path)
     assert path.read_bytes() == content
 
 
@@ -224,7 +224,7 @@ def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
     other.commit()
     other.close()
 
-    assert "this is no DuckDB database" in refusal(path)
+    assert "this is not a DuckDB database" in refusal(path)
 
 
 def cut_off(database: bytes) -> bytes:

@@ -167,7 +167,7 @@ def test_a_file_that_is_no_database_is_no_catalog_and_left_as_it_is(
     file = tmp_path / name
     file.write_text("response_id,rater_id\n" * 1000)
     with (
-        pytest.raises(StoreError, match="this is no DuckDB database") as raised,
+        pytest.raises(StoreError, match="this is not a DuckDB database") as raised,
         connect(part_of(f"ducklake:{file}", "one")),
     ):
         pass
