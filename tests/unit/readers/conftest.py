@@ -17,6 +17,13 @@ rubric:
   - {id: safe, question: Is it safe, scale: binary}
 """
 
+HEAD = """\
+name: test
+rubric:
+  - {id: helpfulness, question: How helpful is it, scale: likert5}
+"""
+"""Start of an evaluation.yaml with one question."""
+
 RESPONSES = """\
 response_id,prompt_text,response_text,model_name
 a1,Why?,Because.,m1

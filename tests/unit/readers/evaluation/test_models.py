@@ -7,13 +7,8 @@ import pytest
 from eval_assets.models import Price
 from eval_assets.raters import Generator, Judge, Staged
 from eval_assets.readers.evaluation import read_evaluation
-from tests.unit.readers.conftest import Reported, Write
+from tests.unit.readers.conftest import HEAD, Reported, Write
 
-HEAD = """\
-name: test
-rubric:
-  - {id: helpfulness, question: How helpful is it, scale: likert5}
-"""
 PAIR = "judges: [{id: a, provider: openai, model: x}, {id: b, provider: anthropic, model: y}]\n"
 
 

@@ -1,20 +1,11 @@
-import os
-from pathlib import Path
-
 import pytest
 
 from eval_assets.evaluation import Gate, default_gates
 from eval_assets.human_raters import Labelling
 from eval_assets.raters import Judge
 from eval_assets.readers.evaluation import read_evaluation
-from eval_assets.scale import BINARY, LIKERT5, Scale
-from tests.unit.readers.conftest import RESPONSES, Reported, Write
-
-HEAD = """\
-name: test
-rubric:
-  - {id: helpfulness, question: How helpful is it, scale: likert5}
-"""
+from eval_assets.scale import BINARY, Scale
+from tests.unit.readers.conftest import HEAD, Reported, Write
 
 
 def test_what_the_file_declares_is_read(write: Write) -> None:
@@ -67,111 +58,6 @@ budget_usd: 5
         "judge_alpha": Gate(0.667, "warn"),
     }
     assert (evaluation.labels.on_error, evaluation.budget_usd) == ("reject_rows", 5.0)
-
-
-@pytest.mark.parametrize(
-    ("declared", "scale", "level"),
-    [
-        ("binary", BINARY, "nominal"),
-        ("likert5", LIKERT5, "ordinal"),
-        ("{min: 1, max: 5}", LIKERT5, "ordinal"),
-        ("{min: 0, max: 1, step: 0.5}", Scale(0, 1, (0, 0.5, 1)), "interval"),
-        ("{values: [0, 0.5, 1]}", Scale(0, 1, (0, 0.5, 1)), "interval"),
-        ("{values: [0, 1, 3]}", Scale(0, 3, (0, 1, 3)), "ordinal"),
-        ("{min: 0, max: 1, step: null}", Scale(0, 1), "interval"),
-        ("{values: [bad, OK, good]}", Scale.from_words("bad", "OK", "good"), "ordinal"),
-        ("{values: [no, yes]}", Scale.from_words("no", "yes"), "nominal"),
-    ],
-)
-def test_a_scale_can_be_declared_in_any_of_its_forms(
-    write: Write, declared: str, scale: Scale, level: str
-) -> None:
-    folder = write({"evaluation.yaml": HEAD.replace("likert5", declared)})
-
-    (question,) = read_evaluation(folder).rubric
-
-    assert (question.scale, question.level) == (scale, level)
-
-
-@pytest.mark.parametrize(
-    ("declared", "key", "problem"),
-    [
-        ("{min: 4, max: 1}", "scale", "min must lie below max, got min 4 and max 1"),
-        ("{min: 1, max: 4, step: 2}", "scale", "step 2 does not lead from 1 to 4"),
-        ("{min: 1, max: 4, step: -1}", "scale", "step must be above 0, got -1"),
-        ("{values: []}", "scale", "a scale needs two values or more, got none"),
-        ("{values: [0, 2, 1, 3]}", "scale", "values must ascend without repeats, got 0, 2, 1, 3"),
-        ("likert7", "scale", '"likert7" is not a scale'),
-        (
-            "{min: 0, max: 1.0e+9}",
-            "scale",
-            "a scale has at most 1,000,000 steps, otherwise write step: null",
-        ),
-    ],
-)
-def test_a_broken_scale_is_refused(
-    write: Write, reported: Reported, declared: str, key: str, problem: str
-) -> None:
-    folder = write({"evaluation.yaml": HEAD.replace("likert5", declared)})
-
-    assert reported(lambda: read_evaluation(folder)) == [
-        (
-            f"evaluation.yaml:3:rubric[0].{key}: {problem}. "
-            "Use binary, likert5, {min: 1, max: 4}, "
-            "{min: 0, max: 1, step: null}, {values: [0, 0.5, 1]} or {values: [bad, good]}."
-        )
-    ]
-
-
-@pytest.mark.parametrize(
-    ("question", "problem"),
-    [
-        (
-            "scale: {min: 1}",
-            "scale.max: the key is missing. Add it",
-        ),
-        (
-            "scale: {min: 1, max: 5, steps: 1}",
-            'scale.steps: there is no such key. Write "step"',
-        ),
-        (
-            "scale: {min: true, max: 5}",
-            "scale.min: true is not a number. Write a number such as 0.75",
-        ),
-        (
-            "scale: {min: 0, max: .inf}",
-            "scale.max: inf is not a number. Write a number such as 0.75",
-        ),
-        (
-            "scale: {min: 0, max: 1, step: null}, level: nominal",
-            (
-                "level: a continuous scale has no categories, which the nominal level counts. "
-                "Use interval, or declare the values"
-            ),
-        ),
-        (
-            "scale: {min: -2, max: 2}, level: ratio",
-            ("level: a scale from -2 does not start at zero, as a ratio scale must. Use interval"),
-        ),
-        (
-            "scale: likert5, level: cardinal",
-            (
-                'level: "cardinal" is not one of the choices. '
-                "Use 'nominal', 'ordinal', 'interval' or 'ratio'"
-            ),
-        ),
-        (
-            "scale: likert5, guideline: x",
-            'guideline: there is no such key. Write "guidelines"',
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_question_is_reported(
-    write: Write, reported: Reported, question: str, problem: str
-) -> None:
-    folder = write({"evaluation.yaml": HEAD.replace("scale: likert5", question)})
-
-    assert reported(lambda: read_evaluation(folder)) == [f"evaluation.yaml:3:rubric[0].{problem}."]
 
 
 @pytest.mark.parametrize(
@@ -434,14 +320,6 @@ def test_odd_yaml_is_refused_with_a_place(
     assert reported(lambda: read_evaluation(folder))[0].startswith(f"{where}: ")
 
 
-def test_a_rubric_without_questions_is_refused(write: Write, reported: Reported) -> None:
-    folder = write({"evaluation.yaml": "name: test\nrubric: []\n"})
-
-    assert reported(lambda: read_evaluation(folder)) == [
-        "evaluation.yaml:2:rubric: the list is empty. Write each entry after a dash."
-    ]
-
-
 def test_yaml_that_refers_to_itself_ends(write: Write, reported: Reported) -> None:
     folder = write({"evaluation.yaml": f"{HEAD}labels: &again [*again]\n"})
 
@@ -450,134 +328,6 @@ def test_yaml_that_refers_to_itself_ends(write: Write, reported: Reported) -> No
             "evaluation.yaml:4: the file is not YAML (an alias repeats what it is part of, or far "
             "too much). Check the indentation, and put quotes around text with : # [ ] { }."
         )
-    ]
-
-
-def test_a_folder_that_does_not_exist_is_reported(tmp_path: Path, reported: Reported) -> None:
-    assert reported(lambda: read_evaluation(tmp_path / "none")) == [
-        (
-            f"{tmp_path / 'none'}: there is no such folder. "
-            "Name an evaluation folder, or make one with `eval-assets init`."
-        )
-    ]
-    assert reported(lambda: read_evaluation(tmp_path)) == [
-        (
-            f"{tmp_path / 'evaluation.yaml'}: there is no such file. "
-            "Write it, or make a folder that has one with `eval-assets init`."
-        )
-    ]
-
-
-def test_files_are_found_if_none_are_named(write: Write) -> None:
-    """Sorted by name; hidden files and folders below are not labels."""
-    folder = write(
-        {"labels/b.csv": "x", "labels/a.json": "x", "labels/.hidden": "x", "labels/old/c.csv": "x"}
-    )
-
-    evaluation = read_evaluation(folder)
-
-    assert evaluation.responses == (folder / "responses.csv",)
-    assert evaluation.labels.files == (folder / "labels/a.json", folder / "labels/b.csv")
-
-
-def test_a_spreadsheet_is_taken_if_there_are_no_other_labels(
-    write: Write,
-) -> None:
-    """Beside a file of a known format it is somebody's working copy."""
-    folder = write({"labels.xlsx": "x"})
-    assert read_evaluation(folder).labels.files == (folder / "labels.xlsx",)
-    folder = write({"labels.xlsx": "x", "labels.csv": "x", "labels.json.gz": "x"})
-    assert read_evaluation(folder).labels.files == (
-        folder / "labels.csv",
-        folder / "labels.json.gz",
-    )
-
-
-def test_lock_and_half_written_files_are_not_labels(write: Write) -> None:
-    names = ["labels/~$a.xlsx", "labels/.~lock.a.csv#", "labels/a.csv.part", "labels/a.csv"]
-    folder = write({**dict.fromkeys(names, "x"), "evaluation.yaml": f"{HEAD}labels: labels/*\n"})
-    assert read_evaluation(folder).labels.files == (folder / "labels/a.csv",)
-
-
-@pytest.mark.parametrize("yaml", [HEAD, f"{HEAD}labels: label*.csv\n"])
-def test_a_pipe_among_the_files_is_not_overlooked(write: Write, yaml: str) -> None:
-    folder = write({"evaluation.yaml": yaml})
-    os.mkfifo(folder / "labels.csv")
-
-    assert read_evaluation(folder).labels.files == (folder / "labels.csv",)
-
-
-def test_an_evaluation_may_have_no_labels_yet(write: Write) -> None:
-    assert read_evaluation(write({})).labels.files == ()
-
-
-def test_files_are_taken_in_the_order_in_which_they_are_named(write: Write) -> None:
-    folder = write(
-        {
-            "evaluation.yaml": f"{HEAD}responses: [second.csv, 'parts/*.csv', second.csv]\n",
-            "second.csv": RESPONSES,
-            "parts/b.csv": RESPONSES,
-            "parts/a.csv": RESPONSES,
-            "parts/notes.txt": "x",
-        }
-    )
-
-    assert read_evaluation(folder).responses == tuple(
-        folder / name for name in ("second.csv", "parts/a.csv", "parts/b.csv")
-    )
-
-
-def test_the_short_and_the_long_form_name_the_same_labels(write: Write) -> None:
-    short = write({"evaluation.yaml": f"{HEAD}labels: l.csv\n", "l.csv": "x"})
-    long = f"{HEAD}labels: {{files: [l.csv], on_error: fail}}\n"
-
-    expected = read_evaluation(short)
-
-    assert read_evaluation(write({"evaluation.yaml": long, "l.csv": "x"})) == expected
-
-
-UNDECLARED = "name: test\nrubric:\n  - {id: q, question: How}\n"
-
-
-@pytest.mark.parametrize(
-    ("ratings", "scale"), [("0 1 1", BINARY), ("1 3 5.0", LIKERT5), ("true false", BINARY)]
-)
-def test_a_scale_is_guessed_if_none_is_declared(write: Write, ratings: str, scale: Scale) -> None:
-    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
-    folder = write(
-        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
-    )
-
-    (question,) = read_evaluation(folder).rubric
-
-    assert (question.scale, question.scale_guessed) == (scale, True)
-
-
-@pytest.mark.parametrize("ratings", ["", "1 1", "0 0", "0 1 3", "1 2.5", "1 6", "1 five", "-1 1"])
-def test_a_scale_is_never_guessed_if_there_is_doubt(
-    write: Write, reported: Reported, ratings: str
-) -> None:
-    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
-    folder = write(
-        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
-    )
-
-    assert reported(lambda: read_evaluation(folder)) == [
-        (
-            "evaluation.yaml:3:rubric[0].scale: the question declares no scale, and its labels "
-            "leave it open. Declare it, as in scale: {min: 1, max: 5}."
-        )
-    ]
-
-
-def test_labels_that_cannot_be_read_are_reported_if_a_scale_depends_on_them(
-    write: Write, reported: Reported
-) -> None:
-    folder = write({"evaluation.yaml": UNDECLARED, "labels.csv": "a,b\n1,2\n"})
-
-    assert [message.split(":")[0] for message in reported(lambda: read_evaluation(folder))] == [
-        "evaluation.yaml",
-        "labels.csv",
     ]
 
 
@@ -690,14 +440,3 @@ def test_labelling_that_makes_no_sense_is_reported(
 
     [problem] = reported(lambda: read_evaluation(folder))
     assert said in problem
-
-
-def test_guidelines_may_be_a_file(write: Write, reported: Reported) -> None:
-    question = "  - {id: deep, question: How deep, scale: likert5, guidelines: deep.md}\n"
-    folder = write({"evaluation.yaml": HEAD + question, "deep.md": "5 deep\n1 flat\n"})
-
-    assert read_evaluation(folder).question("deep").guidelines == "5 deep\n1 flat"
-
-    (folder / "deep.md").unlink()
-    [problem] = reported(lambda: read_evaluation(folder))
-    assert "there is no file deep.md" in problem

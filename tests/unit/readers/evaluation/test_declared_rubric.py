@@ -1,0 +1,176 @@
+"""Questions and scales as evaluation.yaml declares them, or as they are guessed."""
+
+import pytest
+
+from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.scale import BINARY, LIKERT5, Scale
+from tests.unit.readers.conftest import HEAD, Reported, Write
+
+
+@pytest.mark.parametrize(
+    ("declared", "scale", "level"),
+    [
+        ("binary", BINARY, "nominal"),
+        ("likert5", LIKERT5, "ordinal"),
+        ("{min: 1, max: 5}", LIKERT5, "ordinal"),
+        ("{min: 0, max: 1, step: 0.5}", Scale(0, 1, (0, 0.5, 1)), "interval"),
+        ("{values: [0, 0.5, 1]}", Scale(0, 1, (0, 0.5, 1)), "interval"),
+        ("{values: [0, 1, 3]}", Scale(0, 3, (0, 1, 3)), "ordinal"),
+        ("{min: 0, max: 1, step: null}", Scale(0, 1), "interval"),
+        ("{values: [bad, OK, good]}", Scale.from_words("bad", "OK", "good"), "ordinal"),
+        ("{values: [no, yes]}", Scale.from_words("no", "yes"), "nominal"),
+    ],
+)
+def test_a_scale_can_be_declared_in_any_of_its_forms(
+    write: Write, declared: str, scale: Scale, level: str
+) -> None:
+    folder = write({"evaluation.yaml": HEAD.replace("likert5", declared)})
+
+    (question,) = read_evaluation(folder).rubric
+
+    assert (question.scale, question.level) == (scale, level)
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "problem"),
+    [
+        ("{min: 4, max: 1}", "scale", "min must lie below max, got min 4 and max 1"),
+        ("{min: 1, max: 4, step: 2}", "scale", "step 2 does not lead from 1 to 4"),
+        ("{min: 1, max: 4, step: -1}", "scale", "step must be above 0, got -1"),
+        ("{values: []}", "scale", "a scale needs two values or more, got none"),
+        ("{values: [0, 2, 1, 3]}", "scale", "values must ascend without repeats, got 0, 2, 1, 3"),
+        ("likert7", "scale", '"likert7" is not a scale'),
+        (
+            "{min: 0, max: 1.0e+9}",
+            "scale",
+            "a scale has at most 1,000,000 steps, otherwise write step: null",
+        ),
+    ],
+)
+def test_a_broken_scale_is_refused(
+    write: Write, reported: Reported, declared: str, key: str, problem: str
+) -> None:
+    folder = write({"evaluation.yaml": HEAD.replace("likert5", declared)})
+
+    assert reported(lambda: read_evaluation(folder)) == [
+        (
+            f"evaluation.yaml:3:rubric[0].{key}: {problem}. "
+            "Use binary, likert5, {min: 1, max: 4}, "
+            "{min: 0, max: 1, step: null}, {values: [0, 0.5, 1]} or {values: [bad, good]}."
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "problem"),
+    [
+        (
+            "scale: {min: 1}",
+            "scale.max: the key is missing. Add it",
+        ),
+        (
+            "scale: {min: 1, max: 5, steps: 1}",
+            'scale.steps: there is no such key. Write "step"',
+        ),
+        (
+            "scale: {min: true, max: 5}",
+            "scale.min: true is not a number. Write a number such as 0.75",
+        ),
+        (
+            "scale: {min: 0, max: .inf}",
+            "scale.max: inf is not a number. Write a number such as 0.75",
+        ),
+        (
+            "scale: {min: 0, max: 1, step: null}, level: nominal",
+            (
+                "level: a continuous scale has no categories, which the nominal level counts. "
+                "Use interval, or declare the values"
+            ),
+        ),
+        (
+            "scale: {min: -2, max: 2}, level: ratio",
+            ("level: a scale from -2 does not start at zero, as a ratio scale must. Use interval"),
+        ),
+        (
+            "scale: likert5, level: cardinal",
+            (
+                'level: "cardinal" is not one of the choices. '
+                "Use 'nominal', 'ordinal', 'interval' or 'ratio'"
+            ),
+        ),
+        (
+            "scale: likert5, guideline: x",
+            'guideline: there is no such key. Write "guidelines"',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_reported(
+    write: Write, reported: Reported, question: str, problem: str
+) -> None:
+    folder = write({"evaluation.yaml": HEAD.replace("scale: likert5", question)})
+
+    assert reported(lambda: read_evaluation(folder)) == [f"evaluation.yaml:3:rubric[0].{problem}."]
+
+
+def test_a_rubric_without_questions_is_refused(write: Write, reported: Reported) -> None:
+    folder = write({"evaluation.yaml": "name: test\nrubric: []\n"})
+
+    assert reported(lambda: read_evaluation(folder)) == [
+        "evaluation.yaml:2:rubric: the list is empty. Write each entry after a dash."
+    ]
+
+
+UNDECLARED = "name: test\nrubric:\n  - {id: q, question: How}\n"
+
+
+@pytest.mark.parametrize(
+    ("ratings", "scale"), [("0 1 1", BINARY), ("1 3 5.0", LIKERT5), ("true false", BINARY)]
+)
+def test_a_scale_is_guessed_if_none_is_declared(write: Write, ratings: str, scale: Scale) -> None:
+    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
+    folder = write(
+        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
+    )
+
+    (question,) = read_evaluation(folder).rubric
+
+    assert (question.scale, question.scale_guessed) == (scale, True)
+
+
+@pytest.mark.parametrize("ratings", ["", "1 1", "0 0", "0 1 3", "1 2.5", "1 6", "1 five", "-1 1"])
+def test_a_scale_is_never_guessed_if_there_is_doubt(
+    write: Write, reported: Reported, ratings: str
+) -> None:
+    rows = "".join(f"a1,r{i},{rating}\n" for i, rating in enumerate(ratings.split()))
+    folder = write(
+        {"evaluation.yaml": UNDECLARED, "labels.csv": f"item_id,rater_id,rating\n{rows}"}
+    )
+
+    assert reported(lambda: read_evaluation(folder)) == [
+        (
+            "evaluation.yaml:3:rubric[0].scale: the question declares no scale, and its labels "
+            "leave it open. Declare it, as in scale: {min: 1, max: 5}."
+        )
+    ]
+
+
+def test_labels_that_cannot_be_read_are_reported_if_a_scale_depends_on_them(
+    write: Write, reported: Reported
+) -> None:
+    folder = write({"evaluation.yaml": UNDECLARED, "labels.csv": "a,b\n1,2\n"})
+
+    assert [message.split(":")[0] for message in reported(lambda: read_evaluation(folder))] == [
+        "evaluation.yaml",
+        "labels.csv",
+    ]
+
+
+def test_guidelines_may_be_a_file(write: Write, reported: Reported) -> None:
+    question = "  - {id: deep, question: How deep, scale: likert5, guidelines: deep.md}\n"
+    folder = write({"evaluation.yaml": HEAD + question, "deep.md": "5 deep\n1 flat\n"})
+
+    assert read_evaluation(folder).question("deep").guidelines == "5 deep\n1 flat"
+
+    (folder / "deep.md").unlink()
+    [problem] = reported(lambda: read_evaluation(folder))
+    assert "there is no file deep.md" in problem
