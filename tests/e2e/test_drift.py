@@ -35,7 +35,7 @@ def check_of(result: dg.ExecuteInProcessResult) -> dg.AssetCheckEvaluation:
     return found
 
 
-def test_a_judge_that_moved_is_told_from_answers_that_are_others(
+def test_a_judge_that_moved_is_found_and_other_answers_are_not_a_move(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Evaluated(tmp_path)

@@ -203,7 +203,7 @@ def test_a_judge_that_is_stopped_is_named_and_the_other_scores_everything(
     assert scored == [("gpt", False), ("haiku", True)]
 
 
-def test_a_budget_that_ends_early_is_told_and_covers_too_little(
+def test_a_budget_that_ends_early_is_reported_and_covers_too_little(
     live: Evaluated, caplog: pytest.LogCaptureFixture
 ) -> None:
     declared = live.path / "evaluation.yaml"

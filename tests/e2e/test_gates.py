@@ -101,7 +101,7 @@ def test_each_asset_behind_closed_gates_fails_alone_and_says_why(
 
 
 @pytest.mark.parametrize("asset", gated_assets())
-def test_each_asset_behind_the_gates_fails_alone_where_nothing_was_measured(
+def test_each_asset_behind_the_gates_fails_alone_if_nothing_was_measured(
     new_folder: Evaluated, asset: str
 ) -> None:
     result = new_folder.materialize(asset)

@@ -272,7 +272,7 @@ def test_the_database_of_an_open_folder_does_not_open_another(
     assert f"holds the evaluation in {open_once.path}, not the one in" in line
 
 
-def test_a_gate_that_only_warns_says_so_where_it_is_not_reached(closed_folder: Evaluated) -> None:
+def test_a_gate_that_only_warns_says_so_if_it_is_not_reached(closed_folder: Evaluated) -> None:
     closed_folder.declare(gates="human_a_hh: {severity: warn}, human_alpha: {severity: warn}")
     done = closed_folder.run("gates")
 

@@ -86,7 +86,7 @@ def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluat
 
 
 @pytest.mark.slow
-def test_a_value_is_typed_where_the_scale_has_no_steps(folder: Evaluated) -> None:
+def test_a_value_is_typed_if_the_scale_has_no_steps(folder: Evaluated) -> None:
     with labelling(folder, "--dimension", "share") as terminal:
         terminal.expect("any number from 0 to 1")
         terminal.expect("> ")

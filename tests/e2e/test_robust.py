@@ -245,7 +245,7 @@ def test_a_database_of_a_newer_schema_is_refused_with_one_line(open_folder: Eval
 
 
 @pytest.mark.slow
-def test_a_file_elsewhere_that_is_no_database_is_refused_with_one_line(
+def test_a_file_elsewhere_that_is_not_a_database_is_refused_with_one_line(
     new_folder: Evaluated,
 ) -> None:
     """It may be a mistyped path: a file of somebody's is not moved."""

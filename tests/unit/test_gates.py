@@ -277,7 +277,7 @@ def test_an_interval_that_holds_the_minimum_is_named_whichever_side_the_value_li
 
 
 @pytest.mark.parametrize(("half_width", "is_closed"), [(0.02, False), (0.0291, True), (NAN, True)])
-def test_a_gate_by_the_lower_end_of_the_interval_is_closed_where_the_value_alone_would_pass(
+def test_a_gate_by_the_lower_end_of_the_interval_is_closed_even_if_the_value_alone_would_pass(
     half_width: float, *, is_closed: bool
 ) -> None:
     evidence = shown(figure(0.779, half_width=half_width))

@@ -42,7 +42,7 @@ def test_kubernetes_outside_a_cluster_is_one_line(
     )
     with (
         dg.instance_for_test(temp_dir=str(tmp_path / "runs")) as instance,
-        pytest.raises(InputError, match=r"no pod of a cluster .* Start the run from Dagster's"),
+        pytest.raises(InputError, match=r"not a pod of a cluster .* Start the run from Dagster's"),
     ):
         dg.execute_job(job, instance)
 

@@ -108,7 +108,7 @@ def test_one_model_twice_is_refused_as_not_independent(tmp_path: Path) -> None:
     assert "a and b are the same model, which is not independent" in line
 
 
-def test_one_live_judge_is_no_pair(tmp_path: Path) -> None:
+def test_one_live_judge_is_not_a_pair(tmp_path: Path) -> None:
     declare(tmp_path, "id: a, provider: openai, model: gpt-6-luna")
     docs = written(tmp_path, GOOD)
     arguments = ["--query-id", "1", "--query", "q", "--docs", str(docs), "--data", str(tmp_path)]

@@ -55,7 +55,7 @@ def test_it_prints_the_variables_serves_and_ends_on_ctrl_c() -> None:
         (["--latency", "-1"], "Invalid value for '--latency'"),
     ],
 )
-def test_misuse_is_told_with_exit_code_2(arguments: list[str], message: str) -> None:
+def test_misuse_has_exit_code_2(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(fake_provider, arguments)
     assert result.exit_code == 2
     assert message in result.stderr

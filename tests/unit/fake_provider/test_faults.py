@@ -35,7 +35,7 @@ def test_rates_hit_their_share_of_contents() -> None:
     assert kinds.count("prose") / 4000 == pytest.approx(0.1, abs=0.019)
 
 
-def test_another_attempt_or_seed_draws_anew() -> None:
+def test_another_attempt_or_seed_draws_again() -> None:
     faults, others = Faults(rates={"reset": 0.5}), Faults(rates={"reset": 0.5}, seed=1)
     contents = [f"content {n}" for n in range(100)]
     first = [hit(faults, content) for content in contents]

@@ -116,7 +116,7 @@ def test_a_prompt_that_asks_for_json_gets_json() -> None:
     assert "text" in json.loads(plain_answer("Hi", subject="s", model="m", as_json=True))
 
 
-def test_a_text_tells_that_it_is_made_up_and_differs_by_prompt_and_model() -> None:
+def test_a_text_says_that_it_is_made_up_and_differs_by_prompt_and_model() -> None:
     texts = {made_up_text(prompt, model=model) for prompt in "ab" for model in "mn"}
     assert len(texts) == 4
     assert all("made up by a fake provider" in text for text in texts)

@@ -14,7 +14,7 @@ from eval_assets.fake_provider import Behaviour, RateLimit, running
 from eval_assets.fake_provider.rate_limit import SlidingWindow
 
 
-def test_a_window_admits_its_limit_and_then_tells_when_to_come_back() -> None:
+def test_a_window_admits_its_limit_and_then_says_when_to_come_back() -> None:
     window = SlidingWindow(RateLimit(requests=2, window_seconds=10))
     first, second, third = (window.ask(now=now, input_tokens=1) for now in (0, 4, 5))
     assert (first.wait_seconds, first.requests_left) == (0, 1)

@@ -91,7 +91,7 @@ def test_what_is_not_http_is_answered_400_and_cut(
         assert connection.recv(65536) == b""
 
 
-def test_a_body_that_is_no_json_is_refused(sound: RunningProvider) -> None:
+def test_a_body_that_is_not_json_is_refused(sound: RunningProvider) -> None:
     for body in (b"{", b"[]"):
         reply = httpx2.post(
             f"{sound.openai_base_url}/chat/completions",
@@ -171,7 +171,7 @@ def test_limits_stand_in_each_vendors_headers() -> None:
     assert anthropic_headers["anthropic-ratelimit-input-tokens-limit"] == "1000"
 
 
-def test_the_log_keeps_what_came_and_can_start_anew() -> None:
+def test_the_log_keeps_what_came_and_can_be_emptied() -> None:
     with running(Behaviour(log_size=2)) as provider:
         for key in ("one", "two", "three"):
             httpx2.post(

@@ -165,7 +165,7 @@ def test_one_refused_unit_among_answered_ones_teaches_nothing(server: ScriptedSe
     assert all(body["response_format"]["type"] == "json_schema" for body in server.received)
 
 
-def test_a_part_is_not_given_up_where_leaving_it_out_does_not_help(server: ScriptedServer) -> None:
+def test_a_part_is_not_given_up_if_leaving_it_out_does_not_help(server: ScriptedServer) -> None:
     server.respond = lambda _: refusal("temperature and response_format are wrong, as is the rest")
     summary = judge_all(server, units(1))
     assert [score.status for score in summary.scores] == ["api_error"]

@@ -78,7 +78,7 @@ def test_a_later_file_of_the_same_page_adds_what_came_since(study: Study) -> Non
     assert merge(given_back(task, first, said(task, 1, at=50)), study) == 1
 
 
-def test_what_was_undone_on_the_page_is_no_label(study: Study) -> None:
+def test_what_was_undone_on_the_page_is_not_a_label(study: Study) -> None:
     task = offline_task(study, "anna")
     undo = {"id": "u", "unit": task["units"][0]["code"], "undo": True, "at": after(9).isoformat()}
 

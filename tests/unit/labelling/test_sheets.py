@@ -106,7 +106,9 @@ def test_formulas_are_written_as_text(tmp_path: Path) -> None:
 
 
 @given(st.text(alphabet="'=+-@\t\r\nab1."), st.text(alphabet="'=+-@\t\r\nab1."))
-def test_a_neutralised_cell_is_no_formula_and_differs_if_the_cells_do(one: str, two: str) -> None:
+def test_a_neutralised_cell_is_not_a_formula_and_differs_if_the_cells_do(
+    one: str, two: str
+) -> None:
     assert not neutralised(one).startswith(("=", "@", "\t", "\r"))
     assert (neutralised(one) == neutralised(two)) == (one == two)
 

@@ -95,7 +95,7 @@ def test_human_agreement_on_other_scales_uses_the_declared_ends() -> None:
 
 
 @pytest.mark.parametrize("unequal", [([1] * 10, [0, 1], 0, 1), ([4] * 10, [1, 5], 1, 5)])
-def test_human_agreement_weighs_units_alike_where_pairwise_agreement_weighs_pairs(
+def test_human_agreement_weighs_units_alike_and_pairwise_agreement_weighs_pairs(
     unequal: tuple[list[float], list[float], float, float],
 ) -> None:
     first, second, low, high = unequal
@@ -190,7 +190,7 @@ def test_gwets_weights_give_credit_for_near_misses() -> None:
     assert gwet_ac(ratings, weights="ordinal") == pytest.approx(1 - 1 / 3 / (1.0 - 17 / 18 * 0.64))
 
 
-def test_declared_categories_count_even_where_nobody_used_them() -> None:
+def test_declared_categories_count_even_if_nobody_used_them() -> None:
     ratings = [[1, 1], [1, 2], [2, 2]]
     # shares .5 .5, P_o 2/3: P_e = .5 / (2 - 1) = .5 of two categories, .5 / 4 of five
     assert gwet_ac(ratings, weights=None) == pytest.approx(1 / 3)

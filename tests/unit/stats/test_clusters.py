@@ -34,7 +34,7 @@ def test_each_cluster_has_the_alpha_of_its_own_matrix() -> None:
     assert alphas == pytest.approx(np.where(two_units, expected, np.nan), nan_ok=True)
 
 
-def test_units_told_apart_within_clusters_or_overall_are_the_same() -> None:
+def test_units_numbered_within_clusters_or_overall_give_the_same() -> None:
     response, question = [0, 0, 0, 0, 1, 1, 1, 1], np.array([0, 0, 1, 1, 0, 0, 1, 1])
     value = [0, 0.25, 1, 1, 0.5, 0.5, 1, 0.75]
 

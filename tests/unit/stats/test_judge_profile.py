@@ -249,7 +249,7 @@ def test_consensus_is_the_lower_median_or_the_most_frequent_rating(
     assert {human for human, _, _ in profile.confusion} == {consensus, 4}
 
 
-def test_adjacent_values_are_neighbours_where_steps_vary() -> None:
+def test_adjacent_values_are_neighbours_if_steps_vary() -> None:
     # 0 and 1 are neighbours of 1 and 10, 4 and 100 are not; 5.5 is midway between 1 and 10
     profile = profile_of(
         [1, 10, 5.5, 0],
@@ -437,7 +437,7 @@ def test_the_error_of_what_a_judge_adds_to_shuffling_is_that_of_the_bootstrap() 
 
 
 @pytest.mark.parametrize("constant", [1.0, 3.0, 4.0, 2.5])
-def test_a_constant_is_told_from_no_constant_and_from_no_shuffling(constant: float) -> None:
+def test_a_constant_is_no_better_than_another_or_than_shuffled_scores(constant: float) -> None:
     _, ratings = random_ratings(72, seed=16, values=ONE_TO_FIVE)
     profile = profile_of(np.full(72, constant), ratings)
     assert profile.a_ha_above_constant.value <= 1e-12
@@ -456,7 +456,7 @@ def test_a_judge_that_reads_but_serves_no_better_than_a_constant_is_named_so() -
     assert profile.a_ha_above_constant.low < 0
 
 
-def test_one_unit_is_told_from_nothing() -> None:
+def test_one_unit_shows_nothing_beside_the_controls() -> None:
     profile = profile_of([4], [[4, 5]])
     assert math.isnan(profile.a_ha_above_shuffled.low)
     assert math.isnan(profile.a_ha_above_constant.low)

@@ -58,7 +58,7 @@ def test_a_judge_who_is_one_off_now_and_then_has_low_plain_and_high_weighted_kap
 
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
-def test_kappa_agrees_with_scikit_learn_where_no_value_is_skipped(
+def test_kappa_agrees_with_scikit_learn_if_no_value_is_skipped(
     weights: KappaWeights | None,
 ) -> None:
     rng = np.random.default_rng(1)

@@ -156,7 +156,7 @@ def test_what_is_neither_a_number_nor_allowed_text_is_refused() -> None:
         (lambda: confusion_matrix([1], [1], categories=Scale(0, 1)), "with declared values"),
     ],
 )
-def test_an_unknown_word_or_a_wrong_argument_is_told_what_is_allowed(
+def test_the_error_for_an_unknown_word_or_a_wrong_argument_names_what_is_allowed(
     call: "object", message: str
 ) -> None:
     assert callable(call)

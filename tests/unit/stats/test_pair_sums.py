@@ -35,7 +35,7 @@ def test_it_reproduces_the_published_concordance_of_two_flow_meters() -> None:
     assert concordance(WRIGHT, MINI) == pytest.approx(0.943, abs=5e-4)
 
 
-def test_it_is_quadratic_kappa_where_values_are_steps() -> None:
+def test_it_is_quadratic_kappa_if_values_are_steps() -> None:
     rng = np.random.default_rng(1)
     human = rng.integers(0, 5, size=300)
     judge = np.clip(human + rng.integers(-2, 3, size=300), 0, 4)

@@ -158,7 +158,7 @@ def test_no_ratings_at_all_are_patterns_too() -> None:
 
 def test_groups_stay_with_the_patterns_they_were_counted_in() -> None:
     patterns = RatingPatterns.from_matrix(MATRIX)
-    with pytest.raises(ValueError, match="groups must be given where the patterns are counted"):
+    with pytest.raises(ValueError, match="groups must be given when the patterns are counted"):
         agreement_profile(
             patterns, scale=LIKERT5, level="ordinal", confidence=0.95, groups=list("aabbcc")
         )

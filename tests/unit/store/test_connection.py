@@ -96,7 +96,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_meanwhile(path: Path) -> Non
     assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
 
 
-def test_a_database_is_closed_also_where_its_user_fails(path: Path) -> None:
+def test_a_database_is_closed_even_if_its_user_fails(path: Path) -> None:
     """Another process can open it at once: a lock left open would make it wait."""
 
     def fail() -> None:
@@ -207,7 +207,7 @@ def test_a_folder_that_was_copied_with_its_database_opens_its_own(tmp_path: Path
 
 
 @pytest.mark.parametrize("content", [b"response_id,rating\na1,3\n" * 500, b""])
-def test_a_file_elsewhere_that_is_no_database_is_refused_and_left_as_it_is(
+def test_a_file_elsewhere_that_is_not_a_database_is_refused_and_left_as_it_is(
     tmp_path: Path, content: bytes
 ) -> None:
     path = tmp_path / "eval.duckdb"

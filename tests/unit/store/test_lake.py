@@ -142,7 +142,7 @@ def test_an_address_without_a_catalog_is_refused(given: str) -> None:
         part_of(given, "one")
 
 
-def test_a_file_of_other_tables_is_no_catalog_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_file_of_other_tables_is_not_a_catalog_and_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "eval.duckdb"
     with duckdb.connect(file) as other:
         other.execute("CREATE TABLE mine AS SELECT 1 AS one")
@@ -161,7 +161,7 @@ def test_a_file_of_other_tables_is_no_catalog_and_left_as_it_is(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "notes.txt"])
-def test_a_file_that_is_no_database_is_no_catalog_and_left_as_it_is(
+def test_a_file_that_is_not_a_database_is_not_a_catalog_and_left_as_it_is(
     tmp_path: Path, name: str
 ) -> None:
     file = tmp_path / name
@@ -201,7 +201,7 @@ def test_files_lie_where_they_are_asked_for_and_are_found_again_without(
 
 
 @pytest.mark.parametrize("before", [(), ("c1",)])
-def test_of_two_writers_of_one_table_the_second_is_told_and_writes_nothing(
+def test_of_two_writers_of_one_table_the_second_is_refused_and_writes_nothing(
     catalog: str, before: tuple[str, ...]
 ) -> None:
     lake = part_of(catalog, "one")

@@ -64,7 +64,7 @@ def test_a_bucket_without_credentials_is_refused(files: str, missing: str, tmp_p
 @pytest.mark.parametrize(
     "files", ["https://host/evals", "s3://", "s3://key:pass@evals", "s3://evals/x?secret=pass"]
 )
-def test_what_is_no_bucket_or_holds_credentials_is_refused_and_not_repeated(
+def test_what_is_not_a_bucket_or_holds_credentials_is_refused_and_not_repeated(
     files: str, tmp_path: Path
 ) -> None:
     message = message_of(lake_in(files, tmp_path))

@@ -33,7 +33,7 @@ def test_a_judge_that_hears_worse_is_rejected() -> None:
     )
 
 
-def test_a_replicate_is_inconclusive_and_told_how_many_groups_would_decide() -> None:
+def test_a_replicate_is_inconclusive_with_how_many_groups_would_decide() -> None:
     test, quality = simulated(40, seed=7)
     found = verdict(test, judged(quality, seed=8), judged(quality, seed=9))
 

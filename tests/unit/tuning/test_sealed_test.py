@@ -141,7 +141,7 @@ def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None
     ]
 
 
-def test_a_judge_without_a_score_in_the_test_is_no_candidate() -> None:
+def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
     units, judge = made()
     nothing = replace(judge, scores={"q": np.full(len(units.response_ids), np.nan)})
 

@@ -19,7 +19,7 @@ def test_decisions_are_counted_by_hand() -> None:
     assert found.f1 == pytest.approx(6 / 9)
 
 
-def test_the_middle_of_the_scale_is_no_pass() -> None:
+def test_the_middle_of_the_scale_is_not_a_pass() -> None:
     profile = judge_human_profile(
         [[3], [4], [2]], [4, 4, 2], scale=LIKERT5, level="ordinal", confidence=0.95
     )

@@ -85,13 +85,13 @@ def test_a_hanging_call_ends_with_the_callers_patience(
         ask_anthropic(on=spoilt, key="sk-hang", timeout=0.2)
 
 
-def test_a_reset_connection_is_no_timeout(ask_anthropic: Ask, spoilt: RunningProvider) -> None:
+def test_a_reset_connection_is_not_a_timeout(ask_anthropic: Ask, spoilt: RunningProvider) -> None:
     with pytest.raises(anthropic.APIConnectionError) as raised:
         ask_anthropic(on=spoilt, key="sk-reset")
     assert not isinstance(raised.value, anthropic.APITimeoutError)
 
 
-def test_a_cut_off_reply_is_no_json_and_says_so(
+def test_a_cut_off_reply_is_not_json_and_says_so(
     ask_anthropic: Ask, spoilt: RunningProvider
 ) -> None:
     reply = ask_anthropic(on=spoilt, key="sk-cut_off")
@@ -192,7 +192,7 @@ def test_a_model_is_gone_the_day_after_its_last(ask_anthropic: Ask) -> None:
             ask_anthropic(on=provider, model="claude-old")
 
 
-def test_the_models_endpoint_tells_a_models_lifecycle() -> None:
+def test_the_models_endpoint_gives_a_models_lifecycle() -> None:
     async def look(provider: RunningProvider) -> dict[str, ModelInfo]:
         async with AsyncAnthropic(base_url=provider.anthropic_base_url, api_key="k") as client:
             return {model.id: model async for model in client.models.list()}

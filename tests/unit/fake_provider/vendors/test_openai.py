@@ -135,13 +135,13 @@ def test_a_hanging_call_ends_with_the_callers_patience(
         ask_openai(on=spoilt, key="sk-hang", timeout=0.2)
 
 
-def test_a_reset_connection_is_no_timeout(ask_openai: Ask, spoilt: RunningProvider) -> None:
+def test_a_reset_connection_is_not_a_timeout(ask_openai: Ask, spoilt: RunningProvider) -> None:
     with pytest.raises(openai.APIConnectionError) as raised:
         ask_openai(on=spoilt, key="sk-reset")
     assert not isinstance(raised.value, openai.APITimeoutError)
 
 
-def test_a_cut_off_reply_is_no_json_and_says_so(ask_openai: Ask, spoilt: RunningProvider) -> None:
+def test_a_cut_off_reply_is_not_json_and_says_so(ask_openai: Ask, spoilt: RunningProvider) -> None:
     choice = ask_openai(on=spoilt, key="sk-cut_off").choices[0]
     assert choice.finish_reason == "length"
     with pytest.raises(json.JSONDecodeError):
@@ -279,7 +279,7 @@ def test_a_call_without_a_key_is_unauthorized(ask_openai: Ask) -> None:
         ask_openai(extra_headers={"Authorization": ""})
 
 
-def test_the_models_endpoint_tells_when_a_model_ends(sound: RunningProvider) -> None:
+def test_the_models_endpoint_says_when_a_model_ends(sound: RunningProvider) -> None:
     async def look() -> tuple[set[str], str | None, str | None]:
         async with AsyncOpenAI(base_url=sound.openai_base_url, api_key="sk-any") as client:
             names = {model.id async for model in client.models.list()}

@@ -95,7 +95,7 @@ def test_confusion_counts_each_pair_of_values_once() -> None:
     assert strong == [[k == j for j in range(5)] for k in range(5)]
 
 
-def test_a_judge_of_two_values_is_told_by_what_it_finds() -> None:
+def test_a_judge_of_two_values_is_described_by_what_it_finds() -> None:
     case = Case()
     found = pd.DataFrame(
         [("gpt", "safe", 1, 1, 30), ("gpt", "safe", 0, 1, 10), ("gpt", "safe", 0, 0, 20)],

@@ -144,14 +144,14 @@ def test_a_password_in_the_url_is_refused_and_not_repeated(tmp_path: Path, given
         ("nowhere/ledger.sqlite", "its folder does not exist"),
     ],
 )
-def test_a_place_that_is_no_ledger_is_refused(tmp_path: Path, given: str, told: str) -> None:
+def test_a_place_that_is_not_a_ledger_is_refused(tmp_path: Path, given: str, told: str) -> None:
     assert told in refusal(tmp_path, given)
 
 
 @pytest.mark.parametrize(
     "content", [b"response_id,rating\n" * 500, b"SQLite format 3\0" + b"x" * 9000]
 )
-def test_a_file_that_is_no_ledger_is_refused_and_left_as_it_is(
+def test_a_file_that_is_not_a_ledger_is_refused_and_left_as_it_is(
     tmp_path: Path, content: bytes
 ) -> None:
     (tmp_path / "ledger.sqlite").write_bytes(content)
