@@ -14,12 +14,17 @@ from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_key_name, api_keys
 from eval_assets.judges.declared import live_generators, live_judges
 from eval_assets.judges.generating import GeneratedResponse, GenerationSummary, generate_responses
-from eval_assets.judges.judging import JudgeSummary, JudgingSummary, judge_portions, judge_units
+from eval_assets.judges.judging import (
+    JudgeSummary,
+    JudgingSummary,
+    judge_portions,
+    judge_units,
+    stored_scores,
+)
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptError, PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
 from eval_assets.judges.replies import parse_reply
-from eval_assets.judges.stored import stored_scores
 
 __all__ = [
     "GeneratedResponse",

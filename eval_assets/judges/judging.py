@@ -15,12 +15,14 @@ from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
-from eval_assets.judges.judging_plan import JudgingPlan, Unit
+from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
-from eval_assets.judges.replies import Status
-from eval_assets.ledger import BatchLedger
+from eval_assets.judges.replies import Reading, Status
+from eval_assets.ledger import BatchLedger, Ledger
 from eval_assets.raters import Judge, Staged
+
+_NOT_IN_LEDGER = Reading("missing", error="the ledger holds no reply")
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,27 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
         budget_left_usd=await budget.left_usd(),
         stages=stages,
     )
+
+
+async def stored_scores(
+    units: Sequence[Unit], judge: LiveModel[Judge], ledger: Ledger, *, template: PromptTemplate
+) -> list[tuple[JudgeScore, tuple[str, ...]]]:
+    """Return a judge's scores with a prompt, as far as the ledger holds the replies.
+
+    Args:
+        units: What was rated.
+        judge: Who rated it; no key is needed.
+        ledger: Ledger of replies.
+        template: The prompt.
+
+    Returns:
+        The score of each unit, `missing` if there is no reply, and the keys of its requests.
+    """
+    options = RequestOptions(api_keys={judge.id: ""})
+    async with open_clients([judge], ledger, budget=Budget(0.0), options=options) as [client]:
+        plan = await plan_judging(units, client, template=template)
+        plan.leave(lambda _: _NOT_IN_LEDGER)
+        return [(plan.score(unit), plan.call_keys(unit)) for unit in units]
 
 
 class Panel:

@@ -14,6 +14,7 @@ from eval_assets.readers.evaluation import (
     evaluations_in,
     read_evaluation,
 )
+from eval_assets.readers.evaluation.given_files import source_fingerprints
 from eval_assets.readers.folder_draft import complete_folder
 from eval_assets.readers.formats.files import is_working_file
 from eval_assets.readers.formats.table import Table
@@ -32,7 +33,6 @@ from eval_assets.readers.scores import (
     UNPARSED_OF_CONVERSATION,
     read_recorded_scores,
 )
-from eval_assets.readers.sources import source_fingerprints
 
 __all__ = [
     "FILE",

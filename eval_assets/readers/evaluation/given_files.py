@@ -1,12 +1,13 @@
-"""Which files an evaluation folder holds: as evaluation.yaml names them, or else as found."""
+"""Which files an evaluation folder holds: as named or as found, and fingerprints of them."""
 
 import glob
 from pathlib import Path
 
-from eval_assets.evaluation import SHIPPED_PROMPTS
+from eval_assets.evaluation import SHIPPED_PROMPTS, Evaluation
+from eval_assets.labelling import ADJUDICATIONS
 from eval_assets.problems import KeyPath
 from eval_assets.readers.evaluation.validation import Checks, type_at
-from eval_assets.readers.formats.files import is_working_file
+from eval_assets.readers.formats.files import is_working_file, source_fingerprint
 from eval_assets.readers.formats.tables import FORMATS_OF_TEXT, format_of
 
 
@@ -26,6 +27,24 @@ def found_files(folder: Path, noun: str) -> tuple[Path, ...]:
     single = [path for path in _files_in(folder, f"{noun}.*") if path.stem.split(".")[0] == noun]
     rows = [path for path in single if format_of(path) in FORMATS_OF_TEXT]
     return (*rows, *_files_in(folder / noun, "*")) or tuple(single)
+
+
+def source_fingerprints(evaluation: Evaluation) -> dict[str, str]:
+    """Return a fingerprint of the files behind each table that is read from files.
+
+    While one stays the same, its table need not be read again; once it differs, the table is stale.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each file that cannot be read.
+    """
+    adjudications = evaluation.folder / ADJUDICATIONS
+    scores = [judge.scores for judge in evaluation.judges if judge.scores]
+    return {
+        "responses": source_fingerprint(evaluation.responses),
+        "human_labels": source_fingerprint(evaluation.labels.files),
+        "adjudicated_labels": source_fingerprint([adjudications] if adjudications.exists() else []),
+        "judge_scores": source_fingerprint(scores),
+    }
 
 
 def _files_in(folder: Path, pattern: str) -> list[Path]:
