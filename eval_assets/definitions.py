@@ -9,9 +9,9 @@ cannot block by partition yet; and figures are plotted over time, not over parti
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 import dagster as dg
-from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from eval_assets.assets import (
     agreement,
@@ -32,10 +32,9 @@ from eval_assets.assets import (
 )
 from eval_assets.assets.automation import automation_of, names_before
 from eval_assets.assets.executors import executor
-from eval_assets.assets.lake_job import upkeep_of
+from eval_assets.assets.jobs import jobs_of, jobs_of_each, upkeep_of
 from eval_assets.assets.parts import judge_replies_by, judge_scores_in_shards
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.assets.starting import job_that_starts
 from eval_assets.assets.terminal import terminal
 from eval_assets.operation import Judging, Schedule
 from eval_assets.problems import InputError
@@ -66,17 +65,15 @@ WHEN_INPUTS_CHANGE = (
 def definitions_of(root: EvaluationFolder) -> dg.Definitions:
     """Return the definitions of an evaluation folder, or of a folder of several."""
     names = evaluations_in(root.root)
-    own = [_own_definitions(root, name) for name in names or [""]]
-    befores = [names_before(name, root) for name in names]
     return dg.Definitions.merge(
         dg.Definitions(
-            jobs=[_of_each(job, befores) for job in ("evaluate", "score")] if names else [],
+            jobs=jobs_of_each([names_before(name, root) for name in names]) if names else [],
             schedules=upkeep_of(root),
             resources={"folder": root},
             loggers={"console": dg.colored_console_logger, "terminal": terminal},
             executor=executor(),
         ),
-        *own,
+        *(_own_definitions(root, name) for name in names or [""]),
     )
 
 
@@ -97,10 +94,45 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         owners, schedule = evaluation.owners, evaluation.schedule
         split = evaluation.judging
     prefix = name or None
-    assets = dg.load_assets_from_modules(MODULES, key_prefix=prefix)
+    everything: dg.AssetSelection = (
+        dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
+    )
+    if split.partition_by:  # a run is of one partition: a backfill starts them
+        everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
+    sensors, rerun = automation_of(folder, before=before, schedule=schedule)
+    return dg.Definitions(
+        assets=_own_assets(folder, split, before=before, owners=owners),
+        asset_checks=dg.load_asset_checks_from_modules(
+            [gates, checks, drift, alerting], asset_key_prefix=prefix
+        ),
+        jobs=jobs_of(before, everything),
+        sensors=[
+            *sensors,
+            dg.AutomationConditionSensorDefinition(
+                f"{before}changed_inputs",
+                target=everything,
+                description="Rematerializes what is downstream of changed inputs, past open gates.",
+            ),
+        ],
+        schedules=[rerun],
+    )
+
+
+def _own_assets(
+    folder: EvaluationFolder, split: Judging, *, before: str, owners: Sequence[str]
+) -> Sequence[Any]:
+    """Return the assets of one evaluation, with judging split as it declares.
+
+    Args:
+        folder: The evaluation folder.
+        split: How judging is split.
+        before: What the names of its groups begin with.
+        owners: Who the assets belong to.
+    """
+    assets = dg.load_assets_from_modules(MODULES, key_prefix=folder.name or None)
     if split.shards > 1:
         whole = folder.key("judge_scores")
-        shards = judge_scores_in_shards(split.shards, name=name)
+        shards = judge_scores_in_shards(split.shards, name=folder.name)
         assets = [shards if _is_of(each, whole) else each for each in assets]
     if split.partition_by:
         assets = [*assets, judge_replies_by(split.partition_by, folder)]
@@ -118,61 +150,12 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
-        located = dg.with_source_code_references(described)
-    everything: dg.AssetSelection = (
-        dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
-    )
-    if split.partition_by:  # a run is of one partition: a backfill starts them
-        everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
-    sensors, rerun = automation_of(folder, before=before, schedule=schedule)
-    return dg.Definitions(
-        assets=located,
-        asset_checks=dg.load_asset_checks_from_modules(
-            [gates, checks, drift, alerting], asset_key_prefix=prefix
-        ),
-        jobs=_jobs(before, everything),
-        sensors=[
-            *sensors,
-            dg.AutomationConditionSensorDefinition(
-                f"{before}changed_inputs",
-                target=everything,
-                description="Rematerializes what is downstream of changed inputs, past open gates.",
-            ),
-        ],
-        schedules=[rerun],
-    )
+        return dg.with_source_code_references(described)
 
 
 def _is_of(definition: object, key: dg.AssetKey) -> bool:
     """Return whether that is the definition of one asset alone."""
     return isinstance(definition, dg.AssetsDefinition) and definition.keys == {key}
-
-
-def _jobs(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJobDefinition]:
-    """Return the jobs that run everything, and everything but tuning, of one evaluation.
-
-    Args:
-        before: What the names of the jobs and groups begin with.
-        everything: The assets.
-    """
-    return [
-        dg.define_asset_job(
-            f"{before}evaluate",
-            selection=everything,
-            description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
-        ),
-        dg.define_asset_job(
-            f"{before}score",
-            selection=everything - dg.AssetSelection.groups(f"{before}judge_tuning"),
-            description="Everything through agreement and its gates; no tuning.",
-        ),
-    ]
-
-
-def _of_each(job: str, befores: Sequence[str]) -> dg.JobDefinition:
-    """Return the job that starts the job of that name of every evaluation."""
-    names = [f"{before}{job}" for before in befores]
-    return job_that_starts(job, names, description=f"Starts {', '.join(names)}, each as a run.")
 
 
 defs = definitions_of(EvaluationFolder())

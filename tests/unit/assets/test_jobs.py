@@ -1,10 +1,10 @@
-"""The lake's upkeep in Dagster."""
+"""Jobs: the upkeep of a lake."""
 
 from pathlib import Path
 
 import pytest
 
-from eval_assets.assets.lake_job import upkeep_of
+from eval_assets.assets.jobs import upkeep_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.store import connect, lake_of
 
@@ -20,7 +20,7 @@ def test_a_lake_has_a_daily_schedule_whose_job_looks_after_it(tmp_path: Path) ->
     assert schedule.job.execute_in_process().success  # type: ignore[union-attr]
 
 
-def test_a_file_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_in_a_file_has_no_upkeep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVAL_DATABASE", raising=False)
     assert upkeep_of(EvaluationFolder()) == []
     assert upkeep_of(EvaluationFolder(database="eval.duckdb")) == []

@@ -1,0 +1,115 @@
+"""Jobs: of one evaluation, of each of a folder, and the upkeep of a shared lake."""
+
+import os
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+
+from eval_assets.assets.resources import UI, EvaluationFolder, clear_failures, ui_address
+from eval_assets.store import is_lake, keep_lake, lake_of
+
+_DAYS = 7.0
+"""How long earlier states of a lake's tables are kept."""
+
+
+def jobs_of(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJobDefinition]:
+    """Return the jobs that run everything, and everything but tuning, of one evaluation.
+
+    Args:
+        before: What the names of the jobs and groups begin with.
+        everything: The assets.
+    """
+    return [
+        dg.define_asset_job(
+            f"{before}evaluate",
+            selection=everything,
+            description="Everything: inputs, agreement, gates, report, and tuning past open gates.",
+        ),
+        dg.define_asset_job(
+            f"{before}score",
+            selection=everything - dg.AssetSelection.groups(f"{before}judge_tuning"),
+            description="Everything through agreement and its gates; no tuning.",
+        ),
+    ]
+
+
+def jobs_of_each(befores: Sequence[str]) -> list[dg.JobDefinition]:
+    """Return the jobs `evaluate` and `score`, which start those of every evaluation.
+
+    Args:
+        befores: What the names of each evaluation's jobs begin with.
+    """
+    names = {job: [f"{before}{job}" for before in befores] for job in ("evaluate", "score")}
+    return [
+        _job_that_starts(job, started, description=f"Starts {', '.join(started)}, each as a run.")
+        for job, started in names.items()
+    ]
+
+
+def upkeep_of(root: EvaluationFolder) -> list[dg.ScheduleDefinition]:
+    """Return the schedule that looks after the lake, if EVAL_DATABASE names one; it is off."""
+    given = root.database or os.environ.get("EVAL_DATABASE") or ""
+    if not is_lake(given):
+        return []
+
+    @dg.op
+    def merge_and_delete_files(context: dg.OpExecutionContext) -> None:
+        with clear_failures():
+            lake = lake_of(given, files=os.environ.get("EVAL_DATA_PATH"), evaluation="")
+            n_snapshots, n_files = keep_lake(lake, days=_DAYS)
+        context.log.info("%d earlier states forgotten, %d files deleted", n_snapshots, n_files)
+
+    @dg.job(description="Merges small files of the lake, and deletes what is a week old.")
+    def keep_the_lake() -> None:
+        merge_and_delete_files()
+
+    return [
+        dg.ScheduleDefinition(
+            name="daily_lake_upkeep",
+            job=keep_the_lake,
+            cron_schedule="0 3 * * *",
+            description="Merges small files of the lake, and deletes what is a week old.",
+        )
+    ]
+
+
+def _job_that_starts(name: str, started: Sequence[str], *, description: str) -> dg.JobDefinition:
+    """Return a job that starts others, each in a run of its own.
+
+    The run queue decides how many of them run at once.
+
+    Args:
+        name: Name of the job.
+        started: Names of the jobs that it starts.
+        description: Description for the UI.
+    """
+
+    @dg.op(name=f"start_each_{name}")
+    def start(context: dg.OpExecutionContext) -> None:
+        # The client of the UI takes half a second to import.
+        from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError  # noqa: PLC0415
+
+        address = ui_address()
+        url = urlsplit(address)
+        try:
+            client = DagsterGraphQLClient(
+                url.hostname or "",
+                port_number=url.port,
+                use_https=url.scheme == "https",
+                path_prefix=url.path,
+            )
+            for job in started:
+                run_id = client.submit_job_execution(job)
+                context.log.info("Started %s: %s/runs/%s", job, address, run_id)
+        except DagsterGraphQLClientError as error:
+            raise dg.Failure(
+                f"The UI at {address} did not start every run ({error}). Set {UI} to its address."
+            ) from error
+
+    @dg.job(name=name, description=description)
+    def starting() -> None:
+        start()
+
+    return starting
