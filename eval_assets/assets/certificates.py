@@ -28,7 +28,7 @@ from eval_assets.store import (
     copy_ledger,
     current_drift,
     current_judges,
-    evidence_today,
+    fingerprints_today,
     has_prompts,
     prompt_sources,
     read_if_due,
@@ -122,7 +122,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 for question in evaluation.rubric
                 for row in certificate_rows(
                     readings[question.id],
-                    evidence_today(connection, ledger, units, question.id),
+                    fingerprints_today(connection, ledger, units, question.id),
                     today=datetime.now(tz=UTC),
                     sources=sources,
                     moved=moved,

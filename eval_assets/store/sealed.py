@@ -29,8 +29,8 @@ from eval_assets.tuning import (
     JURY,
     OPENED,
     Background,
-    Evidence,
-    EvidenceNow,
+    Fingerprints,
+    FingerprintsNow,
     JudgeVersion,
     RatedUnits,
     Reading,
@@ -40,7 +40,7 @@ from eval_assets.tuning import (
     accepted_version,
     candidates_for,
     due_reading,
-    evidence_of,
+    fingerprints_of,
     fitted_maps,
     jury_judge,
     label_fingerprints,
@@ -177,12 +177,12 @@ def open_seal(
     return list(opened.rows)
 
 
-def evidence_today(
+def fingerprints_today(
     connection: duckdb.DuckDBPyConnection,
     ledger: SqlLedger,
     units: Mapping[str, RatedUnits],
     question_id: str,
-) -> EvidenceNow:
+) -> FingerprintsNow:
     """Return what certificates of a question would rest on now, by reading and judge.
 
     A certificate stays with its version: that another version is tested by now does not touch it.
@@ -191,7 +191,7 @@ def evidence_today(
     returned, prompted = models_returned(connection), prompted_scores(connection, units)
     versions = versions_of(ledger)
 
-    def now(reading: Reading, judge_id: str) -> Evidence | None:
+    def now(reading: Reading, judge_id: str) -> Fingerprints | None:
         [version] = [each for each in reading.candidates if each.judge_id == judge_id]
         singles = _members_of(version, versions) if judge_id == JURY else [version]
         if not all(each.judge_id in declared for each in singles):
@@ -200,7 +200,7 @@ def evidence_today(
         [judge] = _judges_of([version], units, prompted, versions, {})
         rated = units[question_id]
         was_read = (rated.splits == "test") & rated.are_of(reading.groups)
-        return evidence_of(
+        return fingerprints_of(
             replace(version, fingerprint="another") if changed else version,
             rated.only(was_read),
             judge.raw[question_id][was_read],

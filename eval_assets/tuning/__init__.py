@@ -1,16 +1,15 @@
 """Judge tuning: what is tuned is never measured on what it was tuned on."""
 
 from eval_assets.tuning.calibration import calibration_rows
-from eval_assets.tuning.certificate import (
-    Evidence,
-    differences,
-    evidence_of,
-    is_certificate,
+from eval_assets.tuning.certificate import differences, is_certificate
+from eval_assets.tuning.fingerprints import (
+    Fingerprints,
+    fingerprints_of,
     label_fingerprints,
     rubric_hash,
 )
 from eval_assets.tuning.history import OPENED, Reading, Seal, accepted_version, certified_version
-from eval_assets.tuning.issued import EvidenceNow, certificate_files, certificate_rows
+from eval_assets.tuning.issued import FingerprintsNow, certificate_files, certificate_rows
 from eval_assets.tuning.material import Words
 from eval_assets.tuning.plan import Plan, most_requests, plan_reading
 from eval_assets.tuning.prompt_steps import TunedSection, tune_section
@@ -49,8 +48,8 @@ __all__ = [
     "OPENED",
     "Background",
     "ComparedAnswers",
-    "Evidence",
-    "EvidenceNow",
+    "Fingerprints",
+    "FingerprintsNow",
     "JudgeVersion",
     "Plan",
     "RatedUnits",
@@ -77,7 +76,7 @@ __all__ = [
     "dev_figures",
     "differences",
     "due_reading",
-    "evidence_of",
+    "fingerprints_of",
     "fitted_maps",
     "is_certificate",
     "jury_judge",

@@ -7,7 +7,7 @@ import numpy as np
 
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
 from eval_assets.tuning._writer import Disagreement, instructions_request, read_instructions
-from eval_assets.tuning.material import Material
+from eval_assets.tuning.material import PromptMaterial
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import Section
 from eval_assets.tuning_options import Tuning
@@ -53,7 +53,7 @@ class Search:
 
 
 def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two models
-    material: Material,
+    material: PromptMaterial,
     dev: RatedUnits,
     scores: Floats,
     *,

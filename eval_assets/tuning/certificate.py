@@ -1,27 +1,24 @@
 """Certificates: what was shown of a judge, by how much evidence, and until when it holds."""
 
-import hashlib
 import json
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from eval_assets.rubric import RubricQuestion
 from eval_assets.tuning._beside import figures_beside
 from eval_assets.tuning._seal import TOTAL_SIGNIFICANCE
+from eval_assets.tuning.fingerprints import Fingerprints
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Verdicts, evaluation_rows
 from eval_assets.tuning.tuned_prompts import copied_share_on
-from eval_assets.tuning.versions import JudgeVersion, canonical_json
+from eval_assets.tuning.versions import JudgeVersion, json_hash
 
 Json = dict[str, Any]
-
-T = TypeVar("T")
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:eval-assets:judge-certificate:v1"
@@ -32,81 +29,6 @@ FEW_GROUPS = 40
 RARE_SHARE = 0.1
 _SAME = 1e-9
 _MOST_SHOWN = 60
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Fingerprints of everything that a certificate rests on; if one changes, it is stale.
-
-    Args:
-        fingerprint: Of the judge: provider, model, settings and declared prompt.
-        rubric: SHA-256 of the question, its scale and its guidelines.
-        labels: SHA-256 of the human ratings in the test.
-        scores: SHA-256 of the judge's scores of the test, before any map.
-        models_returned: Models that answered, by their own account; empty if not known.
-    """
-
-    fingerprint: str
-    rubric: str
-    labels: str
-    scores: str
-    models_returned: tuple[str, ...] = ()
-
-
-def evidence_of(
-    version: JudgeVersion, test: RatedUnits, scores: Floats, *, models_returned: Sequence[str] = ()
-) -> Evidence:
-    """Return the fingerprints of what a reading of this version looks at.
-
-    Args:
-        version: The version.
-        test: Units under the seal.
-        scores: The judge's scores of them before any map, NaN if missing.
-        models_returned: Models that answered, by their own account.
-    """
-    return Evidence(
-        fingerprint=version.fingerprint,
-        rubric=rubric_hash(test.question),
-        labels=labels_hash(test),
-        scores=scores_hash(test, scores),
-        models_returned=tuple(sorted(models_returned)),
-    )
-
-
-def rubric_hash(question: RubricQuestion) -> str:
-    """Return the fingerprint of a question as raters and judges were asked it."""
-    scale = question.scale
-    asked = (question.id, question.question, question.guidelines, question.level)
-    return _sha256(canonical_json([*asked, scale.low, scale.high, scale.values]))
-
-
-def scores_hash(units: RatedUnits, scores: Floats) -> str:
-    """Return the fingerprint of a judge's scores of units, before any map."""
-    return _hash_of_rows(units.response_ids.tolist(), scores.tolist())
-
-
-def labels_hash(units: RatedUnits) -> str:
-    """Return the fingerprint of the ratings of units, whoever gave them and in whatever order."""
-    rows = _per_row(units.ratings, tuple)
-    return _hash_of_rows(units.response_ids.tolist(), rows)
-
-
-def label_fingerprints(units: RatedUnits) -> dict[str, str]:
-    """Return the fingerprint of each response's ratings, to know the same labels by."""
-    hashes = _per_row(units.ratings, lambda values: _sha256(canonical_json(values))[:8])
-    return dict(zip(map(str, units.response_ids), hashes, strict=True))
-
-
-def _per_row(ratings: Floats, told: Callable[[list[float]], T]) -> list[T]:
-    """Return what is told of each row's ratings, sorted: few rows differ from all others."""
-    whole = np.sort(ratings, axis=1).tobytes()  # gaps come last
-    width = max(1, ratings.itemsize * ratings.shape[1])
-    rows = [whole[begin : begin + width] for begin in range(0, len(whole), width)]
-    known = {}
-    for row in set(rows):
-        values = np.frombuffer(row, dtype=np.float64)
-        known[row] = told(values[~np.isnan(values)].tolist())
-    return list(map(known.__getitem__, rows))
 
 
 def is_certificate(given: object) -> bool:
@@ -122,7 +44,7 @@ def is_certificate(given: object) -> bool:
         )
     except (KeyError, TypeError):
         return False
-    return has_questions and digests == [_sha256(canonical_json(definition))]
+    return has_questions and digests == [json_hash(definition)]
 
 
 def differences(certified: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
@@ -131,37 +53,9 @@ def differences(certified: Mapping[str, Any], again: Mapping[str, Any]) -> list[
     Numbers may differ by 1e-9.
     """
     return [
-        f"{place}: the file says {_shown(told)}, recomputed {_shown(found)}"
-        for place, told, found in _compared("", _plain(certified), _plain(again))
+        f"{place}: the file says {_shown(stated)}, recomputed {_shown(found)}"
+        for place, stated, found in _compared("", _plain(certified), _plain(again))
     ]
-
-
-_CHANGES = {
-    "fingerprint": "the model, its settings or the declared prompt changed",
-    "rubric": "the question, its scale or its guidelines changed",
-    "labels": "human ratings in the test changed",
-    "scores": "the judge's scores of the test changed",
-    "models_returned": "the vendor answers with another model",
-}
-
-
-def stale_because(certified: Evidence, now: Evidence | None, *, until: str, today: datetime) -> str:
-    """Return why a certificate no longer holds; empty while it does.
-
-    Args:
-        certified: What it rests on.
-        now: The same of today; None if the judge or the question is no longer declared.
-        until: Day on which its validity ends.
-        today: The present.
-    """
-    if now is None:
-        return "the judge or the question is no longer declared"
-    reasons = [
-        said for name, said in _CHANGES.items() if getattr(certified, name) != getattr(now, name)
-    ]
-    if today.date().isoformat() > until:
-        reasons.append(f"its validity ended on {until}")
-    return "; ".join(reasons)
 
 
 def question_certificate(  # noqa: PLR0913 - all that a reader has to know
@@ -171,7 +65,7 @@ def question_certificate(  # noqa: PLR0913 - all that a reader has to know
     *,
     reading: int,
     seal: int,
-    evidence: Evidence,
+    evidence: Fingerprints,
     human_agreement: Mapping[str, float | None],
     cost_per_1000_usd: float | None,
     issued_at: datetime,
@@ -350,13 +244,3 @@ def _compared(place: str, stated: object, found: object) -> Iterator[tuple[str, 
 def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
-
-
-def _hash_of_rows(names: Sequence[str], values: Sequence[Hashable]) -> str:
-    texts = {value: json.dumps(value) for value in set(values)}  # few of many are distinct
-    rows = sorted(zip(names, map(texts.__getitem__, values), strict=True))
-    return _sha256(canonical_json(rows))
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,6 +1,5 @@
 """Readings of sealed tests so far: which seal holds, which groups are under it, what is due."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +12,7 @@ from eval_assets.tuning._seal import MOST_READINGS
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.versions import (
     JudgeVersion,
-    canonical_json,
+    json_hash,
     version_as_json,
     version_from_json,
 )
@@ -195,7 +194,7 @@ def content_hash(candidates: Sequence[JudgeVersion], *, scores: Sequence[str], l
         labels: Fingerprint of the test labels.
     """
     read = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
-    return hashlib.sha256(canonical_json([read, labels]).encode()).hexdigest()
+    return json_hash([read, labels])
 
 
 def accepted_version(readings: Sequence[Reading], judge_id: str) -> JudgeVersion | None:

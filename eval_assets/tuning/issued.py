@@ -4,21 +4,22 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from eval_assets.tuning.certificate import Evidence, stale_because, statement
+from eval_assets.tuning.certificate import statement
+from eval_assets.tuning.fingerprints import Fingerprints, stale_because
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.versions import JudgeVersion
 
 _MOST_SHOWN = 3
 
-EvidenceNow = Callable[[Reading, str], Evidence | None]
+FingerprintsNow = Callable[[Reading, str], Fingerprints | None]
 """Gives what a judge's certificate from a reading would rest on today; None if there is no such
 judge any more."""
 
 
 def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     readings: Sequence[Reading],
-    evidence_now: EvidenceNow,
+    fingerprints_now: FingerprintsNow,
     *,
     today: datetime,
     sources: Collection[str],
@@ -32,7 +33,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
 
     Args:
         readings: All readings of the question, under whichever seal.
-        evidence_now: What certificates would rest on today.
+        fingerprints_now: What certificates would rest on today.
         today: The present.
         sources: Ids of everything that prompts are made from and that nobody has withdrawn.
         moved: Judges that score their anchors otherwise than they did.
@@ -61,7 +62,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
                 "it scores the same answers otherwise than it did" if judge in moved else "",
                 stale_because(
                     _evidence(certificate),
-                    evidence_now(reading, judge),
+                    fingerprints_now(reading, judge),
                     until=certificate["valid_until"],
                     today=today,
                 ),
@@ -118,10 +119,10 @@ def _row(judge: str, version: str, reading: Reading, readings: Sequence[Reading]
     }
 
 
-def _evidence(certificate: Mapping[str, Any]) -> Evidence:
+def _evidence(certificate: Mapping[str, Any]) -> Fingerprints:
     """Return what a certificate rests on."""
     given = certificate["evidence"]
-    return Evidence(**{**given, "models_returned": tuple(given["models_returned"])})
+    return Fingerprints(**{**given, "models_returned": tuple(given["models_returned"])})
 
 
 def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:

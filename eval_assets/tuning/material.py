@@ -28,7 +28,7 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class PromptMaterial:
     """Answers of train to one question, a judge's scores of them, and comments.
 
     Args:

@@ -8,7 +8,7 @@ import numpy as np
 from eval_assets.tuning._candidates import Score, Write, is_improved, search_instructions
 from eval_assets.tuning._exemplars import few_shot_examples
 from eval_assets.tuning._writer import guidelines_request, read_rules
-from eval_assets.tuning.material import Material, Words
+from eval_assets.tuning.material import PromptMaterial, Words
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import Section
 from eval_assets.tuning_options import PromptStep, Tuning
@@ -53,7 +53,7 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
         score: Asks the judge about units of train or dev.
     """
     dev, on_dev = units.part("dev"), raw[units.splits == "dev"]
-    material = Material(units.part("train"), raw[units.splits == "train"], words, known)
+    material = PromptMaterial(units.part("train"), raw[units.splits == "train"], words, known)
     best, last = Section(), None
     outcomes: list[str] = []
     for step in tuning.prompt_steps:
@@ -85,7 +85,7 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
     return TunedSection(best, last, tuple(outcomes))
 
 
-def _with_rules(best: Section, material: Material, write: Write) -> Section:
+def _with_rules(best: Section, material: PromptMaterial, write: Write) -> Section:
     """Return the section with rules that the writer distilled and that quote nothing."""
     remarks = material.remarks()
     if not remarks:

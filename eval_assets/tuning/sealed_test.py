@@ -10,12 +10,12 @@ import numpy as np
 from eval_assets.tuning._improvement import MIN_TEST_GROUPS
 from eval_assets.tuning._seal import reading_significance
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
-from eval_assets.tuning.certificate import (
-    Evidence,
-    evidence_of,
+from eval_assets.tuning.certificate import question_certificate
+from eval_assets.tuning.fingerprints import (
+    Fingerprints,
+    fingerprints_of,
     label_fingerprints,
     labels_hash,
-    question_certificate,
     scores_hash,
 )
 from eval_assets.tuning.history import Reading, Seal, content_hash
@@ -198,7 +198,7 @@ def make_reading(
                 candidate.scores,
                 reading=reading.number,
                 seal=reading.seal,
-                evidence=evidence_now(units, candidate, background),
+                evidence=fingerprints_now(units, candidate, background),
                 human_agreement=background.human_agreement,
                 cost_per_1000_usd=background.cost_per_1000_usd.get(
                     (judge, found.version.prompt_hash)
@@ -208,10 +208,12 @@ def make_reading(
     return replace(reading, rows=tuple(rows), certificates=certificates)
 
 
-def evidence_now(units: RatedUnits, candidate: Candidate, background: Background) -> Evidence:
+def fingerprints_now(
+    units: RatedUnits, candidate: Candidate, background: Background
+) -> Fingerprints:
     """Return the fingerprints of what a certificate of this candidate would rest on now."""
     is_test = units.splits == "test"
-    return evidence_of(
+    return fingerprints_of(
         candidate.version,
         units.only(is_test),
         candidate.raw[is_test],

@@ -66,7 +66,7 @@ class JudgeVersion:
     @property
     def definition_hash(self) -> str:
         """SHA-256 of the definition: two versions with the same one give the same scores."""
-        return _sha256(canonical_json(self.definition))
+        return json_hash(self.definition)
 
 
 def canonical_json(value: object) -> str:
@@ -79,6 +79,11 @@ def canonical_json(value: object) -> str:
     return json.dumps(
         value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
+
+
+def json_hash(value: object) -> str:
+    """Return the SHA-256 of a value's JSON, in hexadecimal."""
+    return _sha256(canonical_json(value))
 
 
 def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:

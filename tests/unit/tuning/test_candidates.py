@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from eval_assets.tuning._candidates import Search, search_instructions
-from eval_assets.tuning.material import Material, Words
+from eval_assets.tuning.material import PromptMaterial, Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.tuned_prompts import Example, Section
 from eval_assets.tuning_options import Tuning
@@ -17,7 +17,7 @@ BETTER = judged(QUALITY, seed=3, noise=0.4)
 TRAIN, TRAIN_QUALITY = simulated(40, seed=4, split="train")
 ON_TRAIN = judged(TRAIN_QUALITY, seed=5, noise=2.5)
 ON_TRAIN_BETTER = judged(TRAIN_QUALITY, seed=6, noise=0.4)
-MATERIAL = Material(TRAIN, ON_TRAIN)
+MATERIAL = PromptMaterial(TRAIN, ON_TRAIN)
 
 
 BE_FAIR = Section("Be fair.")
@@ -148,7 +148,7 @@ def test_replies_that_cannot_be_read_cost_no_judging() -> None:
 
 def test_a_judge_that_differs_from_people_nowhere_is_not_asked() -> None:
     models = Models()
-    alike = Material(TRAIN, np.nanmean(TRAIN.ratings, axis=1))
+    alike = PromptMaterial(TRAIN, np.nanmean(TRAIN.ratings, axis=1))
     found = search_instructions(
         alike,
         DEV,

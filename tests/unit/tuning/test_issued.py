@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from eval_assets.tuning import (
-    Evidence,
+    Fingerprints,
     JudgeVersion,
     Reading,
     certificate_files,
@@ -11,7 +11,7 @@ from eval_assets.tuning import (
 )
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-EVIDENCE = Evidence("f", "rubric", "labels", "scores", ("m",))
+EVIDENCE = Fingerprints("f", "rubric", "labels", "scores", ("m",))
 FIRST = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
 SECOND = replace(FIRST, version="1.1.0", prompt_text="New.")
 
@@ -58,7 +58,9 @@ def reading(
     )
 
 
-def rows(*readings: Reading, now: Evidence | None = EVIDENCE, **named: Any) -> list[dict[str, Any]]:
+def rows(
+    *readings: Reading, now: Fingerprints | None = EVIDENCE, **named: Any
+) -> list[dict[str, Any]]:
     named = {"sources": (), **named}
     found = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)
     return [dict(row) for row in found]

@@ -1,0 +1,126 @@
+"""Fingerprints of everything that a certificate rests on: if one changes, it is stale."""
+
+import json
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+import numpy as np
+
+from eval_assets.rubric import RubricQuestion
+from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.versions import JudgeVersion, json_hash
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """Fingerprints of a judge, its question, and the ratings and scores of its test.
+
+    Args:
+        fingerprint: Of the judge: provider, model, settings and declared prompt.
+        rubric: SHA-256 of the question, its scale and its guidelines.
+        labels: SHA-256 of the human ratings in the test.
+        scores: SHA-256 of the judge's scores of the test, before any map.
+        models_returned: Models that answered, by their own account; empty if not known.
+    """
+
+    fingerprint: str
+    rubric: str
+    labels: str
+    scores: str
+    models_returned: tuple[str, ...] = ()
+
+
+def fingerprints_of(
+    version: JudgeVersion, test: RatedUnits, scores: Floats, *, models_returned: Sequence[str] = ()
+) -> Fingerprints:
+    """Return the fingerprints of what a reading of this version looks at.
+
+    Args:
+        version: The version.
+        test: Units under the seal.
+        scores: The judge's scores of them before any map, NaN if missing.
+        models_returned: Models that answered, by their own account.
+    """
+    return Fingerprints(
+        fingerprint=version.fingerprint,
+        rubric=rubric_hash(test.question),
+        labels=labels_hash(test),
+        scores=scores_hash(test, scores),
+        models_returned=tuple(sorted(models_returned)),
+    )
+
+
+def rubric_hash(question: RubricQuestion) -> str:
+    """Return the fingerprint of a question as raters and judges were asked it."""
+    scale = question.scale
+    asked = (question.id, question.question, question.guidelines, question.level)
+    return json_hash([*asked, scale.low, scale.high, scale.values])
+
+
+def scores_hash(units: RatedUnits, scores: Floats) -> str:
+    """Return the fingerprint of a judge's scores of units, before any map."""
+    return _hash_of_rows(units.response_ids.tolist(), scores.tolist())
+
+
+def labels_hash(units: RatedUnits) -> str:
+    """Return the fingerprint of the ratings of units, whoever gave them and in whatever order."""
+    rows = _per_row(units.ratings, tuple)
+    return _hash_of_rows(units.response_ids.tolist(), rows)
+
+
+def label_fingerprints(units: RatedUnits) -> dict[str, str]:
+    """Return the fingerprint of each response's ratings, to know the same labels by."""
+    hashes = _per_row(units.ratings, lambda values: json_hash(values)[:8])
+    return dict(zip(map(str, units.response_ids), hashes, strict=True))
+
+
+_CHANGES = {
+    "fingerprint": "the model, its settings or the declared prompt changed",
+    "rubric": "the question, its scale or its guidelines changed",
+    "labels": "human ratings in the test changed",
+    "scores": "the judge's scores of the test changed",
+    "models_returned": "the vendor answers with another model",
+}
+
+
+def stale_because(
+    certified: Fingerprints, now: Fingerprints | None, *, until: str, today: datetime
+) -> str:
+    """Return why a certificate no longer holds; empty while it does.
+
+    Args:
+        certified: What it rests on.
+        now: The same of today; None if the judge or the question is no longer declared.
+        until: Day on which its validity ends.
+        today: The present.
+    """
+    if now is None:
+        return "the judge or the question is no longer declared"
+    reasons = [
+        said for name, said in _CHANGES.items() if getattr(certified, name) != getattr(now, name)
+    ]
+    if today.date().isoformat() > until:
+        reasons.append(f"its validity ended on {until}")
+    return "; ".join(reasons)
+
+
+def _per_row(ratings: Floats, wanted: Callable[[list[float]], T]) -> list[T]:
+    """Return what is wanted of each row's ratings, sorted: few rows differ from all others."""
+    whole = np.sort(ratings, axis=1).tobytes()  # gaps come last
+    width = max(1, ratings.itemsize * ratings.shape[1])
+    rows = [whole[begin : begin + width] for begin in range(0, len(whole), width)]
+    known = {}
+    for row in set(rows):
+        values = np.frombuffer(row, dtype=np.float64)
+        known[row] = wanted(values[~np.isnan(values)].tolist())
+    return list(map(known.__getitem__, rows))
+
+
+def _hash_of_rows(names: Sequence[str], values: Sequence[Hashable]) -> str:
+    texts = {value: json.dumps(value) for value in set(values)}  # few of many are distinct
+    rows = sorted(zip(names, map(texts.__getitem__, values), strict=True))
+    return json_hash(rows)
