@@ -50,6 +50,13 @@ class LongRatings:
         ratings[self.unit, self.rater] = self.value
         return ratings
 
+    def means(self) -> Floats:
+        """Return the mean rating of each stored response, NaN if it has none."""
+        n = np.bincount(self.unit, minlength=self.n_responses)
+        total = np.bincount(self.unit, self.value, self.n_responses)
+        means: Floats = np.divide(total, n, out=np.full(self.n_responses, np.nan), where=n > 0)
+        return means
+
     def by_rater(self) -> dict[str, Floats]:
         """Return the ratings of each rater who rated this question."""
         order = np.argsort(self.rater, kind="stable")

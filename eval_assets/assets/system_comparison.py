@@ -14,6 +14,7 @@ from eval_assets.assets.resources import (
     data_version_in,
     table_metadata,
 )
+from eval_assets.assets.tuning import judged_questions
 from eval_assets.store import compared_answers, replace_rows, transaction
 from eval_assets.tuning import compare_systems
 
@@ -37,19 +38,16 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             question_ids = questions_past_the_gates(connection, evaluation)
+            answers = compared_answers(
+                connection,
+                judged_questions(evaluation, question_ids),
+                shares=evaluation.tuning.split,
+            )
             rows = pd.DataFrame(
                 [
-                    {"judge_id": judge.id, "question_id": question_id, **row}
-                    for question_id in question_ids
-                    for judge in evaluation.judges
-                    for row in compare_systems(
-                        compared_answers(
-                            connection,
-                            evaluation.question(question_id),
-                            judge.id,
-                            shares=evaluation.tuning.split,
-                        )
-                    )
+                    {"judge_id": judge_id, "question_id": question_id, **row}
+                    for (question_id, judge_id), compared in answers.items()
+                    for row in compare_systems(compared)
                 ]
             )
             with transaction(connection):

@@ -95,18 +95,17 @@ def ratings_from(
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()
+    # Narrow types, as every column is sorted by.
     found = connection.execute(
         f"""
         WITH unit AS (
             SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
-        ), rater AS (
-            SELECT unnest($raters) AS rater_id, generate_subscripts($raters, 1) - 1 AS i
         )
-        SELECT list_position($questions, question_id)::INTEGER - 1 AS question,
+        SELECT (list_position($questions, question_id) - 1)::USMALLINT AS question,
                unit.i::INTEGER AS unit,
-               rater.i::INTEGER AS rater, value
-        FROM ({source}) JOIN unit USING (response_id) JOIN rater USING (rater_id)
-        WHERE list_contains($questions, question_id) ORDER BY question, unit, rater
+               (list_position($raters, rater_id) - 1)::INTEGER AS rater, value
+        FROM ({source}) JOIN unit USING (response_id)
+        WHERE question IS NOT NULL ORDER BY ALL
         """,  # noqa: S608 - constants of ours
         {"questions": names, "raters": [rater for (rater,) in raters]},
     ).fetchnumpy()

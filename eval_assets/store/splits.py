@@ -12,6 +12,7 @@ from eval_assets.agreement import LongRatings
 from eval_assets.gates import HUMAN_GATES
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratings
+from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import empty_table, read_table
 from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
@@ -164,54 +165,55 @@ def _by_judge(
 
 def compared_answers(
     connection: duckdb.DuckDBPyConnection,
-    question: RubricQuestion,
-    judge_id: str,
+    questions: Collection[RubricQuestion],
     *,
     shares: SplitShares,
-) -> ComparedAnswers:
-    """Return all answers to one question with the reference value and one judge's scores.
+) -> dict[tuple[str, str], ComparedAnswers]:
+    """Return the answers that each judge scored with their reference values, by question and judge.
 
     A judge that rates as a tuned version is corrected by ratings of the test alone: those of train
     and dev made it what it is, and would say that it errs less than it does.
+
+    Args:
+        connection: The database.
+        questions: Questions that pass the gates.
+        shares: Share of response groups in each split.
     """
-    answers = connection.execute(
+    if not questions:
+        return {}
+    found = connection.execute(
         """
-        WITH rated AS (
-            SELECT response_id, value AS human
-            FROM reference_values WHERE question_id = $question AND NOT excluded
-        )
-        SELECT response_id, coalesce(model_name, '') AS model_name, response_groups.group_id, human,
-               score AS judge
-        FROM judge_scores
-        JOIN responses USING (response_id) JOIN response_groups USING (response_id)
-        LEFT JOIN rated USING (response_id)
-        WHERE question_id = $question AND judge_id = $judge AND status = 'ok'
-        ORDER BY response_id
-        """,
-        {"question": question.id, "judge": judge_id},
-    ).df()
-    if judge_fingerprints(connection).get(judge_id) != declared_fingerprints(connection).get(
-        judge_id
-    ):
-        answers.loc[splits_of(answers["group_id"], shares) != "test", "human"] = np.nan
-    sliced = connection.execute(
-        """SELECT response_id, slice, slice_value FROM response_slices
-           WHERE slice <> 'all' AND slice_value IS NOT NULL"""
-    ).df()
-    place = pd.Index(answers["response_id"])
-    slices = {}
-    for name, rows in sliced[sliced["response_id"].isin(place)].groupby("slice"):
-        values = np.full(len(answers), "", dtype=object)
-        values[place.get_indexer(rows["response_id"])] = rows["slice_value"]
-        slices[str(name)] = values
-    return ComparedAnswers(
-        systems=answers["model_name"].to_numpy(dtype=object),
-        groups=answers["group_id"].to_numpy(dtype=object),
-        human=answers["human"].to_numpy(dtype=np.float64),
-        judge=answers["judge"].to_numpy(dtype=np.float64),
-        slices=slices,
-        is_binary=question.scale.is_binary,
-    )
+        SELECT coalesce(model_name, '') AS system, response_groups.group_id AS "group"
+        FROM responses JOIN response_groups USING (response_id) ORDER BY response_id
+        """
+    ).fetchnumpy()
+    systems = np.asarray(found["system"], dtype=object)
+    group = group_codes(connection)
+    slices = {
+        name: np.array([*values, ""], dtype=object)[codes]  # of no value, -1: the last one
+        for name, (codes, values) in slices_in_order(connection).items()
+        if name not in ("model_name", "prompt_id")
+    }
+    names = [question.id for question in questions]
+    humans = long_ratings(connection, "reference", names, group=group)
+    judges = long_ratings(connection, "judge", names, group=group)
+    tuned = dict(judge_fingerprints(connection).items() - declared_fingerprints(connection).items())
+    seen = splits_of(found["group"], shares) != "test" if tuned else np.zeros(len(group), bool)
+    answers = {}
+    for question in questions:
+        mean = humans[question.id].means()
+        for judge, scores in _by_judge(connection, judges[question.id]).items():
+            scored = ~np.isnan(scores)
+            human = np.where(seen, np.nan, mean) if judge in tuned else mean
+            answers[question.id, judge] = ComparedAnswers(
+                systems=systems[scored],
+                groups=group[scored],
+                human=human[scored],
+                judge=scores[scored],
+                slices={name: values[scored] for name, values in slices.items()},
+                is_binary=question.scale.is_binary,
+            )
+    return answers
 
 
 def costs_of_prompts(

@@ -121,7 +121,7 @@ def test_people_agree_if_a_question_passes_every_human_gate(connection: Connecti
 
 
 def test_systems_are_compared_on_every_answer_that_a_judge_scored(rated: Connection) -> None:
-    answers = compared_answers(rated, CLARITY, "gpt", shares=SplitShares())
+    answers = compared_answers(rated, [CLARITY], shares=SplitShares())["clarity", "gpt"]
 
     assert answers.systems.tolist() == ["m1", "m2"]
     assert answers.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
@@ -137,8 +137,8 @@ def test_a_judge_that_rates_as_a_tuned_version_is_corrected_by_the_test_alone(
     replace_records(rated, "judges", [judge])
     all_test, none = SplitShares(0.001, 0, 0.999), SplitShares(1 - 1e-10, 0, 1e-10)
 
-    in_test = compared_answers(rated, CLARITY, "gpt", shares=all_test)
-    in_train = compared_answers(rated, CLARITY, "gpt", shares=none)
+    in_test = compared_answers(rated, [CLARITY], shares=all_test)["clarity", "gpt"]
+    in_train = compared_answers(rated, [CLARITY], shares=none)["clarity", "gpt"]
     assert in_test.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
     assert np.isnan(in_train.human).all()
     assert in_train.judge.tolist() == [2.0, 5.0]
@@ -159,7 +159,7 @@ def test_answers_are_sliced_by_whatever_sorts_them(connection: Connection) -> No
         connection, [], scores(*((r, "clarity", "gpt", 3.0, "ok") for r in given["response_id"]))
     )
 
-    answers = compared_answers(connection, CLARITY, "gpt", shares=SplitShares())
+    answers = compared_answers(connection, [CLARITY], shares=SplitShares())["clarity", "gpt"]
 
     assert answers.slices["difficulty"].tolist() == ["easy", "easy", "hard", ""]
 
