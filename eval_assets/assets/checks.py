@@ -38,8 +38,8 @@ Figures = Mapping[str, dg.MetadataValue | list[str] | float | None]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Finding of a check.
+class CheckFinding:
+    """One finding of a check.
 
     Args:
         text: What, in one line.
@@ -155,7 +155,7 @@ def prompts_not_leaked(
     )
 
 
-def uncovered(coverage: pd.DataFrame) -> list[Finding]:
+def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:
     """Return judges and questions below the minimum, also a judge that tried nothing.
 
     Args:
@@ -163,7 +163,9 @@ def uncovered(coverage: pd.DataFrame) -> list[Finding]:
     """
     missing = coverage[~(coverage["share_ok"] >= LOWEST_COVERAGE - TOLERANCE)]
     return [
-        Finding(f"{row.judge_id} scored {row.n_ok} of {row.n_attempted} units of {row.question_id}")
+        CheckFinding(
+            f"{row.judge_id} scored {row.n_ok} of {row.n_attempted} units of {row.question_id}"
+        )
         for row in missing.itertuples()
     ]
 
@@ -174,25 +176,25 @@ def live_raters(evaluation: Evaluation) -> list[Judge | Generator]:
     return [*live, *evaluation.generators]
 
 
-def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[Finding]:
+def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[CheckFinding]:
     """Return models that have ended, which is an error, or end soon."""
     findings = []
     for each in asked:
         life = lifecycle_of(each.model or "", on=on)
         if life.state == "retired":
             text = f"{each.id}: {each.model} ended on {life.ends_on}; put another in its place"
-            findings.append(Finding(text, dg.AssetCheckSeverity.ERROR))
+            findings.append(CheckFinding(text, dg.AssetCheckSeverity.ERROR))
         elif life.state == "ends_soon":
             text = f"{each.id}: {each.model} ends on {life.ends_on}; compare its replacement now"
-            findings.append(Finding(text))
+            findings.append(CheckFinding(text))
     return findings
 
 
-def rejections(counts: pd.DataFrame) -> list[Finding]:
+def rejections(counts: pd.DataFrame) -> list[CheckFinding]:
     """Return how many labels of each rater and question were rejected."""
     rows = counts.astype(object).where(counts.notna(), None).to_dict("records")
     return [
-        Finding(
+        CheckFinding(
             f"{row['n']:,} labels of {row['rater_id'] or 'no rater'} on "
             f"{row['question_id'] or 'no question'} were rejected: see the table rejected_rows"
         )
@@ -200,11 +202,11 @@ def rejections(counts: pd.DataFrame) -> list[Finding]:
     ]
 
 
-def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:
+def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[CheckFinding]:
     """Return judges of one family, and judges of the family of a model that they judge."""
     models = [judge.model for judge in evaluation.judges if judge.model]
     findings = [
-        Finding(
+        CheckFinding(
             f"{' and '.join(members)} are both of {family}, so their agreement is weaker evidence"
         )
         for family, members in shared_family(models, overrides=evaluation.capabilities).items()
@@ -213,29 +215,29 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[Finding]:
         for subject in judged:
             shared = shared_family([judge, subject], overrides=evaluation.capabilities)
             findings += [
-                Finding(f"{judge} judges {subject}, of {family} like itself: it may favour it")
+                CheckFinding(f"{judge} judges {subject}, of {family} like itself: it may favour it")
                 for family in shared
             ]
     return findings
 
 
-def over_budget(n_stopped: int, *, cap: float | None, left: float | None) -> list[Finding]:
+def over_budget(n_stopped: int, *, cap: float | None, left: float | None) -> list[CheckFinding]:
     """Return a finding if the budget did not reach every score."""
     if not n_stopped:
         return []
     money = "" if cap is None else f" of {cap:g} USD"
     rest = "" if left is None else f" ({left:.4f} USD are left)"
     text = f"The budget{money}{rest} did not reach {n_stopped} scores"
-    return [Finding(f"{text}. Raise it and run again: nothing is asked twice")]
+    return [CheckFinding(f"{text}. Raise it and run again: nothing is asked twice")]
 
 
-def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[Finding]:
+def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[CheckFinding]:
     """Return a finding if most of what a month may cost is spent."""
     if cap is None or spent_usd < MONTH_WARNING * cap - TOLERANCE:
         return []
     share = f" ({spent_usd / cap:.0%})" if cap else ""
     text = f"{spent_usd:.4f} of {cap:g} USD{share} of this month's budget are spent"
-    return [Finding(f"{text}. Raise budget_usd_per_month, or wait for the next month")]
+    return [CheckFinding(f"{text}. Raise budget_usd_per_month, or wait for the next month")]
 
 
 def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:
@@ -245,10 +247,10 @@ def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[
     return {name: key for name, key in keys.items() if len(key) >= SHORTEST_KEY}
 
 
-def leaks(places: Mapping[str, Sequence[str]]) -> list[Finding]:
+def leaks(places: Mapping[str, Sequence[str]]) -> list[CheckFinding]:
     """Return keys that were found, by the name of their variable: a finding must not hold one."""
     return [
-        Finding(
+        CheckFinding(
             f"The key in {name} stands in {', '.join(found)}. Replace the key at its vendor",
             dg.AssetCheckSeverity.ERROR,
         )
@@ -258,7 +260,7 @@ def leaks(places: Mapping[str, Sequence[str]]) -> list[Finding]:
 
 
 def result_of(
-    findings: Sequence[Finding], *, otherwise: str, metadata: Figures
+    findings: Sequence[CheckFinding], *, otherwise: str, metadata: Figures
 ) -> dg.AssetCheckResult:
     """Return a check's result: as bad as the worst finding.
 

@@ -17,7 +17,7 @@ from eval_assets.agreement import (
     moved_judges,
     new_anchors,
 )
-from eval_assets.assets.checks import Finding, result_of
+from eval_assets.assets.checks import CheckFinding, result_of
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import declared_live_judges
@@ -95,7 +95,7 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
             rows = current_drift(connection)
     moved = moved_judges(rows)
     findings = [
-        Finding(f"{judge} on {reason}") for judge, found in moved.items() for reason in found
+        CheckFinding(f"{judge} on {reason}") for judge, found in moved.items() for reason in found
     ]
     watched = "No judge is watched: declare drift in evaluation.yaml to judge anchors again."
     if evaluation.drift is not None:

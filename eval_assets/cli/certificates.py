@@ -1,7 +1,7 @@
 """`eval-assets certificates`: which judge may be used for which question, and how sure that is."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from eval_assets.store import (
     recomputed_certificates,
     tuning_units,
 )
-from eval_assets.tuning import certificate_files, differences, is_certificate
+from eval_assets.tuning import Reading, certificate_files, differences, is_certificate
 
 NOT_FIT = GATE_CLOSED
 """Exit code for a judge that may not stand in for a rater: like a closed gate, 3."""
@@ -192,21 +192,12 @@ def _differences(
             return [f"the ledger has no certificate of {name}"]
         lines = differences(_without_questions(given), _without_questions(issued))
         for claimed in given["predicate"]["questions"]:
-            question_id, place = str(claimed["question_id"]), (claimed["seal"], claimed["reading"])
-            reading = next(
-                (
-                    each
-                    for each in readings
-                    if (each.question_id, each.seal, each.number) == (question_id, *place)
-                    and name in {f"{v.judge_id}-{v.version}" for v in each.candidates}
-                    and judge["judge_id"] in each.certificates
-                ),
-                None,
-            )
+            question_id = str(claimed["question_id"])
+            reading = _reading_of(claimed, readings, judge["judge_id"], name)
             if reading is None:
                 lines.append(
                     f"{question_id}: the ledger has no certificate of {name} from reading "
-                    f"{place[1]} under seal {place[0]}"
+                    f"{claimed['reading']} under seal {claimed['seal']}"
                 )
                 continue
             kept = reading.certificates[judge["judge_id"]]
@@ -222,6 +213,30 @@ def _differences(
             again["cost_per_1000_usd"] = kept["cost_per_1000_usd"]
             lines += [f"{question_id}: {line}" for line in differences(claimed, again)]
     return lines
+
+
+def _reading_of(
+    claimed: Mapping[str, Any], readings: Sequence[Reading], judge_id: str, name: str
+) -> Reading | None:
+    """Return the reading that a certificate's question refers to; None if there is none.
+
+    Args:
+        claimed: What the certificate says of the question.
+        readings: All readings in the ledger.
+        judge_id: The judge.
+        name: The judge's name with its version.
+    """
+    place = claimed["question_id"], claimed["seal"], claimed["reading"]
+    return next(
+        (
+            each
+            for each in readings
+            if (each.question_id, each.seal, each.number) == place
+            and name in {f"{v.judge_id}-{v.version}" for v in each.candidates}
+            and judge_id in each.certificates
+        ),
+        None,
+    )
 
 
 def _without_questions(statement: Mapping[str, Any]) -> dict[str, Any]:

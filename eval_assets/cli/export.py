@@ -64,13 +64,15 @@ def export(
     if not is_stored(path):
         remedy = f"Run eval-assets run --data {data}"
         raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
+    if table == _RECORDS and output is not None:
+        with connect(path, folder=data) as connection:
+            records = _records(connection, data)
+        for written in write_files(output, records):
+            click.echo(f"wrote {written}")
+        return DONE
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "rows"
         with connect(path, folder=data) as connection:
-            if table == _RECORDS and output is not None:
-                for written in write_files(output, _records(connection, data)):
-                    click.echo(f"wrote {written}")
-                return DONE
             if table == _EVENTS:
                 made.write_text(_events(connection, data), "utf-8")
             else:

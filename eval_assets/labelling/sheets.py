@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from eval_assets.labelling._durable import locked, replace_file
-from eval_assets.labelling.shown import Turn
+from eval_assets.labelling.shown import EarlierTurn
 from eval_assets.labelling.work import WorkUnit
 from eval_assets.problems import InputError, InputProblem
 
@@ -125,7 +125,7 @@ def _holds_all_turns(units: Sequence[WorkUnit]) -> bool:
     )
 
 
-def _history(earlier: Sequence[Turn]) -> str:
+def _history(earlier: Sequence[EarlierTurn]) -> str:
     """Return the turns before a response as one text."""
     return "\n\n".join(f"Prompt: {turn.prompt}\nResponse: {turn.response}" for turn in earlier)
 

@@ -19,7 +19,7 @@ _CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
 
 
 @dataclass(frozen=True)
-class Turn:
+class EarlierTurn:
     """An earlier exchange of the conversation that a response belongs to."""
 
     prompt: str
@@ -45,7 +45,7 @@ class ShownResponse:
     response: str
     questions: tuple[RubricQuestion, ...] = ()
     run_id: str | None = None
-    earlier: tuple[Turn, ...] = ()
+    earlier: tuple[EarlierTurn, ...] = ()
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def hashes(self, question: RubricQuestion) -> TextHashes:
@@ -138,18 +138,18 @@ def _check_columns(rows: Iterable[Mapping[str, Any]], labelling: Labelling) -> N
         )
 
 
-def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[Turn, ...]]:
+def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[EarlierTurn, ...]]:
     """Return the turns before each response in its own conversation, by response id."""
     turns = responses[responses["convo_id"].notna() & responses["turn_index"].notna()]
-    earlier: dict[str, tuple[Turn, ...]] = {}
+    earlier: dict[str, tuple[EarlierTurn, ...]] = {}
     for _, conversation in turns.groupby(_CONVERSATION, dropna=False, sort=False):
-        before: tuple[Turn, ...] = ()
+        before: tuple[EarlierTurn, ...] = ()
         in_order = conversation.sort_values("turn_index", kind="stable")
         for response_id, prompt, response in zip(
             in_order["response_id"], in_order["prompt_text"], in_order["response_text"], strict=True
         ):
             earlier[response_id] = before
-            before = (*before, Turn(prompt or "", response or ""))
+            before = (*before, EarlierTurn(prompt or "", response or ""))
     return earlier
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.assets.checks import (
-    Finding,
+    CheckFinding,
     configured_keys,
     dependences,
     ending_models,
@@ -52,11 +52,11 @@ def coverage(*rows: tuple[str, int, int]) -> pd.DataFrame:
 def test_nine_of_ten_scores_are_enough_and_one_less_is_not() -> None:
     found = uncovered(coverage(("a", 100, 90), ("b", 100, 89)))
 
-    assert found == [Finding("b scored 89 of 100 units of q")]
+    assert found == [CheckFinding("b scored 89 of 100 units of q")]
 
 
 def test_a_judge_that_tried_nothing_covers_nothing() -> None:
-    assert uncovered(coverage(("a", 0, 0))) == [Finding("a scored 0 of 0 units of q")]
+    assert uncovered(coverage(("a", 0, 0))) == [CheckFinding("a scored 0 of 0 units of q")]
 
 
 def test_a_model_that_ended_is_an_error_and_one_that_ends_within_60_days_a_warning() -> None:
@@ -127,7 +127,7 @@ def test_four_fifths_of_a_months_budget_are_a_finding_and_less_is_not() -> None:
     assert most_of_the_month(5.0, cap=None) == []
     [found] = most_of_the_month(1.6, cap=2.0)
 
-    assert found == Finding(
+    assert found == CheckFinding(
         "1.6000 of 2 USD (80%) of this month's budget are spent. Raise budget_usd_per_month, or "
         "wait for the next month"
     )
@@ -155,12 +155,12 @@ def test_a_key_that_was_found_is_an_error_that_names_its_variable() -> None:
     ("findings", "passed", "severity"),
     [
         ([], True, WARN),
-        ([Finding("a")], False, WARN),
-        ([Finding("a"), Finding("b", ERROR)], False, ERROR),
+        ([CheckFinding("a")], False, WARN),
+        ([CheckFinding("a"), CheckFinding("b", ERROR)], False, ERROR),
     ],
 )
 def test_a_check_is_as_bad_as_its_worst_finding(
-    findings: list[Finding],
+    findings: list[CheckFinding],
     passed: bool,  # noqa: FBT001 - a parameter of the test
     severity: dg.AssetCheckSeverity,
 ) -> None:
