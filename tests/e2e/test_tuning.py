@@ -359,7 +359,7 @@ def test_every_figure_of_a_certificate_is_computed_again_on_another_machine(
     assert verified("subject", 0, "name", value="gpt").startswith("subject[0].name: ")
 
     path.write_text(json.dumps({**json.loads(given), "predicate": {"questions": []}}))
-    with pytest.raises(InputError, match="no certificate of a judge"):
+    with pytest.raises(InputError, match="not a certificate of a judge"):
         called(planted, certificates_command, "verify", str(path))
 
 
