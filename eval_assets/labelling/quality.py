@@ -170,12 +170,13 @@ class _Question:
     def findings(self, rater: str) -> Findings:
         """Return the context of advice about a rater, beside the figures."""
         others = self.others(rater)
-        shared = ~np.isnan(self.of(rater)) & ~np.isnan(others).all(axis=1)
+        shared = others[~np.isnan(self.of(rater))]
+        ratings = shared[~np.isnan(shared)]
         return Findings(
             alpha=self.alpha,
             stands_apart=self._stands_apart(rater),
             is_binary=self.question.scale.is_binary,
-            others_vary=len(np.unique(others[shared][~np.isnan(others[shared])])) > 1,
+            others_vary=bool(len(ratings)) and ratings.min() < ratings.max(),
             failing=tuple(
                 f"{name} is {value:.3f} on {self.question.id}, below {minimum:g}"
                 for name, value, minimum in (

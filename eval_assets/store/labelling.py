@@ -78,7 +78,7 @@ def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd
                {_as_categories(connection, "rater_id")},
                {_as_categories(connection, "confidence")}
         FROM given JOIN unit USING (response_id)
-        WHERE question_id = ? ORDER BY i, given.rater_id
+        WHERE question_id = ? ORDER BY i, rater_id
         """,  # noqa: S608 - constants of ours, and quoted values
         [question_id],
     ).df()
