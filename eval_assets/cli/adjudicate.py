@@ -8,12 +8,20 @@ import click
 
 from eval_assets.cli.exit_codes import DONE, MISUSED
 from eval_assets.cli.keyboard import END, Keyboard, is_terminal
-from eval_assets.cli.label_screen import plain, show_guidelines, show_in_full, show_unit
+from eval_assets.cli.label_screen import (
+    plain,
+    show_guidelines,
+    show_in_full,
+    show_question,
+    show_unit,
+)
 from eval_assets.cli.options import data_option, database_of, database_option
 from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
 from eval_assets.labelling import AdjudicationDesk, Case, choices_of, now, parse_typed, value_name
 
 _LEAVING = {"l", "q", END}
+_KEYS = ("L Later", "Q Quit and save")
+_MORE_KEYS = ("V Response", "T Captures", "G Guidelines")
 
 
 @click.command(short_help="Settle disagreements in the terminal, the worst first.")
@@ -31,7 +39,7 @@ def adjudicate(*, data: Path, database: str | None, by: str, judges: bool, as_li
     out as ambiguous, with a reason; labels never change. Every step is added to
     adjudications.jsonl in the evaluation folder.
     """
-    if not by:
+    if not by and not as_list:
         raise click.UsageError("Say who adjudicates: --by NAME.")
     path = database_of(data, database)
     files = read_study(data, database=path)
@@ -74,17 +82,19 @@ class _AdjudicationLoop:
         click.echo(f"Saved. Disagreements still open: {n_open}.")
 
     def _next(self) -> Case | None:
-        open_cases = [
+        cases = self._desk.cases()
+        left = [
             case
-            for case in self._desk.cases()
+            for case in cases
             if case.decision is None and case.disagreement.unit not in self._passed
         ]
-        self._n_open = len(open_cases)
-        return open_cases[0] if open_cases else None
+        self._n_cases, self._number = len(cases), len(cases) - len(left) + 1
+        return left[0] if left else None
 
     def _settle(self, case: Case) -> bool:
         """Lead through one disagreement; return whether to go on."""
-        show_unit(case.unit, number=1, of=self._n_open)
+        show_unit(case.unit, number=self._number, of=self._n_cases)
+        show_question(case.unit, keys=_KEYS, also=_MORE_KEYS)
         if case.own is None:
             click.echo("  Your own rating first: what others gave is shown afterwards.")
             key = self._read(case)
@@ -95,20 +105,19 @@ class _AdjudicationLoop:
             self._desk.rate(case, value, at=now())
             case = self._again(case)
         _show_ratings(case)
-        while True:
-            click.echo("  A value settles it  X Leave out as ambiguous  D Note on the discussion")
-            click.echo("  L Later  V Response  G Guidelines  Q Quit and save")
-            key = self._read(case)
-            if key in _LEAVING:
-                return self._leave(case, key)
+        click.echo("  A value settles it  X Leave out as ambiguous  D Note on the discussion")
+        click.echo("  ".join(["", *_KEYS, *_MORE_KEYS]))
+        while (key := self._read(case)) not in _LEAVING:
             if self._decided(case, key):
                 return True
+        return self._leave(case, key)
 
     def _decided(self, case: Case, key: str) -> bool:
         """Do what a key asks for; return whether it settled the disagreement."""
         if key == "d":
             if text := self._keyboard.line("  Note: "):
                 self._desk.comment(case, text, at=now())
+                click.echo("Saved: the note.")
             return False
         value = None if key == "x" else self._value(case, key)
         if key != "x" and value is None:
@@ -136,7 +145,10 @@ class _AdjudicationLoop:
         elif key == "g":
             show_guidelines(case.unit)
         elif choices := choices_of(case.unit.question.scale):
-            return next((choice.value for choice in choices if choice.key == key), None)
+            values = [choice.value for choice in choices if choice.key == key]
+            if not values and key.strip():
+                click.echo("No such key.")
+            return next(iter(values), None)
         elif key:
             try:
                 return parse_typed(key, case.unit.question.scale)

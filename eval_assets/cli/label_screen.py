@@ -46,7 +46,7 @@ def plain(text: str) -> str:
 
 
 def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
-    """Print a unit: position and short facts, prompt, further facts, response, question."""
+    """Print a unit: position and short facts, prompt, further facts, response."""
     response = unit.response
     short = [f"{name}: {lines[0]}" for name, lines in response.facts if _is_short(lines)]
     click.echo()
@@ -62,17 +62,15 @@ def show_unit(unit: WorkUnit, *, number: int, of: int) -> None:
             _section(name, lines, most=PREVIEW_LINES, key="T")
     _section("Response", [response.response or "(empty response)"], most=PREVIEW_LINES, key="V")
     click.echo(_rule(""))
-    show_question(unit)
 
 
-def show_question(unit: WorkUnit) -> None:
-    """Print the question and the keys that answer it."""
+def show_question(unit: WorkUnit, *, keys: Sequence[str], also: Sequence[str]) -> None:
+    """Print the question, the keys that answer it with further ones, and a second line of keys."""
     click.secho(plain(unit.question.question), bold=True)
-    keys = [_key(choice) for choice in choices_of(unit.question.scale)]
-    values = keys or [f"A value ({unit.question.scale.described()})"]
-    click.echo("  ".join(["", *values, "S Unclear", "U Undo", "Q Quit and save"]))
-    also = ["V Response", "T Captures", "G Guidelines", "C Confidence", "M Comment"]
-    click.echo("  ".join(["", *also, "I Issues", "← →"]))
+    values = [_key(choice) for choice in choices_of(unit.question.scale)]
+    values = values or [f"A value ({unit.question.scale.described()})"]
+    click.echo("  ".join(["", *values, *keys]))
+    click.echo("  ".join(["", *also]))
 
 
 def show_in_full(response: ShownResponse, *, captures: bool) -> None:

@@ -31,6 +31,12 @@ _CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 
 Action = Callable[[], None]
 
+_KEYS = ("S Unclear", "U Undo", "Q Quit and save")
+_MORE_KEYS = (
+    *("V Response", "T Captures", "G Guidelines", "C Confidence", "M Comment", "I Issues"),
+    "← →",
+)
+
 _REASONS = {
     "1": "something is missing",
     "2": "the guidelines do not cover it",
@@ -116,7 +122,7 @@ class LabellingLoop:
                 click.echo(f"{error}.")
         elif key:
             click.echo("No such key.")
-            show_question(self._unit)
+            self._ask()
 
     def _answer(self, rating: float | None, *, skip_reason: str = "") -> None:
         before = self._desk.labels().get(self._place)
@@ -154,8 +160,12 @@ class LabellingLoop:
         self._is_complete = False
         self._draft = _Draft()
         show_unit(self._unit, number=place + 1, of=len(self._desk.units))
+        self._ask()
         if (label := self._desk.labels().get(place)) is not None:
             click.echo(f"  Your answer: {named(label.events[-1], self._unit)}")
+
+    def _ask(self) -> None:
+        show_question(self._unit, keys=_KEYS, also=_MORE_KEYS)
 
     def _undo(self) -> None:
         """Take back the last answer if it is fresh, else show it to be answered again."""
@@ -180,7 +190,7 @@ class LabellingLoop:
         if said:
             self._answer(None, skip_reason=_REASONS.get(said, said))
         else:
-            show_question(self._unit)
+            self._ask()
 
     def _change_confidence(self) -> None:
         after = (_CONFIDENCES.index(self._draft.confidence) + 1) % len(_CONFIDENCES)
@@ -189,10 +199,10 @@ class LabellingLoop:
 
     def _comment(self) -> None:
         self._draft.notes = self._keyboard.line("  Comment: ")
-        show_question(self._unit)
+        self._ask()
 
     def _list_issues(self) -> None:
         asks_for = dimension_of(self._unit.question.id).asks_for
         said = self._keyboard.line(f"  {asks_for}, with ; between them: ")
         self._draft.issues = tuple(part.strip() for part in said.split(";") if part.strip())
-        show_question(self._unit)
+        self._ask()

@@ -46,6 +46,7 @@ def test_the_worst_disagreement_comes_first_and_is_rated_blind(folder: Evaluated
     with adjudicating(folder) as terminal:
         terminal.expect("Scenario 1/2")
         terminal.expect("Answer 0")
+        terminal.expect("5  L Later  Q Quit and save")
         terminal.expect("Your own rating first")
         assert "note of" not in terminal.shown
         terminal.press("2")
@@ -55,13 +56,17 @@ def test_the_worst_disagreement_comes_first_and_is_rated_blind(folder: Evaluated
         terminal.press("d")
         terminal.expect("Note: ")
         terminal.press("irony\n")
-        terminal.expect("Q Quit")
+        terminal.expect("Saved: the note")
+        terminal.press("7")
+        terminal.expect("No such key")
         terminal.press("1")
         terminal.expect("because .*: ")
         terminal.press("ben read it as it was meant\n")
         terminal.expect("Saved: 1")
+        terminal.expect("Scenario 2/2")
         terminal.expect("Answer 1")
         terminal.expect("Your own rating first")
+        assert "Undo" not in terminal.shown
         terminal.press("q")
         terminal.expect("still open: 1")
         assert terminal.exit_code() == 0
@@ -97,9 +102,10 @@ def test_a_killed_adjudication_goes_on_after_ones_own_rating(folder: Evaluated) 
 
 
 def test_the_queue_is_listed_without_a_terminal(folder: Evaluated) -> None:
-    options = ["--data", str(folder.path), "--by", "lea"]
-    listed = CliRunner().invoke(adjudicate, [*options, "--list"], standalone_mode=False)
-    refused = CliRunner().invoke(adjudicate, options, standalone_mode=False)
+    data = ["--data", str(folder.path)]
+    runner = CliRunner(env={"USER": ""})
+    listed = runner.invoke(adjudicate, [*data, "--list"], standalone_mode=False)
+    refused = runner.invoke(adjudicate, [*data, "--by", "lea"], standalone_mode=False)
 
     assert listed.stdout.splitlines() == [
         " 1.00  depth  a0  open",
