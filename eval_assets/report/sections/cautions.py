@@ -15,8 +15,12 @@ from eval_assets.report._document import Card, Definition, Definitions, Section
 from eval_assets.report._text import counted, interval_text, listed, percent_text
 from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
 from eval_assets.report.sections.trend import falls
+from eval_assets.scale import TOLERANCE
 
 _MOST_NAMED = 5
+
+_MANY_EQUAL = 20
+"""Units from which on it is remarkable that all ratings are equal although units differ."""
 
 
 def section(data: ReportData) -> Section | None:
@@ -40,6 +44,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _guessed_scales(data)
     yield from _rejected_labels(data)
     yield from _poor_coverage(data)
+    yield from _never_different(data)
     yield from _dependent_judges(data)
     yield from _too_few_judges(data)
 
@@ -240,6 +245,33 @@ def _dependent_judges(data: ReportData) -> Iterator[Definition]:
     """Yield judges that share a family with each other or with a model that they judge."""
     for record in data.rows("dependent_judges"):
         yield Definition("Judges that are not independent", f"{text(record, 'finding')}.")
+
+
+def _never_different(data: ReportData) -> Iterator[Definition]:
+    """Yield ratings that are equal throughout, as if they came from one source."""
+    for table, title, whose in (
+        ("human_agreement", "Raters never differ", "each rater's labels are their own"),
+        ("judge_agreement", "Judges never differ", "each judge's scores are its own"),
+    ):
+        for record in data.rows(table):
+            n = max(count(record, "n_units"), count(record, "n_responses"))
+            is_overall = text(record, "scope") == "overall"
+            if is_overall and n >= _MANY_EQUAL and number(record, "alpha") >= 1 - TOLERANCE:
+                yield Definition(
+                    title,
+                    f"Of {n:,} {'responses' if table == 'human_agreement' else 'units'} not one is "
+                    f"rated differently. Independent ratings seldom agree so well: check that "
+                    f"{whose}, not one set under several names.",
+                )
+    for record in data.rows("judge_human_agreement"):
+        is_equal = number(record, "a_ha") >= 1 - TOLERANCE > number(record, "a_ha_constant")
+        if is_equal and count(record, "n_units") >= _MANY_EQUAL:
+            judge_id, question_id = text(record, "judge_id"), text(record, "question_id")
+            yield Definition(
+                f"{judge_id} never differs from people on {question_id}",
+                f"Its scores equal all ratings of {count(record, 'n_units'):,} units. Check that "
+                "they were not made from the labels.",
+            )
 
 
 def _too_few_judges(data: ReportData) -> Iterator[Definition]:

@@ -269,7 +269,9 @@ def _uses(data: ReportData, good: list[str]) -> Iterator[Cell]:
     """Yield that these judges can be used, those that a sealed test found fit first."""
     tested = [judge_id for judge_id in good if "fit" in tested_fitness(data, judge_id).values()]
     if tested:
-        yield Cell(f"Use {listed(tested)} where a sealed test found it fit.", link="certificates")
+        them = "it" if len(tested) == 1 else "them"
+        words = f"Use {listed(tested)} where a sealed test found {them} fit."
+        yield Cell(words, link="certificates")
     if good:
         shared = set.intersection(*({*fit_questions(data, judge_id)} for judge_id in good))
         on = [question.id for question in data.evaluation.rubric if question.id in shared]

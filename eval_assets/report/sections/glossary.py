@@ -22,9 +22,9 @@ _GLOSSARY = (
     Definition(
         "Krippendorff's alpha",
         "Agreement beyond chance, for any number of raters and with ratings missing. 1: perfect; "
-        "0: what chance gives; below 0: raters contradict each other. From .800 reliable, from "
-        ".667 tentative, below unreliable. The level (nominal, ordinal, interval, ratio) says how "
-        "far apart two values count as being.",
+        "0: what chance gives; clearly below 0: raters contradict each other. From .800 reliable, "
+        "from .667 tentative, below unreliable. The level (nominal, ordinal, interval, ratio) says "
+        "how far apart two values count as being.",
         "krippendorffs-alpha",
     ),
     Definition(
@@ -56,9 +56,9 @@ _GLOSSARY = (
     ),
     Definition(
         "95 % interval",
-        "Where the figure would lie had other response groups of the same kind been rated: in 95 "
-        "of 100 such samples the interval holds the true value. An interval that reaches both "
-        "sides of a minimum means that the data cannot tell.",
+        "The true values that the rated response groups leave open: of 100 samples of such groups "
+        "about 95 have an interval that holds the true value. An interval that reaches both sides "
+        "of a minimum means that the data cannot tell.",
         "intervals",
     ),
     Definition(
@@ -77,7 +77,8 @@ _GLOSSARY = (
     Definition(
         "Gain over the round before",
         "A^HH or alpha of a round of labelling less that of the round before, on the responses "
-        "with two ratings or more in both. An interval that holds 0 shows no change.",
+        "with two ratings or more in both. If the interval holds 0, the data cannot tell whether "
+        "it rose or fell.",
         "rounds-of-labelling",
     ),
     Definition(

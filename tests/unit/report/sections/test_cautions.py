@@ -110,3 +110,22 @@ def test_judges_of_one_family_are_a_caution() -> None:
 
 def test_without_judges_that_is_a_caution() -> None:
     assert "No judge is declared" in cautions_of(Case(judges=(), statuses=()))
+
+
+def test_ratings_that_never_differ_are_a_caution_as_if_from_one_source() -> None:
+    """One file of scores under two names gives an alpha of 1."""
+    copied = cautions_of(Case(measured=(Measured(CLARITY, alpha=1.0, judge_alpha=1.0),)))
+
+    assert "Of 80 units not one is rated differently" in copied["Judges never differ"]
+    assert "Of 80 responses not one" in copied["Raters never differ"]
+    few = cautions_of(Case(measured=(Measured(CLARITY, alpha=1.0, n_responses=19),)))
+    assert "Raters never differ" not in few
+    assert "Judges never differ" not in cautions_of(Case())
+
+
+def test_a_judge_whose_scores_equal_all_ratings_is_a_caution() -> None:
+    title = "gpt never differs from people on clarity"
+
+    assert "Its scores equal all ratings of 80 units." in cautions_of(Case(a_ha=1.0))[title]
+    assert title not in cautions_of(Case(a_ha=1.0, a_ha_constant=1.0))
+    assert title not in cautions_of(Case(a_ha=0.999))
