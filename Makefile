@@ -36,11 +36,12 @@ run: .venv/installed
 ui: .venv/installed
 	@$(BIN)/python -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null \
 	  || { echo 'Port $(PORT) is in use: make ui PORT=...'; exit 1; }
-	@home=.; if [ -f '$(UI_DATA)/evaluation.yaml' ]; then home='$(UI_DATA)/out/dagster'; \
-	  mkdir -p "$$home"; sed '1,/^$$/d' dagster.yaml > "$$home/dagster.yaml"; fi; \
-	  EVAL_DATA='$(UI_DATA)' DAGSTER_HOME="$$(cd "$$home" && pwd)" \
-	  EVAL_UI_URL="$${EVAL_UI_URL:-http://127.0.0.1:$(PORT)}" exec $(BIN)/python -c "$$INTERRUPTIBLE" \
-	  $(BIN)/dg dev --workspace workspace.yaml --host 127.0.0.1 --port $(PORT)
+	@data='$(UI_DATA)'; case "$$data" in /*) ;; *) data="$(CURDIR)/$$data" ;; esac; \
+	  home='$(CURDIR)'; if [ -f "$$data/evaluation.yaml" ]; then home="$$data/out/dagster"; \
+	  mkdir -p "$$home"; sed '1,/^$$/d' dagster.yaml > "$$home/dagster.yaml"; fi; cd "$$home" && \
+	  EVAL_DATA="$$data" DAGSTER_HOME="$$home" EVAL_UI_URL="$${EVAL_UI_URL:-http://127.0.0.1:$(PORT)}" \
+	  exec '$(CURDIR)/$(BIN)/python' -c "$$INTERRUPTIBLE" '$(CURDIR)/$(BIN)/dg' dev \
+	  --workspace '$(CURDIR)/workspace.yaml' --host 127.0.0.1 --port $(PORT)
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto
