@@ -105,7 +105,9 @@ def _print(measured: _Measured, file: str) -> None:
     if len(measured.disagreements):
         worst = measured.disagreements.head(_MOST_DISAGREEMENTS).to_dict("records")
         print_table(
-            f"label_disagreements: the largest of {len(measured.disagreements)}",
+            f"label_disagreements: the largest of {len(measured.disagreements)} (--json has all)"
+            if len(measured.disagreements) > _MOST_DISAGREEMENTS
+            else "label_disagreements",
             ("item", "question", "ratings"),
             [(row["response_id"], row["question_id"], _ratings(row["ratings"])) for row in worst],
         )
@@ -152,5 +154,9 @@ def _as_json(measured: _Measured) -> dict[str, object]:
         "gates": [gate_json(outcome) for outcome in measured.outcomes],
         "findings": [vars(finding) for finding in measured.humans.findings],
         "n_disagreements": len(measured.disagreements),
+        "disagreements": [
+            row | {name: json.loads(str(row[name])) for name in ("ratings", "value_counts")}
+            for row in measured.disagreements.to_dict("records")
+        ],
         "n_unrated": measured.labels.n_unrated,
     }

@@ -82,8 +82,8 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
     click.echo(f"Ledger  {ledger.place}\n")
     for by in get_args(SpendingBy):
         spent = spending(ledger, by=by).head(_MOST_ROWS).to_dict("records")
-        rows = [_spent(row, row[by]) for row in spent]
-        print_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT)
+        if rows := [_spent(row, row[by]) for row in spent]:
+            print_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT)
     cap = evaluation.budget_usd_per_month
     of = "" if cap is None else f" of {cap:g}"
     month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())

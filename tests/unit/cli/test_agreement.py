@@ -40,7 +40,10 @@ def test_raters_who_disagree_close_them_and_learn_where_they_do(tmp_path: Path) 
     assert result.return_value == 3
     assert "guessed" not in result.stdout
     assert "human_alpha  CLOSED" in result.stdout
-    assert "label_disagreements: the largest of 8\n" in result.stdout
+    assert "label_disagreements: the largest of 8 (--json has all)\n" in result.stdout
+    everything = json.loads(invoke(tmp_path, OPPOSED, "--scale", "1-5", "--json").stdout)
+    assert len(everything["disagreements"]) == everything["n_disagreements"] == 8
+    assert everything["disagreements"][0]["ratings"] == {"anna": 1, "ben": 5}
     assert "anna 1, ben 5" in result.stdout
     assert "rating: Raters contradict one another" in result.stdout
 
