@@ -1,4 +1,4 @@
-"""Alerts on checks and failed runs: changes found in Dagster's history, kept in the ledger, sent.
+"""Alerts on checks and failed runs: changes of state, kept in the ledger and sent.
 
 Alerts go by checks, not by failed runs alone: a run whose check warns succeeds.
 """
@@ -7,21 +7,18 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
-from dagster._core.execution.plan.objects import StepFailureData
-from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecord
 
-from eval_assets.alerts import Alert, Channel, Delivery, State, channels_of, deliver, positions
+from eval_assets.alerts import Alert, Channel, Delivery, channels_of, deliver, positions
+from eval_assets.assets.check_history import FoundState, last_run_state, latest_state
 from eval_assets.assets.reports import agreement_report
 from eval_assets.assets.resources import (
-    EVALUATION_TAG,
     EvaluationFolder,
     clear_failures,
-    failure_lines,
     ui_address,
 )
 from eval_assets.operation import Alerts
@@ -29,19 +26,7 @@ from eval_assets.problems import InputError
 from eval_assets.readers import FILE, read_evaluation
 from eval_assets.store import SqlLedger, append_history, history_of, open_ledger
 
-_PAGE = 20
 _RUN = "run"
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The state that a check or the runs have now, and the event that brought it about."""
-
-    state: State
-    reason: str
-    run_id: str
-    at: float
-    metadata: Mapping[str, dg.MetadataValue]
 
 
 @dg.asset_check(asset=agreement_report)
@@ -90,16 +75,14 @@ def look_for_alerts(
             alerts.append(alert)
             _write_line(folder, alert)
         before = positions(_deliveries(ledger))
-        n_sent = 0
-        for delivery in deliver(alerts, channels, before):
-            n_sent += not delivery.error
-            if delivery.error:
-                context.log.warning("%s %s", delivery.name, delivery.error)
-            if delivery.error != before[delivery.channel].error or not delivery.error:
-                _record(ledger, [delivery])
+        made = _send(ledger, alerts, channels, before)
         after = positions(_deliveries(ledger))
+    for delivery in made:
+        if delivery.error:
+            context.log.warning("%s %s", delivery.name, delivery.error)
     was, waiting = _waiting(channels, before.values()), _waiting(channels, after.values())
     if was == waiting and not new:
+        n_sent = sum(not delivery.error for delivery in made)
         return dg.SkipReason(f"{n_sent} alerts were sent" if n_sent else "no state changed")
     checked = dg.AssetCheckEvaluation(
         asset_key=folder.key("agreement_report"),
@@ -133,27 +116,27 @@ def _changes(
     folder: EvaluationFolder,
     wanted: Alerts,
     alerts: Sequence[Alert],
-) -> Iterator[tuple[str, str, _Found]]:
+) -> Iterator[tuple[str, str, FoundState]]:
     """Yield subject, state before and state now of what changed since it was reported last."""
     passing = {"passed", "warned"} if wanted.severity == "error" else {"passed"}
     reported: dict[str, str] = {alert.subject: alert.state for alert in alerts}
     for key in keys:
         if wanted.checks and key.name not in wanted.checks:
             continue
-        found = _latest(instance, key, folder)
+        found = latest_state(instance, key, folder)
         subject = f"{key.asset_key.path[-1]}/{key.name}"
         if found is None:
             continue
         before = reported.get(subject, "passed")
         if found.state != before and not {found.state, before} <= passing:
             yield subject, reported.get(subject, ""), found
-    run = _last_run(instance, folder) if wanted.failed_runs else None
+    run = last_run_state(instance, folder) if wanted.failed_runs else None
     if run and run.state != reported.get(_RUN, "passed"):
         yield _RUN, reported.get(_RUN, ""), run
 
 
 def _alert_of(
-    change: tuple[str, str, _Found], folder: EvaluationFolder, *, name: str, number: int
+    change: tuple[str, str, FoundState], folder: EvaluationFolder, *, name: str, number: int
 ) -> Alert:
     """Return the alert on one change."""
     subject, before, found = change
@@ -189,103 +172,6 @@ def _failing_questions(metadata: Mapping[str, dg.MetadataValue]) -> Iterator[str
             yield str(record.data["question_id"])
 
 
-def _latest(
-    instance: DagsterInstance, key: AssetCheckKey, folder: EvaluationFolder
-) -> _Found | None:
-    """Return a check's latest state and since when it has it; None if none of its runs ended."""
-    latest: _Found | None = None
-    for record in _history(instance, key):
-        found = _state(instance, record, folder)
-        if found is None:
-            continue
-        if latest is None:
-            latest = found
-        if found.state != latest.state:
-            break
-        latest = _Found(latest.state, latest.reason, latest.run_id, found.at, latest.metadata)
-        if latest.state == "passed":
-            break
-    return latest
-
-
-def _state(
-    instance: DagsterInstance, record: AssetCheckExecutionRecord, folder: EvaluationFolder
-) -> _Found | None:
-    """Return the state that one execution came to.
-
-    None if it is another evaluation's, has not ended, or never began because an asset failed.
-    """
-    run = instance.get_run_by_id(record.run_id)
-    if run is None or not folder.owns(run):
-        return None
-    event = record.event.dagster_event if record.event else None
-    at = record.create_timestamp
-    if event and event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
-        checked = event.asset_check_evaluation_data
-        is_error = checked.severity is dg.AssetCheckSeverity.ERROR
-        state: State = "passed" if checked.passed else "failed" if is_error else "warned"
-        return _Found(state, checked.description or "", record.run_id, at, checked.metadata)
-    if run.is_finished and event and event.step_key in _failures(instance, record.run_id):
-        return _Found("crashed", "the check ended without a verdict", record.run_id, at, {})
-    return None
-
-
-def _history(instance: DagsterInstance, key: AssetCheckKey) -> Iterator[AssetCheckExecutionRecord]:
-    """Yield a check's executions, latest first, as far back as there are any."""
-    cursor: int | None = None
-    while records := instance.event_log_storage.get_asset_check_execution_history(
-        key, limit=_PAGE, cursor=cursor
-    ):
-        yield from records
-        cursor = records[-1].id
-
-
-def _last_run(instance: DagsterInstance, folder: EvaluationFolder) -> _Found | None:
-    """Return whether the last run that touched this evaluation failed, except by a closed gate."""
-    tags = {EVALUATION_TAG: [str(folder.path.resolve()), str(folder.root.resolve())]}
-    ended = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-    for record in instance.get_run_records(dg.RunsFilter(tags=tags, statuses=ended), limit=_PAGE):
-        run_id = record.dagster_run.run_id
-        steps = _own_steps(instance, run_id, folder)
-        if not steps:
-            continue
-        at = record.end_time or record.update_timestamp.timestamp()
-        faults = _faults(instance, run_id, steps)
-        if record.dagster_run.is_failure and not _failures(instance, run_id):
-            faults = ["The run ended before all of its steps did: see its log."]
-        state: State = "failed" if faults else "passed"
-        reason = "\n".join(faults) or "The last run reached its end."
-        return _Found(state, reason, run_id, at, {})
-    return None
-
-
-def _own_steps(instance: DagsterInstance, run_id: str, folder: EvaluationFolder) -> set[str]:
-    """Return the steps of a run that are of this evaluation."""
-    planned = {
-        dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
-        dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED,
-    }
-    events = [entry.dagster_event for entry in instance.all_logs(run_id, of_type=planned)]
-    return {
-        event.step_key or ""
-        for event in events
-        if event and event.asset_key and event.asset_key == folder.key(event.asset_key.path[-1])
-    }
-
-
-def _faults(instance: DagsterInstance, run_id: str, steps: set[str]) -> list[str]:
-    """Return what failed in these steps of a run, a line each, except closed gates."""
-    failed = [(step, how) for step, how in _failures(instance, run_id).items() if step in steps]
-    return list(dict.fromkeys(line for step, how in failed for line in failure_lines(step, how)))
-
-
-def _failures(instance: DagsterInstance, run_id: str) -> dict[str, StepFailureData]:
-    """Return the steps of a run that failed, and how."""
-    entries = instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
-    events = [entry.dagster_event for entry in entries if entry.dagster_event]
-    return {event.step_key or "": event.step_failure_data for event in events}
-
-
 def _alerts(ledger: SqlLedger) -> list[Alert]:
     """Return all alerts of the evaluation so far, in order."""
     rows = history_of(ledger, "alerts").drop(columns="raised_at", errors="ignore")
@@ -300,6 +186,21 @@ def _deliveries(ledger: SqlLedger) -> list[Delivery]:
         Delivery(str(row["channel"]), str(row["name"]), int(row["alert"]), str(row["error"]))
         for row in rows
     ]
+
+
+def _send(
+    ledger: SqlLedger,
+    alerts: Sequence[Alert],
+    channels: Sequence[Channel],
+    before: Mapping[str, Delivery],
+) -> list[Delivery]:
+    """Send what was not sent yet; record what arrived, and each error that is another one now."""
+    made = []
+    for delivery in deliver(alerts, channels, before):
+        made.append(delivery)
+        if delivery.error != before[delivery.channel].error or not delivery.error:
+            _record(ledger, [delivery])
+    return made
 
 
 def _record(ledger: SqlLedger, deliveries: Sequence[Delivery]) -> None:

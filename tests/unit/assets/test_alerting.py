@@ -166,7 +166,7 @@ def test_a_failure_before_many_runs_of_another_evaluation_is_still_found(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("eval_assets.assets.alerting._PAGE", 2)
+    monkeypatch.setattr("eval_assets.assets.check_history._PAGE", 2)
     come_to("failed", instance, folder)
     others = declared(tmp_path / "others")
     for _ in range(4):
