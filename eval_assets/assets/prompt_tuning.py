@@ -88,39 +88,43 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
     judges = {judge.version.judge_id: judge for judge in declared}
     models = [_asked_at_once(model) for model in _live(evaluation) if model.id in judges]
     template = PromptTemplate.load(evaluation.judge_prompt)
-    found = []
     with folder.ledger(evaluation) as ledger:
-        models_asked = _Models(evaluation, ledger, run_id=run_id)
-        for model in models:
-            paid_before, judge = models_asked.paid_usd, judges[model.id]
-            tuned = {
-                question_id: _tuned(
-                    models_asked,
-                    model,
-                    template,
-                    rated,
-                    judge.raw[question_id],
-                    words[question_id, model.id],
-                )
-                for question_id, rated in units.items()
-            }
-            for question_id, each in tuned.items():
-                for outcome in each.outcomes:
-                    logger.info("%s on %s: %s", model.id, question_id, outcome)
-            version = _version(judge.version, template, tuned)
-            if version is None:
-                continue
-            if not models_asked.score_all(model, version, units):
-                logger.warning(
-                    "%s: the budget did not reach all scores with its tuned prompt, which is left "
-                    "out until they are there. Raise it, or run again",
-                    model.id,
-                )
-                continue
-            outcomes = {question: each.outcomes for question, each in tuned.items()}
-            cost = models_asked.paid_usd - paid_before
-            found.append(PromptedVersion(version, outcomes, cost))
-    return found
+        asked = _Models(evaluation, ledger, run_id=run_id)
+        found = [
+            _prompted(asked, model, template, judges[model.id], units, words) for model in models
+        ]
+    return [prompted for prompted in found if prompted is not None]
+
+
+def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
+    asked: "_Models",
+    model: LiveModel[Judge],
+    template: PromptTemplate,
+    judge: TunedJudge,
+    units: Mapping[str, RatedUnits],
+    words: Mapping[tuple[str, str], Words],
+) -> PromptedVersion | None:
+    """Return a judge with a tuned prompt; None if nothing helped, or the budget did not reach."""
+    paid_before = asked.paid_usd
+    tuned = {
+        name: _tuned(asked, model, template, rated, judge.raw[name], words[name, model.id])
+        for name, rated in units.items()
+    }
+    for question_id, each in tuned.items():
+        for outcome in each.outcomes:
+            logger.info("%s on %s: %s", model.id, question_id, outcome)
+    version = _version(judge.version, template, tuned)
+    if version is None:
+        return None
+    if not asked.score_all(model, version, units):
+        logger.warning(
+            "%s: the budget did not reach all scores with its tuned prompt, which is left "
+            "out until they are there. Raise it, or run again",
+            model.id,
+        )
+        return None
+    outcomes = {question: each.outcomes for question, each in tuned.items()}
+    return PromptedVersion(version, outcomes, asked.paid_usd - paid_before)
 
 
 def scores_in_ledger(
