@@ -50,7 +50,6 @@ def page_answers(desk: Desk) -> dict[str, Any]:
 
 
 _Text = Annotated[str, Field(max_length=5000)]
-_Reason = Annotated[str, Field(max_length=500)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +69,8 @@ class PageAction:
     age_ms: Annotated[float, Field(ge=0, le=1e11)] = 0
     rating: Annotated[float, Field(allow_inf_nan=False)] | None = None
     confidence: Confidence = "high"
-    notes: Annotated[str, Field(max_length=5000)] = ""
-    issues: Annotated[
-        tuple[Annotated[str, Field(max_length=5000)], ...], Field(max_length=100)
-    ] = ()
+    notes: _Text = ""
+    issues: Annotated[tuple[_Text, ...], Field(max_length=100)] = ()
     skip_reason: Annotated[str, Field(max_length=500)] = ""
     seconds: Annotated[float, Field(ge=0, le=1e7)] | None = None
 

@@ -94,17 +94,8 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
             for place in range(first, first + tuning.candidates)
         ]
         replies = write([instructions_request(dev.question, best, batch) for batch in shown])
-        drafts: list[Section] = []
-        for reply in replies:
-            text = read_instructions(reply) if reply else None
-            if text is None:
-                tried.append(Tried(round_, None, float("nan"), "the writer's reply is unusable"))
-                continue
-            draft = replace(best, instructions=text)
-            if material.is_quoted_in(draft.words):
-                tried.append(Tried(round_, draft, float("nan"), "dropped: it quotes train"))
-                continue
-            drafts.append(draft)
+        drafts, unusable = _read(replies, best, material, round_)
+        tried += unusable
         errors = [_error(trial, given) for given in score(trial, drafts)]
         promising = []
         for draft, error in zip(drafts, errors, strict=True):
@@ -122,6 +113,24 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
             if better:
                 best, best_figure, best_error = draft, figure, error
     return Search(best, tuple(tried))
+
+
+def _read(
+    replies: Sequence[str | None], best: Section, material: PromptMaterial, round_: int
+) -> tuple[list[Section], list[Tried]]:
+    """Return the candidates in the writer's replies, and those that are not tried."""
+    drafts, unusable = [], []
+    for reply in replies:
+        text = read_instructions(reply) if reply else None
+        if text is None:
+            unusable.append(Tried(round_, None, float("nan"), "the writer's reply is unusable"))
+            continue
+        draft = replace(best, instructions=text)
+        if material.is_quoted_in(draft.words):
+            unusable.append(Tried(round_, draft, float("nan"), "dropped: it quotes train"))
+        else:
+            drafts.append(draft)
+    return drafts, unusable
 
 
 def _trial(train: RatedUnits, disagreements: Sequence[Disagreement], start: Section) -> RatedUnits:

@@ -30,7 +30,6 @@ class Plan:
         question_id: The question.
         n_groups: Groups under the seal that have labels and scores.
         reading: Number of the next reading.
-        readings_left: Readings that the seal allows, this one included.
         level: Two-sided level of each test of that reading.
         expected_gain: Gain on train and dev; NaN if nothing changed. On train it flatters.
         detectable_gain: Gain that the test finds in 80 % of tries; NaN if nothing changed.
@@ -44,7 +43,6 @@ class Plan:
     question_id: str
     n_groups: int
     reading: int
-    readings_left: int
     level: float
     expected_gain: float
     detectable_gain: float
@@ -86,7 +84,6 @@ def plan_reading(
                 question_id=units.question.id,
                 n_groups=n_groups,
                 reading=seal.next_reading,
-                readings_left=max(0, MOST_READINGS - seal.n_readings),
                 level=level,
                 expected_gain=gain[0],
                 detectable_gain=gain[1],
