@@ -94,13 +94,11 @@ from eval_assets.store.scores import (
 )
 from eval_assets.store.sealed import (
     background_of,
-    current_judges,
     fingerprints_today,
     open_seal,
     read_if_due,
     recomputed_certificates,
     seal_of,
-    single_judge,
 )
 from eval_assets.store.splits import compared_answers, cost_of_requests, tuning_units, write_splits
 from eval_assets.store.store_errors import DamagedError, LostError, StoreError
@@ -123,6 +121,7 @@ from eval_assets.store.tables import (
     schema_name,
     tables_that_hold,
 )
+from eval_assets.store.tuned_judges import current_judges, single_judge
 
 __all__ = [
     "NO_VALUE",

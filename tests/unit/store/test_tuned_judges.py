@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from eval_assets.store.sealed import single_judge
+from eval_assets.store.tuned_judges import single_judge
 from eval_assets.tuning import JudgeVersion, RatedUnits, Reading
 from tests.unit.tuning.made_up import judged, simulated
 
