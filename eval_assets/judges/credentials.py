@@ -1,10 +1,12 @@
 """API keys and endpoints from the environment; no message shows a key."""
 
+import ipaddress
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
 
-from eval_assets.endpoints import EndpointFault, foreign_host, is_loopback, secret_in_url
 from eval_assets.judges.calling.requests import Vendor
 from eval_assets.judges.clients import VENDORS
 from eval_assets.problems import InputProblem, raise_all
@@ -19,7 +21,25 @@ _PLACEHOLDER = re.compile(
 )
 """A text made up of nothing but the words that stand in for a key. A real key is never that."""
 
+_KEY_LIKE = re.compile(
+    r"(?:sk|pk|rk|gsk|xai|pplx|hf|key|token)[-_][A-Za-z0-9_\-]{16,}|AIza[\w-]{30,}"
+)
+"""Part of a path that looks like a key."""
+
 _NO_KEY = "none-needed"
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """Why an endpoint is refused; neither text shows the URL, which may hold a key.
+
+    Args:
+        what: What was found, without a full stop.
+        remedy: What to do, without a full stop.
+    """
+
+    what: str
+    remedy: str
 
 
 def api_keys(
@@ -61,6 +81,20 @@ def is_placeholder(key: str) -> bool:
     return bool(_PLACEHOLDER.fullmatch(key))
 
 
+def is_loopback(url: str) -> bool:
+    """Return whether a URL leads to this machine.
+
+    Examples:
+        >>> is_loopback("http://localhost:11434/v1"), is_loopback("https://api.openai.com/v1")
+        (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 def api_key_name(declared: Judge | Generator) -> str:
     """Return the environment variable that holds the key: the one named, else the vendor's own."""
     return declared.api_key_env or VENDORS[vendor_of(declared)].key_name
@@ -90,9 +124,9 @@ def _endpoint_problem(
     vendor = VENDORS[vendor_of(declared)]
     url, fault = base_url_of(declared, environ=environ), None
     if url:
-        fault = secret_in_url(url)
+        fault = _secret_in_url(url)
     if declared.base_url and fault is None:
-        fault = foreign_host(
+        fault = _foreign_host(
             declared.base_url,
             vendor_url=vendor.base_url,
             vendor_key_name=vendor.key_name,
@@ -103,11 +137,60 @@ def _endpoint_problem(
     return _problem(declared, fault, environment_name=vendor.base_url_name)
 
 
-def _problem(
-    declared: Judge | Generator, fault: EndpointFault, *, environment_name: str
-) -> InputProblem:
+def _problem(declared: Judge | Generator, fault: _Fault, *, environment_name: str) -> InputProblem:
     if declared.base_url:
         what = f"{declared.id}: {fault.what}"
         return InputProblem("evaluation.yaml", None, "base_url", what, fault.remedy)
     what = f"{environment_name}: {fault.what}"
     return InputProblem("environment", None, None, what, fault.remedy)
+
+
+def _secret_in_url(url: str) -> _Fault | None:
+    """Return the fault of a URL that holds, or may hold, a secret: URLs are stored and logged."""
+    parts = _split(url)
+    if parts is None:
+        return _Fault("the base URL is not a URL", "Write it as https://host/path")
+    remedy = "Put the key into an environment variable, and name that in api_key_env"
+    if parts.username is not None or parts.password is not None:
+        return _Fault("the base URL holds a user name or password", remedy)
+    if parts.query or parts.fragment or _KEY_LIKE.search(parts.path):
+        return _Fault("the base URL holds parameters, which may be a key", remedy)
+    return None
+
+
+def _foreign_host(
+    url: str, *, vendor_url: str, vendor_key_name: str, api_key_env: str | None
+) -> _Fault | None:
+    """Return the fault of a server that is not the vendor's and would be sent the vendor's key.
+
+    Args:
+        url: The declared base URL.
+        vendor_url: The vendor's own.
+        vendor_key_name: Environment variable of the vendor's key.
+        api_key_env: Environment variable that is declared for the key; None if none is.
+    """
+    parts, own = _split(url), urlsplit(vendor_url)
+    host = parts.hostname if parts else None
+    if host is None or is_loopback(url) or _site(host) == _site(own.hostname or ""):
+        return None
+    if api_key_env not in (None, vendor_key_name):
+        return None
+    return _Fault(
+        f"{host} would be sent the key in {vendor_key_name}",
+        "Name the environment variable of its own key in api_key_env",
+    )
+
+
+def _split(url: str) -> SplitResult | None:
+    """Return the parts of a URL; None if it is not one."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def _site(host: str) -> str:
+    """Return the last two names of a host: vendors have hosts by region."""
+    return ".".join(host.lower().split(".")[-2:])
