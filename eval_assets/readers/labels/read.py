@@ -1,5 +1,6 @@
 """Label files to one table of human ratings."""
 
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -182,17 +183,33 @@ def _removed_questions(given: Sequence[GivenLabels], question_ids: Sequence[str]
 
 
 def _raters_alike(ratings: pd.DataFrame) -> list[InputProblem]:
-    """Return a problem for each rater whose id differs from another's only in case or spaces."""
+    """Return a problem for each rater whose id a reader takes for another's."""
     spellings: defaultdict[str, list[str]] = defaultdict(list)
     for rater in ratings["rater_id"].unique():
-        spellings["".join(str(rater).casefold().split())].append(rater)
+        spellings[_as_read(str(rater))].append(rater)
     problems = []
     for alike in filter(lambda each: len(each) > 1, spellings.values()):
         place = ratings[ratings["rater_id"] == alike[1]].iloc[0]
         what = f"{' and '.join(map(shown, alike))} differ only in case or spaces"
+        if len({_without_case_or_spaces(rater) for rater in alike}) > 1:
+            escaped = [rater.encode("unicode_escape").decode("ascii") for rater in alike]
+            what = " and ".join(f'"{each}"' for each in escaped) + " look alike"
         remedy = "Write one of them throughout, or tell them apart"
         problems.append(InputProblem(place["file"], int(place["line"]), "rater_id", what, remedy))
     return problems
+
+
+def _without_case_or_spaces(rater: str) -> str:
+    return "".join(rater.casefold().split())
+
+
+def _as_read(rater: str) -> str:
+    """Return a rater's id without what a reader cannot see: case, spaces, ways to write a letter.
+
+    A spreadsheet on one system writes "é" as one character, on another as two.
+    """
+    composed = _without_case_or_spaces(unicodedata.normalize("NFKC", rater))
+    return "".join(each for each in composed if unicodedata.category(each) != "Cf")
 
 
 def _joined(checked: Sequence[CheckedLabels]) -> pd.DataFrame:

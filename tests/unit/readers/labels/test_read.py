@@ -352,6 +352,28 @@ def test_raters_whose_ids_differ_only_in_case_or_spaces_are_refused(
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "written"),
+    [
+        ("René", "Rene\u0301", '"Ren\\xe9" and "Rene\\u0301"'),
+        ("r1", "r\u200b1", '"r1" and "r\\u200b1"'),
+        ("r1", "\uff521", '"r1" and "\\uff521"'),
+    ],
+)
+def test_raters_whose_ids_look_alike_are_refused_and_told_apart_by_their_code(
+    write: Write, reported: Reported, one: str, other: str, written: str
+) -> None:
+    """Spreadsheet programs write "é" as one character or as two; both are one René."""
+    folder = write({"labels.csv": f"{LONG}a1,{one},safe,1\na2,{other},safe,1\n"})
+
+    assert reported(lambda: labels(folder)) == [
+        (
+            f"labels.csv:3:rater_id: {written} look alike. "
+            "Write one of them throughout, or tell them apart."
+        )
+    ]
+
+
 INDICATORS = """\
 response_id,indicator_id,convo_id,turn_index,model_name,seed,prompt_text,response_text
 s1,safe,c1,1,m1,1,p,r
