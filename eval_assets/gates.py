@@ -97,10 +97,8 @@ class GateVerdict(Figure):
 
     @property
     def cannot_tell(self) -> bool:
-        """Whether the interval holds the minimum or there is none, so that the data cannot tell."""
-        return self.verdict != "not_evaluable" and (
-            _has_no_interval(self) or _holds(self, self.minimum)
-        )
+        """Whether the interval holds the minimum, so that the data cannot tell."""
+        return self.verdict != "not_evaluable" and _holds(self, self.minimum)
 
 
 @dataclass(frozen=True)
@@ -252,7 +250,6 @@ def _no_question_passes(by_gate: list[list[GateVerdict]]) -> bool:
 def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> GateVerdict:
     """Return the verdict on one figure."""
     minimum = threshold.minimum
-    judged = figure.value if threshold.by == "value" else figure.low
     verdict: Verdict = "not_evaluable"
     if shown.unusable_because:
         reason, remedy = shown.unusable_because
@@ -270,11 +267,13 @@ def _judge(gate: GateName, figure: Figure, threshold: Gate, shown: Evidence) -> 
         remedy = "Add responses to other prompts"
     elif not math.isfinite(figure.value):
         reason, remedy = figure.undefined_because or "undefined", _VARY
-    elif not math.isfinite(judged):
+    elif math.isnan(figure.low + figure.high):
+        # Defined, but no longer if some one group is left out: all others are rated the same.
         value = figure_text(figure.value, limits=[minimum])
-        reason = f"{value} has no lower end to judge: it rests on a single response or group"
+        reason = f"{value} has no interval: it rests on a single response or group"
         remedy = _more_ratings(gate, figure)
     else:
+        judged = figure.value if threshold.by == "value" else figure.low
         verdict = "pass" if judged >= minimum - TOLERANCE else "fail"
         reason, remedy = _comparison(gate, figure, threshold, verdict)
     return GateVerdict(
@@ -301,18 +300,7 @@ def _comparison(
     if _holds(figure, minimum):
         reason += f", but the data cannot tell: the 95 % interval is {low} to {high}"
         return reason, _more_ratings(gate, figure)
-    if _has_no_interval(figure):
-        reason += (
-            ", but the data cannot tell: there is no interval, because the figure rests on a "
-            "single response or group"
-        )
-        return reason, _more_ratings(gate, figure)
     return reason, "" if verdict == "pass" else _remedy(gate, figure)
-
-
-def _has_no_interval(figure: Figure) -> bool:
-    """Return whether a defined figure is undefined as soon as some group is left out."""
-    return math.isnan(figure.low + figure.high)
 
 
 def _holds(figure: Figure, minimum: float) -> bool:
@@ -349,20 +337,15 @@ def _remedy(gate: GateName, figure: Figure) -> str:
     """Return the remedy for a figure that is certainly below its minimum."""
     if gate == "judge_alpha" and not figure.hardly_varies:
         return "Compare the judges' replies in judge_scores and revise the judge prompt"
-    if gate == "human_alpha" and figure.high < CONTRADICTING_ALPHA:
-        return (
-            "Raters contradict one another: see in label_quality whether one of them reads the "
-            "scale the wrong way round, then label again"
-        )
     if figure.n_disagreements:
         n = figure.n_disagreements
         listed = f"the {n} disagreements" if n > 1 else "the disagreement"
         if n > _MOST_DISCUSSED:
             listed = f"the first {_MOST_DISCUSSED} of {n:,} disagreements"
-        return (
-            f"Discuss {listed} in label_disagreements with the raters, revise the rubric, "
-            "then label again"
-        )
+        then = "revise the rubric"
+        if gate == "human_alpha" and figure.high < CONTRADICTING_ALPHA:
+            then = "see in label_quality whether one of them reads the scale the wrong way round"
+        return f"Discuss {listed} in label_disagreements with the raters, {then}, then label again"
     if figure.hardly_varies:
         return (
             f"There is no disagreement to discuss: {figure.hardly_varies}. Add responses that "

@@ -67,11 +67,10 @@ def _undecided(data: ReportData) -> Iterator[Definition]:
                 if outcome.gate == "judge_alpha"
                 else "More responses rated by two raters or more"
             )
-            lacking = ", or there is none," if any("no interval" in u for u in undecided) else ""
             yield Definition(
                 f"{outcome.gate}: the data cannot tell",
                 f"The 95 % interval reaches both sides of the minimum "
-                f"{outcome.overall.minimum:g}{lacking} for {_some(undecided)}. The gate "
+                f"{outcome.overall.minimum:g} for {_some(undecided)}. The gate "
                 f"goes by the value; the truth may lie on the other side. {more} narrow the "
                 "interval.",
             )
@@ -83,7 +82,7 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
     return [
         f"{verdict.question_id or 'all questions together'} "
         f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
-        f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum]) or 'no interval'})"
+        f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
         for verdict in (outcome.overall, *outcome.questions)
         if verdict.cannot_tell and not (is_single and verdict.question_id)
     ]

@@ -95,8 +95,7 @@ def _gate_sentence(outcome: GateOutcome) -> Cell:
             words = f"{claim}? That cannot be said: {overall.reason_alone}"
         case _ if overall.cannot_tell:
             interval = interval_text(overall.low, overall.high, limits=[overall.minimum])
-            interval = f"the 95 % interval is {interval}" if interval else "there is no interval"
-            words = f"{_DOUBTS[outcome.gate]}: {needed}; {interval}"
+            words = f"{_DOUBTS[outcome.gate]}: {needed}; the 95 % interval is {interval}"
         case "pass":
             alone = {verdict.verdict == "pass" for verdict in outcome.questions}
             is_pooled = len(outcome.questions) > 1 and alone == {False}
