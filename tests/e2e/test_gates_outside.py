@@ -247,7 +247,7 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
         told = done.stdout.splitlines()
         [line] = [line for line in told if line.strip().startswith("human_alpha")]
         assert "CLOSED" in line
-        assert "is below the minimum 0.667. Raters contradict one another" in line
+        assert "is below the minimum 0.667. Discuss the 18 disagreements" in line
         assert told[-1] == f"A gate is closed (exit code 3). Not run: {', '.join(held_back)}"
 
 
