@@ -128,16 +128,21 @@ def _details(said: Mapping[str, object]) -> str | None:
 
 
 def _ratings(label: dict[str, object]) -> Iterator[tuple[str, str | None]]:
-    """Yield key and rating of each rating in the label; code is valid if it parses and runs."""
+    """Yield key and rating of each rating in the label; code is valid if it parses and runs.
+
+    Code that parses is unrated as long as nobody said whether it runs, and the reverse.
+    """
     for key in _RATINGS:
         if label.get(key) is not None:
             yield key, as_text(label[key])
     code = [as_text(label.get(key)) for key in _OF_CODE]
+    unclear = [part for part in code if part not in {"true", "false", None}]
     if "false" in code:
         yield "codeRuns", "false"
-    elif code != [None, None]:
-        both = code == ["true", "true"]
-        yield "codeRuns", "true" if both else " and ".join(part or "nothing" for part in code)
+    elif unclear:
+        yield "codeRuns", unclear[0]
+    elif "true" in code:
+        yield "codeRuns", None if None in code else "true"
 
 
 def _question_of(dimension: str | None, question_ids: Sequence[str]) -> str | None:

@@ -677,6 +677,26 @@ def test_session_exports_are_read(write: Write) -> None:
     assert rows(given, "labelled_at", "confidence")[0] == ("2026-11-21T04:00:00Z", "high")
 
 
+def test_code_of_which_half_the_verdict_is_missing_is_unrated_unless_the_other_half_decides(
+    write: Write,
+) -> None:
+    """Nobody said whether it runs: one such label must not keep all others out."""
+    folder = write(
+        {
+            "evaluation.yaml": RUBRIC_OF_SESSIONS,
+            "labels/a.json": export("code_validity", {"scenarioId": "a1", "codeParses": True}),
+            "labels/b.json": export(
+                "code_validity", {"scenarioId": "a2", "codeParses": False}, labelerId="ben"
+            ),
+        }
+    )
+
+    given = labels(folder)
+
+    assert rows(given, *UNIT) == [("a2", "code-validity", "ben", 0.0)]
+    assert given.n_unrated == 1
+
+
 @pytest.mark.parametrize(
     ("label", "problem"),
     [
