@@ -66,7 +66,7 @@ def human_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             logger.info(note)
         if labels.ratings.empty and labels.n_unrated:
             logger.warning("no label has a rating: all %d are blank", labels.n_unrated)
-        for file in sorted({*stored}.difference(labels.ratings["file"])):
+        for file in sorted({*stored}.difference(labels.ratings["file"].unique())):
             logger.warning("%s: no label comes from it any more, %d did", file, stored[file])
         with folder.connect() as connection, transaction(connection):
             write_labels(

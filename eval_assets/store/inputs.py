@@ -63,7 +63,7 @@ def write_labels(
     rejected = pd.DataFrame(columns=list(REJECTED_COLUMNS)) if rejected is None else rejected
     for table, rows, which in (
         ("human_labels", labels, "NOT skipped"),
-        ("skipped_labels", labels, "skipped"),
+        ("skipped_labels", labels[labels["skipped"]], "true"),
         ("earlier_labels", earlier, "true"),
     ):
         empty_table(connection, table, is_claimed=not rows.empty)
