@@ -62,8 +62,10 @@ def read_responses(
     given = [_given(path, evaluation) for path in evaluation.responses]
     problems = [problem for each in given for problem in each.problems]
     parts = [each.responses for each in given if len(each.responses)]
-    merged = pd.concat(parts, ignore_index=True) if parts else _no_responses()
-    merged = merged.drop_duplicates("response_id", keep="first", ignore_index=True)
+    merged = parts[0] if parts else _no_responses()
+    if len(parts) > 1:
+        merged = pd.concat(parts, ignore_index=True)
+        merged = merged.drop_duplicates("response_id", keep="first", ignore_index=True)
     some_unread = any(each.some_unread for each in given)
     missing = [column for column in evaluation.filter_columns if not any(column_of(merged, column))]
     if parts and not some_unread:
@@ -105,7 +107,7 @@ def _given(path: Path, evaluation: Evaluation) -> _Given:
     responses = _responses(table, ids.ids)
     named = responses["response_id"].notna()
     unread = bool(table.bad_rows or not named.all() or is_none(_turns(table)).any())
-    return _Given(responses[named], problems, unread)
+    return _Given(responses if named.all() else responses[named], problems, unread)
 
 
 def _problems_of_ratings(
@@ -293,4 +295,4 @@ def _frame(columns: dict[str, Iterable[object]]) -> pd.DataFrame:
     }
     turns = np.array(columns["turn_index"], dtype=float)
     series["turn_index"] = pd.Series(pd.array(turns, dtype="Int64"))
-    return pd.DataFrame({name: series[name] for name in RESPONSE_COLUMNS})
+    return pd.DataFrame({name: series[name] for name in RESPONSE_COLUMNS}, copy=False)
