@@ -158,6 +158,11 @@ def kappa_label(value: float) -> str:
     return next((name for upper, name in _KAPPA_BANDS if value <= upper), "almost perfect")
 
 
+def or_none(value: float) -> float | None:
+    """Return a figure as tables and JSON have it: None if it is undefined."""
+    return None if math.isnan(value) else float(value)
+
+
 def figure_text(value: float, *, limits: Iterable[float]) -> str:
     """Return a figure as text: three decimals, more if fewer would put it on a limit.
 

@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import logging
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ from eval_assets.agreement import StageChange
 from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.evaluation import Evaluation
+from eval_assets.interpretation import or_none
 from eval_assets.judges import (
     JudgeScore,
     JudgeSummary,
@@ -261,7 +261,7 @@ def _stage(changes: Sequence[StageChange]) -> Metadata:
     return {
         "staged_mode": latest.mode,
         "staged_reason": f"{latest.reason} (from unit {latest.position + 1} on)",
-        "staged_kappa": None if math.isnan(latest.kappa) else latest.kappa,
+        "staged_kappa": or_none(latest.kappa),
     }
 
 

@@ -1,7 +1,6 @@
 """Judge tuning, behind the gates: every asset here calls the guard first."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -24,6 +23,7 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.evaluation import Evaluation
+from eval_assets.interpretation import or_none
 from eval_assets.judges import PromptTemplate
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store import (
@@ -271,7 +271,7 @@ def _versions(
     notes = {
         each.version.judge_id: {
             "candidates": dict(each.outcomes),
-            "cost_usd": None if math.isnan(each.cost_usd) else each.cost_usd,
+            "cost_usd": or_none(each.cost_usd),
         }
         for each in prompted
     }

@@ -10,7 +10,7 @@ import pandas as pd
 from eval_assets.agreement import HumanMeasures, measure_humans
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
 from eval_assets.cli.options import scale_option
-from eval_assets.cli.results import gate_json
+from eval_assets.cli.results import gate_json, plain_records
 from eval_assets.cli.tables import print_gates, print_humans, print_table
 from eval_assets.evaluation import Evaluation
 from eval_assets.gates import GateOutcome
@@ -134,8 +134,6 @@ def _ratings(by_rater: str) -> str:
 
 def _as_json(measured: _Measured) -> dict[str, object]:
     """Return everything in the types of JSON; an undefined figure is null."""
-    agreement = measured.humans.agreement
-    figures = agreement.astype(object).where(agreement.notna(), None)
     return {
         "name": measured.evaluation.name,
         "notes": measured.labels.notes,
@@ -150,7 +148,7 @@ def _as_json(measured: _Measured) -> dict[str, object]:
             }
             for question in measured.evaluation.rubric
         ],
-        "agreement": figures.to_dict("records"),
+        "agreement": plain_records(measured.humans.agreement),
         "gates": [gate_json(outcome) for outcome in measured.outcomes],
         "findings": [vars(finding) for finding in measured.humans.findings],
         "n_disagreements": len(measured.disagreements),

@@ -10,6 +10,7 @@ import click
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import scale_option
 from eval_assets.cli.tables import print_table
+from eval_assets.interpretation import or_none
 from eval_assets.readers import JudgedItems, read_evaluation, read_judged_items
 from eval_assets.scale import Scale
 from eval_assets.stats import Interval, JudgeHumanProfile, judge_human_profile
@@ -73,9 +74,9 @@ def calibrate(  # noqa: PLR0913 - its options
             "n_items": profile.n_units,
             "n_unscored": len(items.item_ids) - profile.n_units,
             "n_unrated": items.n_unrated,
-            "exact_agreement": _known(profile.exact_agreement.value),
-            "rho": {name: _known(getattr(profile.spearman, name)) for name in _INTERVAL},
-            "targets": [{**asdict(target), "value": _known(target.value)} for target in met],
+            "exact_agreement": or_none(profile.exact_agreement.value),
+            "rho": {name: or_none(getattr(profile.spearman, name)) for name in _INTERVAL},
+            "targets": [{**asdict(target), "value": or_none(target.value)} for target in met],
             "false_positives": found.false_positives,
             "false_negatives": found.false_negatives,
             "confusion": [
@@ -137,10 +138,6 @@ def _print(
         ],
         numbers=[f"{value:g}" for value in judged],
     )
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _figure(value: float) -> str:

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED
 from eval_assets.cli.options import data_option, database_of, database_option, ledger_of
+from eval_assets.cli.results import plain_records
 from eval_assets.cli.tables import print_certificates
 from eval_assets.evaluation import Evaluation
 from eval_assets.problems import InputError, InputProblem
@@ -145,14 +146,13 @@ def _verdict(rows: pd.DataFrame, judge_id: str, question_id: str, rates_as: str 
 
 
 def _as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    records = rows.astype(object).where(rows.notna(), None).to_dict("records")
     return [
         {
-            **{str(name): value for name, value in record.items()},
+            **record,
             "certificate": record["certificate"] and json.loads(record["certificate"]),
             "created_at": record["created_at"] and record["created_at"].isoformat(),
         }
-        for record in records
+        for record in plain_records(rows)
     ]
 
 

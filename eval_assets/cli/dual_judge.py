@@ -16,7 +16,7 @@ from eval_assets.agreement import RESPONSE_DIFFERENCE, pair_kappa
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option, ledger_of
 from eval_assets.evaluation import Evaluation
-from eval_assets.interpretation import kappa_label
+from eval_assets.interpretation import kappa_label, or_none
 from eval_assets.judges import (
     JudgeScore,
     JudgingSummary,
@@ -179,11 +179,11 @@ def _judgement(
         query_id=asked.id,
         query=asked.text,
         expected_docs=[document.id for document in asked.documents],
-        judge1_score=[_or_none(score) for score in one],
-        judge2_score=[_or_none(score) for score in other],
+        judge1_score=[or_none(score) for score in one],
+        judge2_score=[or_none(score) for score in other],
         judge1_model=None if all(map(math.isnan, one)) else pair[0].model,
         judge2_model=None if all(map(math.isnan, other)) else pair[1].model,
-        kappa=_or_none(kappa.value),
+        kappa=or_none(kappa.value),
         kappa_reason=kappa.reason or None,
         status="success" if n_ok == len(scores) else "partial" if n_ok else "error",
         created_at=datetime.now(tz=UTC),
@@ -244,7 +244,3 @@ def _answer(
             for family, members in families.items()
         ],
     }
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -10,6 +10,7 @@ import click
 from eval_assets.agreement import irr_result
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option
+from eval_assets.cli.results import plain_records
 from eval_assets.cli.tables import print_humans
 from eval_assets.readers import read_evaluation, source_fingerprints
 from eval_assets.store import connect, human_ratings, is_stored, judge_gates, read_table
@@ -50,8 +51,7 @@ def irr(data: Path, database: str | None, form: Format) -> int:
             click.echo(json.dumps(result, indent=2, allow_nan=False))
             return DONE
     if form == "json":
-        rows = agreement.astype(object).where(agreement.notna(), None).to_dict("records")
-        figures = {"agreement": rows, "findings": findings.to_dict("records")}
+        figures = {"agreement": plain_records(agreement), "findings": plain_records(findings)}
         click.echo(json.dumps(figures, indent=2))
         return DONE
     print_humans(agreement)

@@ -24,7 +24,7 @@ from eval_assets.assets.automation import names_before
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
-from eval_assets.cli.results import gate_json
+from eval_assets.cli.results import gate_json, plain_records
 from eval_assets.cli.tables import print_measured
 from eval_assets.definitions import definitions_of
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome
@@ -202,8 +202,7 @@ def _records(frame: pd.DataFrame) -> list[dict[str, object]]:
     """Return the rows of a table in the types of JSON, without those of single responses."""
     if "scope" in frame:
         frame = frame[frame["scope"] != "response"]
-    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return [{str(column): value for column, value in record.items()} for record in records]
+    return plain_records(frame)
 
 
 def _failed_checks(result: RunResult) -> Iterator[dict[str, str]]:

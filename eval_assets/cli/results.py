@@ -1,10 +1,12 @@
-"""Stored results in the types of JSON, for `serve` and `mcp`."""
+"""Results in the types of JSON."""
 
 import json
 import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from eval_assets.agreement import irr_result
 from eval_assets.gates import GateOutcome
@@ -55,8 +57,15 @@ def stored_certificates(data: Path, database: Database) -> list[dict[str, Any]]:
         return []
     with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
         rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
-    plain = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    return [{str(name): _plain(name, value) for name, value in row.items()} for row in plain]
+    return [
+        {name: _plain(name, value) for name, value in row.items()} for row in plain_records(rows)
+    ]
+
+
+def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows in the types of JSON; what is missing or undefined is null."""
+    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return [{str(column): value for column, value in record.items()} for record in records]
 
 
 def gate_json(outcome: GateOutcome) -> dict[str, object]:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
-import numpy as np
 
+from eval_assets.interpretation import or_none
 from eval_assets.store.ledger import (
     SqlLedger,
     readings_elsewhere,
@@ -57,9 +57,7 @@ def background_of(
     return Background(
         margin=margin,
         people_agree=question_id in questions_where_people_agree(connection),
-        human_agreement={
-            name: None if np.isnan(row[name]) else float(row[name]) for name in figures
-        },
+        human_agreement={name: or_none(row[name]) for name in figures},
         cost_per_1000_usd=costs_of_prompts(connection),
         models_returned=models_returned(connection),
     )

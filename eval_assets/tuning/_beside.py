@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from eval_assets.interpretation import or_none
 from eval_assets.stats import (
     alternative_annotator_test,
     best_monotone_map,
@@ -32,13 +33,15 @@ def figures_beside(train: RatedUnits, test: RatedUnits, scores: Floats) -> Figur
     scale = test.question.scale
     constant = _best_constant(train, test)
     figures: Figures = {
-        "a_ha": _known(judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high)),
-        "a_hh": _known(human_agreement(test.ratings, low=scale.low, high=scale.high)),
-        "alpha_people": _known(krippendorff_alpha(test.ratings, level=test.level)),
-        "alpha_with_judge": _known(
+        "a_ha": or_none(
+            judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high)
+        ),
+        "a_hh": or_none(human_agreement(test.ratings, low=scale.low, high=scale.high)),
+        "alpha_people": or_none(krippendorff_alpha(test.ratings, level=test.level)),
+        "alpha_with_judge": or_none(
             krippendorff_alpha(np.column_stack([test.ratings, scores]), level=test.level)
         ),
-        "spearman": _known(spearman(np.nanmean(test.ratings, axis=1), scores)),
+        "spearman": or_none(spearman(np.nanmean(test.ratings, axis=1), scores)),
         "alternative_annotator_test": _alt_test(test, scores),
         "people": _distribution(test),
         "confusion": _confusion(test, scores),
@@ -61,7 +64,7 @@ def figures_beside(train: RatedUnits, test: RatedUnits, scores: Floats) -> Figur
 
 def _a_ha(test: RatedUnits, scores: Floats) -> float | None:
     scale = test.question.scale
-    return _known(judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high))
+    return or_none(judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high))
 
 
 def _best_constant(train: RatedUnits, test: RatedUnits) -> float:
@@ -82,8 +85,8 @@ def _alt_test(test: RatedUnits, scores: Floats) -> Figures:
         epsilon=ALT_TEST_EPSILON,
     )
     return {
-        "winning_rate": _known(found.winning_rate),
-        "advantage": _known(found.advantage),
+        "winning_rate": or_none(found.winning_rate),
+        "advantage": or_none(found.advantage),
         "epsilon": ALT_TEST_EPSILON,
     }
 
@@ -124,9 +127,9 @@ def _of_positives(test: RatedUnits, scores: Floats) -> Figures:
     recall = both / int(human.sum()) if human.any() else math.nan
     return {
         "accuracy": float((human == judge).mean()),
-        "precision": _known(precision),
-        "recall": _known(recall),
-        "f1": _known(2 * both / int(judge.sum() + human.sum())) if (judge | human).any() else None,
+        "precision": or_none(precision),
+        "recall": or_none(recall),
+        "f1": or_none(2 * both / int(judge.sum() + human.sum())) if (judge | human).any() else None,
     }
 
 
@@ -143,7 +146,7 @@ def _by_model(test: RatedUnits, scores: Floats) -> list[Figures]:
             {
                 "model_name": str(model),
                 "n_units": int(own.sum()),
-                "kappa": _known(concordance(test.ratings[own], scores[own])),
+                "kappa": or_none(concordance(test.ratings[own], scores[own])),
                 "judge_minus_human": float((scores[own] - mean[own]).mean()),
             }
         )
@@ -154,7 +157,9 @@ def _shuffled_a_ha(test: RatedUnits, scores: Floats) -> float | None:
     """Return the A^HA to expect if these scores were dealt out to the answers at random."""
     values, counts = np.unique(scores, return_counts=True)
     near = [_a_ha(test, np.full(len(scores), value)) for value in values]
-    return _known(float(np.dot(counts, [math.nan if a is None else a for a in near]) / len(scores)))
+    return or_none(
+        float(np.dot(counts, [math.nan if a is None else a for a in near]) / len(scores))
+    )
 
 
 def _length_figure(train: RatedUnits, test: RatedUnits) -> float | None:
@@ -166,9 +171,4 @@ def _length_figure(train: RatedUnits, test: RatedUnits) -> float | None:
         on_test = concordance(test.ratings, fitted(sign * test.lengths))
         if not math.isnan(on_train):
             figures.append((on_train, on_test))
-    return _known(max(figures)[1]) if figures else None
-
-
-def _known(value: float) -> float | None:
-    """Return the value, or None if it is undefined, as JSON has it."""
-    return None if math.isnan(value) else float(value)
+    return or_none(max(figures)[1]) if figures else None

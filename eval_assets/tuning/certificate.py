@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from eval_assets.interpretation import or_none
 from eval_assets.tuning._beside import figures_beside
 from eval_assets.tuning._seal import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.fingerprints import Fingerprints
@@ -107,7 +108,7 @@ def question_certificate(  # noqa: PLR0913 - all that a reader has to know
         "total_level": TOTAL_SIGNIFICANCE,
         "n_groups": verdicts.fitness.compared.shortfall.n_groups,
         "n_units": int(is_test.sum()),
-        "detectable_gain": None if math.isnan(detectable) else detectable,
+        "detectable_gain": or_none(detectable),
         "human_agreement": dict(human_agreement),
         "prompt_copied_share": _copied_share(verdicts.version, units),
         "beside": figures_beside(units.part("train"), test, scores[is_test]),
@@ -192,7 +193,7 @@ def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
     train = units.part("train")
     material = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
     share = copied_share_on(version.prompt_text, units.question, material)
-    return None if math.isnan(share) else share
+    return or_none(share)
 
 
 def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:

@@ -1,9 +1,9 @@
 """The one place that reads sealed test labels: every candidate's verdicts, and what is shown."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from eval_assets.interpretation import or_none
 from eval_assets.tuning._fitness import Fitness, judge_fitness
 from eval_assets.tuning._improvement import Improvement, judge_improvement
 from eval_assets.tuning._seal import coarse_gain, reading_significance
@@ -138,14 +138,14 @@ def _improvement(found: Improvement, *, shown: bool) -> Row:
     if shown or found.verdict == "accepted":
         low, high = compared.gain.ends(significance=found.significance)
         row |= {
-            "kappa": _or_none(compared.candidate.value),
-            "kappa_baseline": _or_none(compared.baseline.value),
-            "gain": _or_none(compared.gain.value),
-            "gain_low": _or_none(low),
-            "gain_high": _or_none(high),
+            "kappa": or_none(compared.candidate.value),
+            "kappa_baseline": or_none(compared.baseline.value),
+            "gain": or_none(compared.gain.value),
+            "gain_low": or_none(low),
+            "gain_high": or_none(high),
         }
     elif found.verdict in ("inconclusive", "rejected"):
-        row["gain"] = _or_none(coarse_gain(compared.gain.value))
+        row["gain"] = or_none(coarse_gain(compared.gain.value))
     return row
 
 
@@ -156,11 +156,11 @@ def _fitness(found: Fitness, *, shown: bool) -> Row:
     if shown or found.verdict == "fit":
         low, high = compared.gap.ends(significance=found.significance)
         row |= {
-            "kappa": _or_none(compared.judge.value),
-            "kappa_people": _or_none(compared.people.value),
-            "gap": _or_none(compared.gap.value),
-            "gap_low": _or_none(low),
-            "gap_high": _or_none(high),
+            "kappa": or_none(compared.judge.value),
+            "kappa_people": or_none(compared.people.value),
+            "gap": or_none(compared.gap.value),
+            "gap_low": or_none(low),
+            "gap_high": or_none(high),
         }
     return row
 
@@ -177,8 +177,3 @@ def _verdict(kind: str, found: Improvement | Fitness, *, n_groups: int) -> Row:
         "verdict": found.verdict,
         "reason": found.reason,
     }
-
-
-def _or_none(value: float) -> float | None:
-    """Return the value, or None if it is undefined."""
-    return None if math.isnan(value) else value

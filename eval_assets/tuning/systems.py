@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from eval_assets.interpretation import or_none
 from eval_assets.stats import (
     Interval,
     prediction_powered_difference,
@@ -111,7 +112,7 @@ def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int)
     )
     return {
         **_counts(answers, kept),
-        "judge_only": _known(float(np.concatenate(part[1:]).mean())),
+        "judge_only": or_none(float(np.concatenate(part[1:]).mean())),
         **_intervals(found, at_once, alone),
         **(_corrected(part) if answers.is_binary else _NOT_CORRECTED),
         "is_safe": None,
@@ -130,7 +131,9 @@ def _corrected(part: _Part) -> Row:
         part[2] > 0.5,  # noqa: PLR2004
         confidence=CONFIDENCE,
     )
-    return dict(zip(_NOT_CORRECTED, map(_known, (found.value, found.low, found.high)), strict=True))
+    return dict(
+        zip(_NOT_CORRECTED, map(or_none, (found.value, found.low, found.high)), strict=True)
+    )
 
 
 def _difference(
@@ -156,7 +159,7 @@ def _difference(
     is_safe = at_once.low > 0 or at_once.high < 0
     return {
         **_counts(answers, first | second),
-        "judge_only": _known(judge_only),
+        "judge_only": or_none(judge_only),
         **_intervals(found, at_once, alone),
         **_NOT_CORRECTED,
         "is_safe": None if math.isnan(at_once.low) else bool(is_safe),
@@ -184,14 +187,14 @@ def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
 def _intervals(found: Interval, at_once: Interval, alone: Interval) -> Row:
     """Return the figure, alone and among all that are compared, and what labels alone give."""
     return {
-        "value": _known(found.value),
-        "low": _known(found.low),
-        "high": _known(found.high),
-        "low_all": _known(at_once.low),
-        "high_all": _known(at_once.high),
-        "labels_only": _known(alone.value),
-        "labels_only_low": _known(alone.low),
-        "labels_only_high": _known(alone.high),
+        "value": or_none(found.value),
+        "low": or_none(found.low),
+        "high": or_none(found.high),
+        "low_all": or_none(at_once.low),
+        "high_all": or_none(at_once.high),
+        "labels_only": or_none(alone.value),
+        "labels_only_low": or_none(alone.low),
+        "labels_only_high": or_none(alone.high),
         "labels_saved": _labels_saved(found, alone),
     }
 
@@ -206,7 +209,3 @@ def _labels_saved(found: Interval, alone: Interval) -> int | None:
 
 def _simultaneous(n_compared: int) -> float:
     return 1 - (1 - CONFIDENCE) / max(1, n_compared)
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
