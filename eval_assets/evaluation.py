@@ -18,7 +18,7 @@ from eval_assets.human_raters import Labelling
 from eval_assets.models import Price
 from eval_assets.operation import Alerts, Drift, Judging, Schedule, is_owner
 from eval_assets.problems import Fault, raise_faults
-from eval_assets.raters import Generator, Judge, Staged, judge_fingerprint
+from eval_assets.raters import DualJudge, Generator, Judge, Staged, judge_fingerprint
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Level
 from eval_assets.tuning_options import Tuning
@@ -105,6 +105,7 @@ class Evaluation:
         budget_usd_per_month: Most that all runs of one calendar month (UTC) may spend.
         judge_prompt: Template of the judges' prompt; None for the one that ships.
         staged: When one judge of the first pair is enough; None to ask all about everything.
+        dual_judge: From when on two judges agree, and which of their differences are listed.
         generators: Models that answer the prompts; empty if responses are given.
         prompts: Prompt files for the generators.
         prices: Prices by model, which take precedence over those that ship.
@@ -135,6 +136,7 @@ class Evaluation:
     budget_usd_per_month: NotNegative | None = None
     judge_prompt: Path | None = None
     staged: Staged | None = None
+    dual_judge: DualJudge = field(default_factory=DualJudge)
     generators: tuple[Generator, ...] = ()
     prompts: tuple[Path, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)

@@ -176,6 +176,31 @@ class Staged:
             raise_faults([Fault(("revert_below",), what, "Use a lower number")])
 
 
+@dataclass(frozen=True)
+class DualJudge:
+    """From when on the first two judges agree, and which differences a person should look at.
+
+    Args:
+        kappa: Lowest Cohen's kappa of the pair that passes; a prompt below it is listed.
+        low_kappa: Kappa below which a prompt counts as one that the pair does not agree on.
+        disagreement: Difference of two scores of a response, on [0, 1], above which it is listed.
+        group_disagreement: Mean difference over the responses to a prompt above which it is listed.
+
+    Raises:
+        DeclarationError: If `low_kappa` is above `kappa`.
+    """
+
+    kappa: Kappa = 0.70
+    low_kappa: Kappa = 0.40
+    disagreement: Share = 0.3
+    group_disagreement: Share = 0.4
+
+    def __post_init__(self) -> None:
+        if self.low_kappa > self.kappa:
+            what = f"{self.low_kappa:g} is above the kappa of {self.kappa:g}"
+            raise_faults([Fault(("low_kappa",), what, "Use a lower number")])
+
+
 def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
     """Return the fingerprint of a judge's identity: provider, model, prompt and settings.
 

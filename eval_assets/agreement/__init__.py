@@ -25,8 +25,6 @@ from eval_assets.agreement.judges import (
 )
 from eval_assets.agreement.left_out import measure_left_out
 from eval_assets.agreement.pairs import (
-    PROMPT_DIFFERENCE,
-    RESPONSE_DIFFERENCE,
     PairMeasures,
     Validation,
     measure_pairs,
@@ -48,8 +46,6 @@ __all__ = [
     "ANCHOR_KEY",
     "CLOSE",
     "MIDDLE",
-    "PROMPT_DIFFERENCE",
-    "RESPONSE_DIFFERENCE",
     "TOTAL_SIGNIFICANCE",
     "Coded",
     "Finding",

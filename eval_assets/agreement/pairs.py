@@ -11,27 +11,16 @@ import pandas as pd
 
 from eval_assets.agreement.ratings import JudgedUnits
 from eval_assets.agreement.split_kappa import MIDDLE, kappa_by_group, pair_kappa, undefined_reason
-from eval_assets.raters import judge_set_fingerprint
+from eval_assets.raters import DualJudge, judge_set_fingerprint
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import wilcoxon_signed_rank
 
 Floats = npt.NDArray[np.float64]
 
-GOOD_KAPPA = 0.70
-"""A pair passes from this kappa on; a prompt below it is listed as a disagreement."""
-
-LOW_KAPPA, MOST_LOW_PROMPTS = 0.40, 0.30
-"""If more than this share of prompts lies below that kappa, the judges' prompt needs work."""
+MOST_LOW_PROMPTS = 0.30
+"""If more than this share of prompts has a low kappa, the judges' prompt needs work."""
 
 SIGNIFICANT, HIGHEST_THRESHOLD = 0.05, 0.9
-
-PROMPT_DIFFERENCE = 0.4
-"""Mean difference over the responses to a prompt, on [0, 1], above which a human should look.
-
-The mean of the differences, not the difference of the means: 1, 0 against 0, 1 differs by 1."""
-
-RESPONSE_DIFFERENCE = 0.3
-"""The same for one response."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +57,12 @@ class PairMeasures:
     validation: Validation | None
 
 
-def measure_pairs(judged: JudgedUnits, *, at: datetime) -> PairMeasures:
+def measure_pairs(judged: JudgedUnits, limits: DualJudge, *, at: datetime) -> PairMeasures:
     """Measure every pair of judges; the first two declared are the pair that is validated.
 
     Args:
         judged: Units and scores.
+        limits: What agreement passes, and which differences are listed.
         at: When, UTC.
     """
     parts = []
@@ -80,11 +70,11 @@ def measure_pairs(judged: JudgedUnits, *, at: datetime) -> PairMeasures:
     pairs = itertools.combinations(judged.scores, 2) if len(judged.units) else ()
     for one, other in pairs:
         prompts = _by_prompt(judged, one, other)
-        parts.append(_disagreements(judged, one, other, prompts))
+        parts.append(_disagreements(judged, one, other, prompts, limits))
         if first is None:
             first = (
                 _judgements(judged, one, other, prompts, at=at),
-                _validation(judged, one, other, prompts, at=at),
+                _validation(judged, one, other, prompts, limits, at=at),
             )
     filled = [part for part in parts if len(part)]
     listed = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
@@ -166,12 +156,17 @@ def _judgements(
 
 
 def _disagreements(
-    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame
+    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame, limits: DualJudge
 ) -> pd.DataFrame:
-    """Return responses and prompts on which two judges differ too much."""
-    is_far = prompts["difference"] > PROMPT_DIFFERENCE + TOLERANCE
-    is_low = prompts["kappa"] < GOOD_KAPPA - TOLERANCE
-    far, low = f"mean difference above {PROMPT_DIFFERENCE}", f"kappa below {GOOD_KAPPA}"
+    """Return responses and prompts on which two judges differ too much.
+
+    A prompt goes by the mean of the differences, not by the difference of the means: 1, 0 against
+    0, 1 differs by 1.
+    """
+    is_far = prompts["difference"] > limits.group_disagreement + TOLERANCE
+    is_low = prompts["kappa"] < limits.kappa - TOLERANCE
+    far = f"mean difference above {limits.group_disagreement:g}"
+    low = f"kappa below {limits.kappa:g}"
     by_prompt = prompts.assign(
         scope="prompt",
         response_id=None,
@@ -183,7 +178,7 @@ def _disagreements(
     prompt_of = np.repeat(
         np.arange(len(prompts)), (prompts["end"] - prompts["start"]).to_numpy(int)
     )
-    place = np.flatnonzero(difference > RESPONSE_DIFFERENCE + TOLERANCE)
+    place = np.flatnonzero(difference > limits.disagreement + TOLERANCE)
     by_response = prompts.iloc[prompt_of[place]].assign(
         scope="response",
         query=judged.units["query"].iloc[place].to_numpy(dtype=object),
@@ -192,7 +187,7 @@ def _disagreements(
         judge2_score=b[place],
         difference=difference[place],
         largest_difference=difference[place],
-        reason=f"difference above {RESPONSE_DIFFERENCE}",
+        reason=f"difference above {limits.disagreement:g}",
     )
     filled = [part for part in (by_prompt, by_response) if len(part)]
     if not filled:
@@ -204,10 +199,16 @@ def _disagreements(
     )
 
 
-def _validation(
-    judged: JudgedUnits, one: str, other: str, prompts: pd.DataFrame, *, at: datetime
+def _validation(  # noqa: PLR0913 - the pair, its figures and their limits
+    judged: JudgedUnits,
+    one: str,
+    other: str,
+    prompts: pd.DataFrame,
+    limits: DualJudge,
+    *,
+    at: datetime,
 ) -> Validation:
-    """Return whether the pair passes: both kappas reach `GOOD_KAPPA`; undefined never passes."""
+    """Return whether the pair passes: both kappas reach the limit; undefined never passes."""
     a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
     difference = (a - b)[~np.isnan(a - b)]
     defined = prompts["kappa"].dropna()
@@ -220,7 +221,7 @@ def _validation(
         timestamp=at,
         kappa_macro=macro,
         kappa_micro=micro.value,
-        status=_status(macro, micro.value),
+        status=_status(macro, micro.value, lowest=limits.kappa),
         n_prompts=len(prompts),
         n_prompts_defined=len(defined),
         n_units=micro.n_units,
@@ -231,18 +232,20 @@ def _validation(
         fingerprint=judge_set_fingerprint(
             {judge: judged.fingerprints[judge] for judge in (one, other)}
         ),
-        notes="; ".join(_notes(prompts, (one, other), p=p, median=median)),
+        notes="; ".join(_notes(prompts, (one, other), limits, p=p, median=median)),
     )
 
 
-def _status(macro: float, micro: float) -> str:
+def _status(macro: float, micro: float, *, lowest: float) -> str:
     """Return `pass`, `fail`, or `not_evaluable` if a kappa is undefined."""
     if math.isnan(macro) or math.isnan(micro):
         return "not_evaluable"
-    return "pass" if min(macro, micro) >= GOOD_KAPPA - TOLERANCE else "fail"
+    return "pass" if min(macro, micro) >= lowest - TOLERANCE else "fail"
 
 
-def _notes(prompts: pd.DataFrame, judges: tuple[str, str], *, p: float, median: float) -> list[str]:
+def _notes(
+    prompts: pd.DataFrame, judges: tuple[str, str], limits: DualJudge, *, p: float, median: float
+) -> list[str]:
     """Return remarks on the figures."""
     notes = []
     several = len(prompts["question_id"].unique()) > 1
@@ -255,9 +258,9 @@ def _notes(prompts: pd.DataFrame, judges: tuple[str, str], *, p: float, median: 
                 ", since none has two responses with both scores: go by the kappa over all units"
             )
         notes.append(f"{n_undefined} of {n_all} have no kappa{because}")
-    n_low = int((prompts["kappa"] < LOW_KAPPA).sum())
+    n_low = int((prompts["kappa"] < limits.low_kappa).sum())
     if n_low > MOST_LOW_PROMPTS * len(prompts):
-        notes.append(f"kappa is below {LOW_KAPPA:g} on {n_low} of {n_all}")
+        notes.append(f"kappa is below {limits.low_kappa:g} on {n_low} of {n_all}")
     if p < SIGNIFICANT and median != 0:
         higher, lower = judges if median > 0 else judges[::-1]
         shown_p = "below 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004 - as papers do

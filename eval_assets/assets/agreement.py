@@ -247,9 +247,10 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     Also stores the scores of the first two judges prompt by prompt, which the view `ground_truth`
     shows, and their agreement in this run.
     """
-    with clear_failures(), folder.ledger(folder.evaluation()) as ledger:
+    with clear_failures(), folder.ledger(evaluation := folder.evaluation()) as ledger:
         with folder.connect() as connection:
-            measures = measure_pairs(judged_units(connection), at=datetime.now(tz=UTC))
+            units = judged_units(connection)
+        measures = measure_pairs(units, evaluation.dual_judge, at=datetime.now(tz=UTC))
         validation = measures.validation
         if validation is not None:
             append_history(ledger, "dual_judge_validation", [asdict(validation)])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from eval_assets.agreement import RESPONSE_DIFFERENCE, pair_kappa
+from eval_assets.agreement import pair_kappa
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_of, database_option, ledger_of
 from eval_assets.evaluation import Evaluation
@@ -208,6 +208,7 @@ def _answer(
     ]
     costs = [judge.spent_usd for judge in summary.judges]
     families = shared_family(models, overrides=evaluation.capabilities)
+    limit = evaluation.dual_judge.disagreement
     return {
         "query_id": judged.query_id,
         "query": judged.query,
@@ -220,7 +221,7 @@ def _answer(
         "kappa_reason": judged.kappa_reason,
         "interpretation": kappa_label(math.nan if judged.kappa is None else judged.kappa),
         "mean_difference": sum(far for _, far in apart) / len(apart) if apart else None,
-        "disagreements": [n for n, far in apart if far > RESPONSE_DIFFERENCE + TOLERANCE],
+        "disagreements": [n for n, far in apart if far > limit + TOLERANCE],
         "status": judged.status,
         "successful_evaluations": sum(score.status == "ok" for score in summary.scores),
         "total_evaluations": len(summary.scores),

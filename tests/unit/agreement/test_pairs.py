@@ -9,13 +9,19 @@ import pandas as pd
 import pytest
 
 from eval_assets.agreement import JudgedUnits, PairMeasures, measure_pairs, pair_kappa
+from eval_assets.problems import DeclarationError
+from eval_assets.raters import DualJudge
 
 NAN = math.nan
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 def measured(
-    prompts: dict[str, dict[str, Sequence[float]]], *, low: float = 0.0, high: float = 1.0
+    prompts: dict[str, dict[str, Sequence[float]]],
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    limits: DualJudge | None = None,
 ) -> PairMeasures:
     """Measures of judges' scores, given by prompt (or prompt/question) and judge."""
     units = pd.DataFrame(
@@ -43,7 +49,7 @@ def measured(
         models={judge: f"model {judge}" for judge in judges},
         fingerprints=dict.fromkeys(judges, "f"),
     )
-    return measure_pairs(judged, at=NOW)
+    return measure_pairs(judged, limits or DualJudge(), at=NOW)
 
 
 def test_half_is_not_above_the_middle() -> None:
@@ -114,6 +120,32 @@ def test_only_differences_above_the_limits_are_listed_worst_first() -> None:
     assert responses["response_id"].tolist() == ["a2", "a1"]
     assert responses["difference"].tolist() == pytest.approx([0.75, 0.3025])
     assert found["difference"].is_monotonic_decreasing
+
+
+def test_what_passes_and_what_is_listed_goes_by_the_declared_limits() -> None:
+    # 1 1 0 0 against 1 0 0 0: P_o 3/4, P_e 1/2 x 1/4 + 1/2 x 3/4 = 1/2, kappa = 1/2
+    scores: dict[str, dict[str, Sequence[float]]] = {
+        "a": {"one": [0.9, 0.9, 0.1, 0.1], "two": [0.9, 0.4, 0.1, 0.1]}
+    }
+    usual = measured(scores)
+    strict = measured(scores, limits=DualJudge(low_kappa=0.6, group_disagreement=0.1))
+    lenient = measured(scores, limits=DualJudge(kappa=0.5, disagreement=0.6))
+
+    assert usual.disagreements["reason"].tolist() == ["difference above 0.3", "kappa below 0.7"]
+    assert strict.disagreements["reason"].tolist() == [
+        "difference above 0.3",
+        "mean difference above 0.1, kappa below 0.7",
+    ]
+    assert lenient.disagreements.empty
+    statuses = [found.validation.status for found in (usual, lenient) if found.validation]
+    assert statuses == ["fail", "pass"]
+    assert strict.validation is not None
+    assert "kappa is below 0.6 on 1 of 1 prompts" in strict.validation.notes
+
+
+def test_a_low_kappa_is_not_above_the_one_that_passes() -> None:
+    with pytest.raises(DeclarationError, match=r"0\.8 is above the kappa of 0\.7"):
+        DualJudge(low_kappa=0.8)
 
 
 def test_float_noise_at_the_limit_is_no_disagreement() -> None:
