@@ -3,6 +3,7 @@
 import duckdb
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from eval_assets.agreement import JudgedUnits
 from eval_assets.store.tables import replace_rows
@@ -29,29 +30,16 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     responses = connection.execute(f"FROM ({unit}) ORDER BY response").df()
     prompt_of, prompts = pd.factorize(responses["prompt_id"], sort=True)
     text_of, texts = pd.factorize(responses["prompt_text"])
-    asked = {"questions": list(questions["question_id"])}
+    names = list(questions["question_id"])
     found = connection.execute(
         f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response
             FROM asked_units JOIN ({unit}) USING (response_id)""",  # noqa: S608 - a constant of ours
-        asked,
+        {"questions": names},
     ).df()
     order = np.lexsort((found["response"], prompt_of[found["response"]], found["question"]))
     question, response = found.to_numpy()[order].T
-    place = np.full((len(questions["question_id"]), len(prompt_of)), -1)
+    place = np.full((len(names), len(prompt_of)), -1)
     place[question, response] = np.arange(len(order))
-    scores = {}
-    for judge_id, _, _ in judges:
-        given = connection.execute(
-            f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response,
-                       score
-                FROM judge_scores JOIN ({unit}) USING (response_id)
-                WHERE judge_id = $judge AND status = 'ok'
-                  AND list_contains($questions, question_id)""",  # noqa: S608 - a constant of ours
-            {**asked, "judge": judge_id},
-        ).df()
-        at = place[given["question"], given["response"]]
-        scores[judge_id] = np.full(len(order), np.nan)
-        scores[judge_id][at[at >= 0]] = given["score"].to_numpy()[at >= 0]
     return JudgedUnits(
         # Texts as categories: they are the same for many units.
         units=pd.DataFrame(
@@ -61,17 +49,50 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
                 "response_id": pd.Categorical.from_codes(
                     response, pd.Index(responses["response_id"])
                 ),
-                "question_id": pd.Categorical.from_codes(
-                    question, pd.Index(questions["question_id"])
-                ),
+                "question_id": pd.Categorical.from_codes(question, pd.Index(names)),
                 "scale_min": questions["scale_min"].to_numpy()[question],
                 "scale_max": questions["scale_max"].to_numpy()[question],
             }
         ),
-        scores=scores,
+        scores={
+            judge_id: _scores(connection, judge_id, unit, names, place=place, n_units=len(order))
+            for judge_id, _, _ in judges
+        },
         models={judge_id: model for judge_id, model, _ in judges},
         fingerprints={judge_id: fingerprint for judge_id, _, fingerprint in judges},
     )
+
+
+def _scores(  # noqa: PLR0913 - whose, of what, and in which order
+    connection: duckdb.DuckDBPyConnection,
+    judge_id: str,
+    unit: str,
+    question_ids: list[str],
+    *,
+    place: NDArray[np.int64],
+    n_units: int,
+) -> NDArray[np.float64]:
+    """Return a judge's scores, one for each unit, NaN if it is missing.
+
+    Args:
+        connection: The database.
+        judge_id: The judge.
+        unit: SQL of the responses and their numbers.
+        question_ids: The questions.
+        place: Place of each unit by question and response, -1 if it is none.
+        n_units: Number of units.
+    """
+    given = connection.execute(
+        f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response, score
+            FROM judge_scores JOIN ({unit}) USING (response_id)
+            WHERE judge_id = $judge AND status = 'ok'
+              AND list_contains($questions, question_id)""",  # noqa: S608 - a constant of ours
+        {"questions": question_ids, "judge": judge_id},
+    ).df()
+    at = place[given["question"], given["response"]]
+    scores = np.full(n_units, np.nan)
+    scores[at[at >= 0]] = given["score"].to_numpy()[at >= 0]
+    return scores
 
 
 def write_pair_measures(
