@@ -33,9 +33,7 @@ def figures_beside(train: RatedUnits, test: RatedUnits, scores: Floats) -> Figur
     scale = test.question.scale
     constant = _best_constant(train, test)
     figures: Figures = {
-        "a_ha": or_none(
-            judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high)
-        ),
+        "a_ha": or_none(_a_ha(test, scores)),
         "a_hh": or_none(human_agreement(test.ratings, low=scale.low, high=scale.high)),
         "alpha_people": or_none(krippendorff_alpha(test.ratings, level=test.level)),
         "alpha_with_judge": or_none(
@@ -50,10 +48,10 @@ def figures_beside(train: RatedUnits, test: RatedUnits, scores: Floats) -> Figur
             "constant": {
                 "value": constant,
                 "kappa": 0.0,
-                "a_ha": _a_ha(test, np.full(len(scores), constant)),
+                "a_ha": or_none(_a_ha(test, np.full(len(scores), constant))),
                 "alternative_annotator_test": _alt_test(test, np.full(len(scores), constant)),
             },
-            "shuffled": {"kappa": 0.0, "a_ha": _shuffled_a_ha(test, scores)},
+            "shuffled": {"kappa": 0.0, "a_ha": or_none(_shuffled_a_ha(test, scores))},
             "length": {"kappa": _length_figure(train, test)},
         },
     }
@@ -62,9 +60,10 @@ def figures_beside(train: RatedUnits, test: RatedUnits, scores: Floats) -> Figur
     return figures
 
 
-def _a_ha(test: RatedUnits, scores: Floats) -> float | None:
+def _a_ha(test: RatedUnits, scores: Floats) -> float:
+    """Return A^HA; NaN if undefined."""
     scale = test.question.scale
-    return or_none(judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high))
+    return judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high)
 
 
 def _best_constant(train: RatedUnits, test: RatedUnits) -> float:
@@ -72,7 +71,7 @@ def _best_constant(train: RatedUnits, test: RatedUnits) -> float:
     units = train if len(train.ratings) else test
     given = units.ratings[~np.isnan(units.ratings)]
     candidates = np.unique(given)
-    near = [_a_ha(units, np.full(len(units.ratings), value)) or 0.0 for value in candidates]
+    near = [_a_ha(units, np.full(len(units.ratings), value)) for value in candidates]
     return float(candidates[int(np.argmax(near))])
 
 
@@ -153,13 +152,11 @@ def _by_model(test: RatedUnits, scores: Floats) -> list[Figures]:
     return rows
 
 
-def _shuffled_a_ha(test: RatedUnits, scores: Floats) -> float | None:
+def _shuffled_a_ha(test: RatedUnits, scores: Floats) -> float:
     """Return the A^HA to expect if these scores were dealt out to the answers at random."""
     values, counts = np.unique(scores, return_counts=True)
     near = [_a_ha(test, np.full(len(scores), value)) for value in values]
-    return or_none(
-        float(np.dot(counts, [math.nan if a is None else a for a in near]) / len(scores))
-    )
+    return float(np.dot(counts, near) / len(scores))
 
 
 def _length_figure(train: RatedUnits, test: RatedUnits) -> float | None:
