@@ -59,6 +59,15 @@ _WORST = {
         ORDER BY abs(difference) / (scale_max - scale_min) DESC, response_id, judge_id
         LIMIT $most
     """,
+    "judge_disagreements": """
+        SELECT worst.*, model_name, prompt_text, response_text
+        FROM (
+            FROM judge_disagreements WHERE scope = 'response'
+            ORDER BY difference DESC, response_id, question_id, judge1_id, judge2_id
+            LIMIT $most
+        ) AS worst JOIN responses USING (response_id)
+        ORDER BY difference DESC, response_id, question_id, judge1_id, judge2_id
+    """,
     "results": """
         WITH worst AS MATERIALIZED (
             FROM agreement_by_slice

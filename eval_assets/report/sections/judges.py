@@ -8,11 +8,13 @@ from eval_assets.report._document import (
     Card,
     Cell,
     Column,
+    Fold,
     Section,
     Table,
     TableRow,
     Text,
     anchor,
+    bullets,
     cells,
     columns,
 )
@@ -25,6 +27,7 @@ from eval_assets.report._figures import (
 )
 from eval_assets.report._text import percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.sections.disagreements import texts_of
 
 _REMARK = (
     "Judges that agree may still be wrong together: see below how they compare with humans. Kappa "
@@ -42,7 +45,13 @@ def section(data: ReportData) -> Section | None:
     together = _together(data)
     if together.rows and len(coverage.rows) > 1:
         remark = Text(_REMARK, is_small=True)
-        parts: tuple[Block, ...] = (remark, together, *_without(data), *_validation(data))
+        parts: tuple[Block, ...] = (
+            *(remark, together),
+            *bullets(_advice(data), "What to do"),
+            *_without(data),
+            *_validation(data),
+            *_far_apart(data),
+        )
         blocks.append(Card("Do they agree with each other?", parts))
     return Section("judges", "Do the judges agree?", "Judges", tuple(blocks))
 
@@ -144,6 +153,17 @@ def _together_cells(data: ReportData, record: Record, *, axis_low: float) -> tup
     )
 
 
+def _advice(data: ReportData) -> list[str]:
+    """Return what to do about each question on which judges do not reach their gate."""
+    return [
+        f"{verdict.question_id}: {verdict.reason}"
+        for outcome in data.gates
+        if outcome.gate == "judge_alpha"
+        for verdict in outcome.questions
+        if verdict.verdict != "pass"
+    ]
+
+
 def _without(data: ReportData) -> tuple[Table, ...]:
     """Return how alpha changes without each judge; nothing if two judges are all there are."""
     rows = [r for r in data.rows("judge_agreement_without") if text(r, "scope") == "overall"]
@@ -194,3 +214,26 @@ def _validation(data: ReportData) -> tuple[Table, ...]:
     names = columns("Measured", "Judges", "Kappa, micro#", "macro#", "Verdict")
     caption = "Kappa between the first two judges over the last runs, newest first."
     return (Table("Kappa of the first two judges by run", names, rows, caption=caption),)
+
+
+def _far_apart(data: ReportData) -> tuple[Fold, ...]:
+    """Return the responses whose scores by two judges differ most; nothing if none differs much."""
+    rows = tuple(
+        TableRow(
+            cells(
+                Cell(text(record, "response_id"), folded=texts_of(record)),
+                Cell(question_id, link=anchor("question", question_id)),
+                text(record, "model_name"),
+                f"{text(record, 'judge1_id')}: {number(record, 'judge1_score'):.2f} · "
+                f"{text(record, 'judge2_id')}: {number(record, 'judge2_score'):.2f}",
+                f"{number(record, 'difference'):.2f}",
+            )
+        )
+        for record in data.rows("judge_disagreements")
+        for question_id in [text(record, "question_id")]
+    )
+    if not rows:
+        return ()
+    label = "Responses on which two judges are farthest apart"
+    names = columns("Response", "Question", "Model", "Scores from 0 to 1", "Apart#")
+    return (Fold(f"{label} ({len(rows)})", (Table(label, names, rows),)),)

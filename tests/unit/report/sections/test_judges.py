@@ -1,8 +1,10 @@
 """Judges: what they scored, and how far they agree with each other."""
 
+import pandas as pd
+
 from eval_assets.report.sections import judges
-from tests.unit.report.builder import JUDGES, Case
-from tests.unit.report.reading import cards, table
+from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured, with_tables
+from tests.unit.report.reading import cards, items, table
 
 
 def test_units_without_a_score_are_counted_by_status() -> None:
@@ -34,3 +36,37 @@ def test_one_judge_has_no_agreement_with_others() -> None:
 
 def test_without_judges_there_is_no_section() -> None:
     assert judges.section(Case(judges=(), statuses=()).data()) is None
+
+
+def test_a_question_on_which_judges_do_not_agree_has_advice() -> None:
+    clarity, safe = QUESTIONS
+    case = Case(measured=(Measured(clarity), Measured(safe, judge_alpha=0.55)))
+    section = judges.section(case.data())
+    assert section is not None
+
+    assert items(cards(section)["Do they agree with each other?"], "What to do") == [
+        (
+            "safe: 0.550 is below the minimum 0.667. "
+            "Compare the judges' replies in judge_scores and revise the judge prompt"
+        )
+    ]
+
+
+def test_responses_on_which_two_judges_are_far_apart_are_listed() -> None:
+    far = {
+        "response_id": "r7",
+        "question_id": "safe",
+        "model_name": "fern",
+        "judge1_id": "gpt",
+        "judge2_id": "haiku",
+        "judge1_score": 1.0,
+        "judge2_score": 0.25,
+        "difference": 0.75,
+        "prompt_text": "Why?",
+        "response_text": "Because.",
+    }
+    section = judges.section(with_tables(Case().data(), judge_disagreements=pd.DataFrame([far])))
+    assert section is not None
+
+    [row] = table(section, "Responses on which two judges are farthest apart")
+    assert list(row.values()) == ["r7", "safe", "fern", "gpt: 1.00 · haiku: 0.25", "0.75"]
