@@ -119,6 +119,9 @@ def print_humans(agreement: pd.DataFrame) -> None:
     if agreement.empty:
         return
     overall = agreement.iloc[0]
+    if not overall.n_ratings:
+        click.echo("Human agreement: nothing is rated.\n")
+        return
     numbers = (
         "A^HH",
         "95 % interval",
@@ -164,7 +167,7 @@ def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
             "values.\nResponses to one prompt, or of one conversation, form a group."
         )
     overall = agreement.iloc[0]
-    if len(asked) == 1 and asked["alpha_level"].iloc[0] != overall["alpha_level"]:
+    if len(asked) == 1 and _figure(asked["alpha"].iloc[0]) != _figure(overall["alpha"]):
         yield (
             f"Alpha of all questions is at the {overall['alpha_level']} level, which the gates "
             f"judge; of the question it is at\nthe {asked['alpha_level'].iloc[0]} level. Both are "
@@ -180,7 +183,7 @@ def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
 
 def print_judges(agreement: pd.DataFrame, outcomes: tuple[GateOutcome, ...]) -> None:
     """Print how close each judge is to the humans, beside its controls."""
-    if agreement.empty:
+    if agreement.empty or not agreement["n_units"].any():
         return
     numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
     print_table(

@@ -96,7 +96,7 @@ def _agreement(rater: str, value: float, n: int, findings: Findings) -> str:
 
 def _alpha_without(rater: str, value: float, n: int, findings: Findings) -> str:
     is_better = value > 0 and value - findings.alpha >= 0.1  # noqa: PLR2004 - a tenth is visible
-    if n < FEWEST or not is_better:
+    if n < FEWEST or not is_better or not findings.stands_apart:
         return ""
     return (
         f"Without {rater} alpha would be {value:.2f} instead of {findings.alpha:.2f}: talk to "

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from eval_assets.interpretation import ALPHA_LIMITS, UNSTABLE, figure_text
-from eval_assets.report._document import Cell, Section, Table, TableRow, Text, cells, columns
+from eval_assets.report._document import Card, Cell, Section, Table, TableRow, Text, cells, columns
 from eval_assets.report._figures import alpha_tone
 from eval_assets.report._text import counted
 from eval_assets.report.data import Record, ReportData, count, number, text
@@ -43,7 +43,8 @@ def section(data: ReportData) -> Section | None:
         ),
     )
     title = "Where do they agree less?"
-    return Section("slices", title, "By part", (Text(_LEAD, is_small=True), table))
+    block = Card("", (Text(_LEAD, is_small=True), table))
+    return Section("slices", title, "By part", (block,))
 
 
 def _part(record: Record) -> Part | None:

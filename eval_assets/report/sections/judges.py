@@ -1,6 +1,7 @@
 """Judges: what they scored, and how far they agree with each other."""
 
 import math
+from collections.abc import Mapping
 
 from eval_assets.interpretation import ALPHA_LIMITS, UNDEFINED, alpha_label, figure_text
 from eval_assets.report._document import (
@@ -13,6 +14,7 @@ from eval_assets.report._document import (
     Table,
     TableRow,
     Text,
+    Tone,
     anchor,
     bullets,
     cells,
@@ -29,6 +31,7 @@ from eval_assets.report._text import percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.report.sections.disagreements import texts_of
 
+_STATUS_TONES: Mapping[str, Tone] = {"pass": "good", "fail": "poor"}
 _REMARK = (
     "Judges that agree may still be wrong together: see below how they compare with humans. Kappa "
     "compares scores above the middle of the scale with the rest and is undefined if all fall on "
@@ -203,7 +206,7 @@ def _validation(data: ReportData) -> tuple[Table, ...]:
                 Cell(
                     text(record, "status").replace("_", " "),
                     note=text(record, "notes"),
-                    tone="good" if text(record, "status") == "pass" else "poor",
+                    tone=_STATUS_TONES.get(text(record, "status"), "none"),
                 ),
             )
         )

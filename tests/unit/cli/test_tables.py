@@ -52,6 +52,16 @@ def test_an_undefined_figure_is_two_dashes_and_never_a_number(
     ]
 
 
+def test_without_ratings_there_is_a_line_instead_of_tables_of_dashes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tables = Case().data().tables
+    print_humans(tables["human_agreement"].assign(n_ratings=0, n_pairs=0))
+    print_judges(tables["judge_human_agreement"].assign(n_units=0), ())
+
+    assert capsys.readouterr().out == "Human agreement: nothing is rated.\n\n"
+
+
 def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) -> None:
     data = Case().data()
     print_judges(data.tables["judge_human_agreement"], data.gates)

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from eval_assets.evaluation import Evaluation
 from eval_assets.human_raters import Labelling
+from eval_assets.labelling._advice import Findings, advice_on
 from eval_assets.labelling.circumstances import ControlUnit
 from eval_assets.labelling.quality import MEASURES, QualityFigure, measure_quality
 from eval_assets.rubric import RubricQuestion
@@ -267,3 +269,14 @@ def test_categories_without_order_have_no_severity(tmp_path: Path) -> None:
     assert found["anna", "agreement"].value == pytest.approx(2 / 3)
     assert ("anna", "severity") not in found
     assert ("anna", "opposite_ends") not in found
+
+
+def test_raters_who_agree_as_little_as_the_others_are_not_singled_out() -> None:
+    """Alpha is .09 with anna and .19 without her: noise, on a question on which nobody agrees."""
+    figures = {"alpha_without": (0.19, 80)}
+    alike = Findings(
+        alpha=0.09, stands_apart=False, others_vary=True, is_binary=False, failing=("so",)
+    )
+
+    assert advice_on("anna", figures, alike) == {}
+    assert advice_on("anna", figures, replace(alike, stands_apart=True)).keys() == {"alpha_without"}
