@@ -97,11 +97,11 @@ class _AdjudicationLoop:
         show_question(case.unit, keys=_KEYS, also=_MORE_KEYS)
         if case.own is None:
             click.echo("  Your own rating first: what others gave is shown afterwards.")
-            key = self._read(case)
-            while (value := self._value(case, key)) is None:
-                if key in _LEAVING:
+            value = None
+            while value is None:
+                if (key := self._read(case)) in _LEAVING:
                     return self._leave(case, key)
-                key = self._read(case)
+                value = self._value(case, key)
             self._desk.rate(case, value, at=now())
             case = self._again(case)
         _show_ratings(case)

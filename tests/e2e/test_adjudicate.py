@@ -67,8 +67,10 @@ def test_the_worst_disagreement_comes_first_and_is_rated_blind(folder: Evaluated
         terminal.expect("Answer 1")
         terminal.expect("Your own rating first")
         assert "Undo" not in terminal.shown
+        already = len(terminal.shown)
         terminal.press("q")
         terminal.expect("still open: 1")
+        assert "No such key" not in terminal.shown[already:]
         assert terminal.exit_code() == 0
 
     assert [(step["step"], step.get("value")) for step in steps(folder)] == [
