@@ -57,6 +57,12 @@ def print_measured(
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict."""
     print_humans(read_table(connection, "human_agreement"))
+    for question_id, n in read_table(connection, "no_longer_paired").itertuples(index=False):
+        click.echo(
+            f"{question_id}: {n:,} response{'s' if n > 1 else ''} had two ratings in an earlier "
+            "round and fewer in the latest, which\ndecides: they no longer count as agreement or "
+            "disagreement. Have two raters rate them.\n"
+        )
     print_judges(read_table(connection, "judge_human_agreement"), outcomes)
     print_gates(evaluation, outcomes)
     tested = read_table(connection, "judge_certificates", order_by="judge_id, question_id")

@@ -24,6 +24,7 @@ _WHOLE = (
     "judge_human_agreement_with_excluded",
     "label_quality",
     "label_spread",
+    "no_longer_paired",
     "score_summary",
     "results_by_model",
     "judge_certificates",

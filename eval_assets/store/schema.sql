@@ -865,6 +865,19 @@ CREATE TABLE IF NOT EXISTS staged_mode (
     reason VARCHAR NOT NULL
 );
 
+-- Units that two raters rated in an earlier round and fewer than two in their latest, which decides.
+CREATE OR REPLACE VIEW no_longer_paired AS
+WITH earlier AS (
+    SELECT response_id, question_id, round FROM earlier_labels WHERE value IS NOT NULL
+    GROUP BY ALL HAVING count(DISTINCT rater_id) > 1
+), paired AS (
+    SELECT response_id, question_id FROM human_labels WHERE value IS NOT NULL
+    GROUP BY ALL HAVING count(DISTINCT rater_id) > 1
+)
+SELECT question_id, count(DISTINCT response_id) AS n_responses
+FROM earlier ANTI JOIN paired USING (response_id, question_id)
+GROUP BY question_id ORDER BY question_id;
+
 -- What judges are compared with: the consensus on a response if there is one, else the mean of its
 -- ratings. Agreement between people never uses it.
 -- How far the ratings of one response lie apart: responses by question and band. The bands are those

@@ -19,6 +19,9 @@ from eval_assets.scale import TOLERANCE
 
 _MOST_NAMED = 5
 
+_MUCH_SKIPPED = 0.2
+"""Share of skips from which on what is rated may be the easier part: one in five."""
+
 _MANY_EQUAL = 20
 """Units from which on it is remarkable that all ratings are equal although units differ."""
 
@@ -43,6 +46,8 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _small_samples(data)
     yield from _guessed_scales(data)
     yield from _rejected_labels(data)
+    yield from _no_longer_paired(data)
+    yield from _skipped(data)
     yield from _poor_coverage(data)
     yield from _never_different(data)
     yield from _dependent_judges(data)
@@ -216,6 +221,38 @@ def _rejected_labels(data: ReportData) -> Iterator[Definition]:
             "Labels were rejected",
             f"{listed(counts)}, because evaluation.yaml says on_error: reject_rows. No figure "
             "counts them; the table rejected_rows says what is wrong with each.",
+        )
+
+
+def _no_longer_paired(data: ReportData) -> Iterator[Definition]:
+    """Yield responses that two raters rated, until a later round asked one of them alone."""
+    lost = [
+        f"{text(record, 'question_id')} ({counted(count(record, 'n_responses'), 'response')})"
+        for record in data.rows("no_longer_paired")
+    ]
+    if lost:
+        yield Definition(
+            "A later round took responses out of agreement",
+            f"Two raters or more rated them in an earlier round, and fewer than two in their "
+            f"latest, which decides: {_some(lost)}. If these were the ones that raters did not "
+            "agree on, agreement looks better than it is. Have at least two raters rate them in "
+            "the latest round.",
+        )
+
+
+def _skipped(data: ReportData) -> Iterator[Definition]:
+    """Yield questions of which much was skipped."""
+    much = [
+        f"{text(record, 'question_id')} ({percent_text(100 * share)})"
+        for record in _questions(data)
+        if (n := count(record, "n_skipped"))
+        and (share := n / (n + count(record, "n_ratings"))) >= _MUCH_SKIPPED
+    ]
+    if much:
+        yield Definition(
+            "Much was skipped",
+            f"Skips among the answers: {_some(much)}. Agreement is that of the rest, which may "
+            "be easier: read the reasons in skipped_labels.",
         )
 
 

@@ -280,3 +280,4 @@ def test_raters_who_agree_as_little_as_the_others_are_not_singled_out() -> None:
 
     assert advice_on("anna", figures, alike) == {}
     assert advice_on("anna", figures, replace(alike, stands_apart=True)).keys() == {"alpha_without"}
+    assert advice_on("anna", {"alpha_without": (0.29, 80)}, alike).keys() == {"alpha_without"}

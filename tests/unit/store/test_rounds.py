@@ -37,3 +37,21 @@ def test_labels_of_one_round_are_not_compared(connection: duckdb.DuckDBPyConnect
     write_labels(connection, labels(("a1", "clarity", "r1", 4), ("a1", "safety", "r1", 1)))
 
     assert ratings_by_round(connection, EVALUATION) == {}
+
+
+def test_responses_that_a_later_round_left_with_one_rater_are_counted(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    """Of a1 to a3, which two rated in round 1, one rater rated a1 again, and two rated a2 again."""
+    kept = labels(
+        ("a1", "clarity", "r1", 4),
+        *(("a2", "clarity", rater, 4) for rater in ("r1", "r2")),
+        *(("a3", "clarity", rater, 2) for rater in ("r1", "r2")),
+    )
+    kept["round"] = [2, 2, 2, 1, 1]
+    earlier = labels(
+        *((unit, "clarity", rater, 1) for unit in ("a1", "a2") for rater in ("r1", "r2"))
+    )
+    write_labels(connection, kept, earlier=earlier)
+
+    assert connection.table("no_longer_paired").fetchall() == [("clarity", 1)]

@@ -129,3 +129,27 @@ def test_a_judge_whose_scores_equal_all_ratings_is_a_caution() -> None:
     assert "Its scores equal all ratings of 80 units." in cautions_of(Case(a_ha=1.0))[title]
     assert title not in cautions_of(Case(a_ha=1.0, a_ha_constant=1.0))
     assert title not in cautions_of(Case(a_ha=0.999))
+
+
+def test_responses_that_a_later_round_left_with_one_rater_are_a_caution() -> None:
+    """One rater, asked again about the disagreements alone, makes them vanish from A^HH."""
+    lost = pd.DataFrame({"question_id": ["clarity", "safe"], "n_responses": [31, 1]})
+    found = list(cautions(with_tables(Case().data(), no_longer_paired=lost)))
+
+    [caution] = [c for c in found if c.term == "A later round took responses out of agreement"]
+    assert "which decides: clarity (31 responses) and safe (1 response)." in caution.meaning
+
+
+def test_many_skips_are_a_caution() -> None:
+    data = Case().data()
+    skipping = data.tables["human_agreement"].assign(n_skipped=60)  # beside 240 ratings
+    few = data.tables["human_agreement"].assign(n_skipped=59)
+
+    def of(agreement: pd.DataFrame) -> dict[str, str]:
+        found = cautions(with_tables(data, human_agreement=agreement))
+        return {caution.term: caution.meaning for caution in found}
+
+    assert of(skipping)["Much was skipped"].startswith(
+        "Skips among the answers: clarity (20.0 %) and safe (20.0 %)."
+    )
+    assert "Much was skipped" not in of(few)
