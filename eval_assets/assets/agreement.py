@@ -27,10 +27,10 @@ from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
-    or_none,
     table_metadata,
 )
 from eval_assets.evaluation import Evaluation, GateName
+from eval_assets.interpretation import or_none
 from eval_assets.store import (
     append_history,
     copy_ledger,

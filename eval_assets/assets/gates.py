@@ -14,11 +14,10 @@ from eval_assets.assets.resources import (
     CLOSED_GATES,
     EvaluationFolder,
     clear_failures,
-    or_none,
 )
 from eval_assets.evaluation import Evaluation, GateName
 from eval_assets.gates import ASSET_OF_GATE, GateOutcome, tunable_questions
-from eval_assets.interpretation import figure_text
+from eval_assets.interpretation import figure_text, or_none
 from eval_assets.readers import source_fingerprints
 from eval_assets.store import judge_gates, read_table, transaction, write_gate_verdicts
 

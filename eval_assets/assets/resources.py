@@ -1,7 +1,6 @@
 """The evaluation folder as a Dagster resource, its errors, and its tables as metadata."""
 
 import hashlib
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -265,11 +264,6 @@ def table_metadata(
 def data_version_in(table: Mapping[str, dg.TableSchema | int | str]) -> dg.DataVersion:
     """Return the data version of a table: equal content has an equal one, whoever made it."""
     return dg.DataVersion(str(table[CONTENT]))
-
-
-def or_none(value: float) -> float | None:
-    """Return a figure as metadata; undefined is None, which JSON has."""
-    return None if math.isnan(value) else float(value)
 
 
 def ui_address() -> str:

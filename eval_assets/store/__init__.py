@@ -13,9 +13,9 @@ from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
 from eval_assets.store.every_rating import all_ratings, grouped_responses, measured_at
 from eval_assets.store.gates import current_kinds, judge_gates, write_gate_verdicts
-from eval_assets.store.generated import generated_answers
 from eval_assets.store.inputs import (
     NO_VALUE,
+    generated_answers,
     import_fingerprint,
     is_imported,
     labels_by_file,

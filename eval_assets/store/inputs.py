@@ -1,4 +1,4 @@
-"""Given data as they are stored: rubric, responses and labels, and what they were read from."""
+"""Inputs as they are stored: rubric, responses and labels, and what they were read from."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.columns import REJECTED_COLUMNS
+from eval_assets.columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.rubric import RubricQuestion
 from eval_assets.store.lakes import claim_table
 from eval_assets.store.store_errors import StoreError
@@ -72,6 +72,21 @@ def write_labels(
         columns = {**given, "source": "concat(file, ':', line)"}
         insert_rows(connection, table, rows, columns=columns, where=which)
     replace_rows(connection, "rejected_rows", rejected)
+
+
+def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    """Return generated responses that are answers, in `RESPONSE_COLUMNS`, without failed ones."""
+    found = connection.execute(
+        """
+        SELECT response_id, prompt_text, response_text, generator_id AS model_name,
+               NULL AS group_id, indicator_id, convo_id, turn_index, seed, difficulty,
+               'assistant' AS role, NULL AS timestamp, attributes
+        FROM generated_responses WHERE status = 'ok' ORDER BY rowid
+        """
+    ).df()
+    turns = found["turn_index"].astype("Int64")
+    found = found.astype(object).where(found.notna(), None)
+    return found.assign(turn_index=turns)[list(RESPONSE_COLUMNS)]
 
 
 def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
