@@ -1,6 +1,8 @@
 """Remarks on the labels of a question: patterns of single raters, and next steps."""
 
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Literal
 
 import numpy as np
@@ -11,6 +13,9 @@ from eval_assets.interpretation import CONTRADICTING_ALPHA, MOSTLY_EQUAL, SKEWED
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import Interval
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 GOOD_SHARE = 0.75
 POOR_SHARE = 0.50
@@ -23,6 +28,9 @@ NEAR_CHANCE_ALPHA = 0.15
 
 _FEWEST_SHARED = 5
 """Responses that a rater must share with others before anything is said about the rater."""
+
+_MANY_EQUAL = 20
+"""Responses from which on it is remarkable that two raters who use three values never differ."""
 
 _MOST_DISCUSSED = 20
 """Longer lists are not read: the first rows have the largest spread."""
@@ -41,7 +49,8 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
     """Return patterns of single raters on the responses that they share with other raters.
 
     A rater who never varies is named if others vary on the same responses; two raters are named if
-    they lie half the scale apart around the mean of all raters.
+    they lie half the scale apart around the mean of all raters, and raters who rated the same
+    responses if all their ratings are equal.
 
     Examples:
         >>> from eval_assets.scale import LIKERT5
@@ -62,15 +71,25 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
     starts = np.searchsorted(rater[order], np.arange(1, len(given.rater_ids)))
     found: list[str] = []
     leaning: dict[str, tuple[float, int]] = {}
+    equal: defaultdict[tuple[int, int, float], list[Integers]] = defaultdict(list)
     for name, own in zip(given.rater_ids, np.split(order, starts), strict=True):
         if len(own) < _FEWEST_SHARED:
             continue
         leaning[name] = (float(apart[own].mean()), len(own))
+        if len(own) >= _MANY_EQUAL:
+            equal[len(own), int(unit[own].sum()), round(float(value[own].sum()), 6)].append(own)
         by_others = np.isin(unit, unit[own]) & (rater != rater[own[0]])
         if np.ptp(value[own]) == 0 and np.ptp(value[by_others]) > 0:
             found.append(
                 f"{name} gives {_named(question, float(value[own[0]]))} every time, while others "
                 f"vary on the same {len(own)} responses"
+            )
+    for one, other in chain.from_iterable(pairwise(alike) for alike in equal.values()):
+        if _never_differ(unit, value, one, other):
+            names = [given.rater_ids[rater[own[0]]] for own in (one, other)]
+            found.append(
+                f"{' and '.join(names)} gave equal ratings to all {len(one)} responses: check that "
+                "each of them rated"
             )
     if len(leaning) > 1 and not question.scale.is_binary and question.level != "nominal":
         lenient, strict = (
@@ -85,6 +104,16 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
                 "the scale apart"
             )
     return [Finding(question.id, "pattern", text) for text in found]
+
+
+def _never_differ(unit: Integers, value: Floats, one: Integers, other: Integers) -> bool:
+    """Return whether two raters' rows are of the same units and values, of which there are three.
+
+    Two careful raters may never differ on yes and no.
+    """
+    one, other = one[np.argsort(unit[one])], other[np.argsort(unit[other])]
+    is_equal = np.array_equal(unit[one], unit[other]) and np.array_equal(value[one], value[other])
+    return is_equal and len(np.unique(value[one])) > 2  # noqa: PLR2004 - yes and no
 
 
 def suggestions(  # noqa: PLR0913 - the figures that decide
@@ -186,7 +215,7 @@ def _discussion(n_disagreements: int) -> str:
     )
 
 
-def _means(value: NDArray[np.float64], unit: NDArray[np.int64]) -> NDArray[np.float64]:
+def _means(value: Floats, unit: Integers) -> Floats:
     """Return the mean rating of each unit; 0 for a unit without ratings."""
     return np.divide(np.bincount(unit, weights=value), np.maximum(np.bincount(unit), 1))
 

@@ -102,6 +102,19 @@ def test_half_a_scale_is_measured_on_the_declared_scale() -> None:
     assert patterns(wide, strict=[2, 3, 1, 2, 3], lenient=[4, 5, 3, 4, 5]) == []
 
 
+def test_raters_whose_ratings_are_all_equal_are_named_once_there_are_many() -> None:
+    """One rater's file under two names; the third differs."""
+    ratings = [float(1 + k % 4) for k in range(24)]
+    third = [5.0, *ratings[1:]]
+
+    assert patterns(CLARITY, r1=ratings, r2=ratings, r3=third) == [
+        "r1 and r2 gave equal ratings to all 24 responses: check that each of them rated"
+    ]
+    assert patterns(CLARITY, r1=ratings[:19], r2=ratings[:19]) == []
+    passes = [float(k % 2) for k in range(24)]
+    assert patterns(SAFETY, r1=passes, r2=passes) == []
+
+
 def test_means_of_classes_are_not_compared() -> None:
     assert patterns(SAFETY, r1=[1, 1, 0, 1, 1], r2=[0, 0, 1, 0, 0]) == []
 
