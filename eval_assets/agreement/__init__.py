@@ -1,34 +1,15 @@
 """Agreement measured on stored ratings: of humans, of judges, of both, as gates judge it."""
 
-from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
+from eval_assets.agreement.advice import Finding, suggestions
 from eval_assets.agreement.anchors import ANCHOR_KEY, due_anchors, new_anchors
-from eval_assets.agreement.drift import (
-    TOTAL_SIGNIFICANCE,
-    MeanScores,
-    drift_row,
-    drift_significance,
-    moved_judges,
-)
-from eval_assets.agreement.evidence import alpha_levels, judge_gates, measures_version
+from eval_assets.agreement.drift import TOTAL_SIGNIFICANCE, MeanScores, drift_row, moved_judges
+from eval_assets.agreement.evidence import judge_gates, measures_version
 from eval_assets.agreement.humans import HumanMeasures, measure_humans
 from eval_assets.agreement.irr import irr_result
-from eval_assets.agreement.judge_verdicts import (
-    CLOSE,
-    JudgeVerdict,
-    judge_verdict,
-    why_not_judged,
-)
-from eval_assets.agreement.judges import (
-    JudgeHumanMeasures,
-    measure_judges,
-    measure_judges_against_humans,
-)
+from eval_assets.agreement.judge_verdicts import JudgeVerdict, judge_verdict, why_not_judged
+from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
 from eval_assets.agreement.left_out import measure_left_out
-from eval_assets.agreement.pairs import (
-    PairMeasures,
-    Validation,
-    measure_pairs,
-)
+from eval_assets.agreement.pairs import measure_pairs
 from eval_assets.agreement.ratings import (
     HumanRatings,
     JudgedUnits,
@@ -44,27 +25,21 @@ from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_ch
 
 __all__ = [
     "ANCHOR_KEY",
-    "CLOSE",
     "MIDDLE",
     "TOTAL_SIGNIFICANCE",
     "Coded",
     "Finding",
     "HumanMeasures",
     "HumanRatings",
-    "JudgeHumanMeasures",
     "JudgeRatings",
     "JudgeVerdict",
     "JudgedUnits",
     "LongRatings",
     "MeanScores",
-    "PairMeasures",
     "RaterKind",
     "Stage",
     "StageChange",
-    "Validation",
-    "alpha_levels",
     "drift_row",
-    "drift_significance",
     "due_anchors",
     "history_rows",
     "irr_result",
@@ -82,7 +57,6 @@ __all__ = [
     "new_anchors",
     "next_stage",
     "pair_kappa",
-    "rater_patterns",
     "spot_checks",
     "suggestions",
     "why_not_judged",

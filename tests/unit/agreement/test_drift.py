@@ -4,9 +4,9 @@ import pytest
 from eval_assets.agreement import (
     MeanScores,
     drift_row,
-    drift_significance,
     moved_judges,
 )
+from eval_assets.agreement.drift import drift_significance
 from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 

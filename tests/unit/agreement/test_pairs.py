@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement import JudgedUnits, PairMeasures, measure_pairs, pair_kappa
+from eval_assets.agreement import JudgedUnits, measure_pairs, pair_kappa
+from eval_assets.agreement.pairs import PairMeasures
 from eval_assets.problems import DeclarationError
 from eval_assets.raters import DualJudge
 
