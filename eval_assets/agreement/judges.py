@@ -13,7 +13,7 @@ from eval_assets.agreement._columns import CONFIDENCE, statistic_columns
 from eval_assets.agreement.evidence import alpha_levels
 from eval_assets.agreement.judge_verdicts import judge_verdict
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
-from eval_assets.agreement.split_kappa import kappa_by_group, pair_kappa
+from eval_assets.agreement.split_kappa import kappa_by_group, macro_kappa, pair_kappa
 from eval_assets.evaluation import Evaluation
 from eval_assets.interpretation import alpha_label, pooled_alpha_label
 from eval_assets.rubric import RubricQuestion
@@ -229,8 +229,8 @@ def _kappas(
     prompt = np.concatenate([prompts + n_prompts * place for place in range(len(pooled))])
     macro, micro = [], []
     for one, other in itertools.combinations(scores.T, 2):
-        by_prompt, _ = kappa_by_group(one, other, prompt, n_groups=n_prompts * len(pooled))
-        macro.append(_mean(by_prompt))
+        by_prompt = kappa_by_group(one, other, prompt, n_groups=n_prompts * len(pooled))
+        macro.append(macro_kappa(*by_prompt))
         micro.append(pair_kappa(one, other).value)
     return {"kappa_macro": _mean(macro), "kappa_micro": _mean(micro)}
 

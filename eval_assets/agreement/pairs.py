@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.agreement.ratings import JudgedUnits
-from eval_assets.agreement.split_kappa import MIDDLE, kappa_by_group, pair_kappa, undefined_reason
+from eval_assets.agreement.split_kappa import MIDDLE, kappa_by_group, macro_kappa, pair_kappa
 from eval_assets.raters import DualJudge, judge_set_fingerprint
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import wilcoxon_signed_rank
@@ -118,7 +118,7 @@ def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
         end=ends,
         n_units=n_units,
         kappa=kappa,
-        kappa_reason=pd.Series(map(undefined_reason, n_units.tolist()), dtype=object).where(
+        kappa_reason=pd.Series(np.where(n_units > 0, "single_class", "no_pairs")).where(
             np.isnan(kappa), None
         ),
         judge1_score=mean(a),
@@ -213,7 +213,7 @@ def _validation(  # noqa: PLR0913 - the pair, its figures and their limits
     difference = (a - b)[~np.isnan(a - b)]
     defined = prompts["kappa"].dropna()
     micro = pair_kappa(a, b)
-    macro = math.fsum(defined) / len(defined) if len(defined) else math.nan
+    macro = macro_kappa(prompts["kappa"].to_numpy(), prompts["n_units"].to_numpy())
     p = wilcoxon_signed_rank(a, b)
     # The median of the differences: the difference of the medians can have the other sign.
     median = float(np.median(difference)) if len(difference) else math.nan
@@ -251,16 +251,17 @@ def _notes(
     several = len(prompts["question_id"].unique()) > 1
     n_all = f"{len(prompts)} {'pairs of prompt and question' if several else 'prompts'}"
     n_undefined = int(prompts["kappa"].isna().sum())
-    if n_undefined:
-        because = " and are left out of the mean"
-        if (prompts["n_units"] < 2).all():  # noqa: PLR2004 - kappa takes two units
-            because = (
-                ", since none has two responses with both scores: go by the kappa over all units"
-            )
-        notes.append(f"{n_undefined} of {n_all} have no kappa{because}")
     n_low = int((prompts["kappa"] < limits.low_kappa).sum())
-    if n_low > MOST_LOW_PROMPTS * len(prompts):
-        notes.append(f"kappa is below {limits.low_kappa:g} on {n_low} of {n_all}")
+    if (prompts["n_units"] <= 1).all():
+        notes.append(
+            "there is no mean over prompts, since none has two responses with both scores: go by "
+            "the kappa over all units"
+        )
+    else:
+        if n_undefined:
+            notes.append(f"{n_undefined} of {n_all} have no kappa and are left out of the mean")
+        if n_low > MOST_LOW_PROMPTS * len(prompts):
+            notes.append(f"kappa is below {limits.low_kappa:g} on {n_low} of {n_all}")
     if p < SIGNIFICANT and median != 0:
         higher, lower = judges if median > 0 else judges[::-1]
         shown_p = "below 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004 - as papers do

@@ -19,9 +19,8 @@ class PairKappa:
 
     Args:
         value: 1 for perfect agreement, 0 for chance; NaN if undefined.
-        reason: Why it is undefined: `no_pairs`, `single_unit`, which cannot show agreement beyond
-            chance, or `single_class` if both judges put everything on the same side; empty if it
-            is defined.
+        reason: Why it is undefined: `no_pairs`, or `single_class` if both judges put everything
+            on the same side; empty if it is defined.
         n_units: Units that both judges scored.
     """
 
@@ -49,13 +48,24 @@ def pair_kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> PairKappa:
     """
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     [value], [n_units] = kappa_by_group(a, b, np.zeros(len(a), dtype=np.int64), n_groups=1)
-    reason = "" if not math.isnan(value) else undefined_reason(int(n_units))
+    reason = "" if not math.isnan(value) else "single_class" if n_units else "no_pairs"
     return PairKappa(float(value), reason, int(n_units))
 
 
-def undefined_reason(n_units: int) -> str:
-    """Return why there is no kappa of that many units."""
-    return {0: "no_pairs", 1: "single_unit"}.get(n_units, "single_class")
+def macro_kappa(kappa: Floats, n_units: Integers) -> float:
+    """Return the mean of the kappas of groups that have one.
+
+    Args:
+        kappa: Kappa of each group, as `kappa_by_group` returns it.
+        n_units: Units of each group that both judges scored.
+
+    Returns:
+        NaN if no group has a kappa, or none has two units: that of a single unit is 0 if judges
+        differ on it and undefined if they do not, so that the mean would be 0 whatever they say.
+    """
+    defined = kappa[~np.isnan(kappa)]
+    has_two = bool((n_units > 1).any())
+    return math.fsum(defined) / len(defined) if has_two and len(defined) else math.nan
 
 
 def kappa_by_group(
@@ -70,7 +80,7 @@ def kappa_by_group(
         n_groups: Number of groups.
 
     Returns:
-        NaN for a group with fewer than two units that both scored, or with all scores on one side.
+        NaN for a group without a unit that both scored, or with all scores on one side.
     """
     both = ~(np.isnan(one) | np.isnan(other))
     cell = 2 * (one[both] > MIDDLE) + (other[both] > MIDDLE)
@@ -81,6 +91,5 @@ def kappa_by_group(
     observed = n * (counts[:, 0] + counts[:, 3])
     expected = n_one * n_other + (n - n_one) * (n - n_other)
     kappa = np.full(n_groups, np.nan)
-    is_defined = (n > 1) & (n * n > expected)
-    np.divide(observed - expected, n * n - expected, out=kappa, where=is_defined)
+    np.divide(observed - expected, n * n - expected, out=kappa, where=n * n > expected)
     return kappa, n

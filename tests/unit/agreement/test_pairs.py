@@ -68,12 +68,11 @@ def test_one_class_throughout_has_no_kappa_and_says_why() -> None:
     assert none.n_units == 0
 
 
-def test_a_single_unit_has_no_kappa_whether_judges_agree_on_it_or_not() -> None:
-    """One unit cannot show agreement beyond chance: by the formula it has 0 or nothing."""
-    for one, other in (([0.9], [0.1]), ([0.9], [0.8]), ([0.9, 0.2], [0.1, NAN])):
-        found = pair_kappa(one, other)
-        assert math.isnan(found.value)
-        assert found.reason == "single_unit"
+def test_the_kappa_of_a_single_unit_follows_the_formula() -> None:
+    apart, alike = pair_kappa([0.9], [0.1]), pair_kappa([0.9], [0.8])
+    assert apart.value == 0.0
+    assert math.isnan(alike.value)
+    assert alike.reason == "single_class"
 
 
 def test_prompts_with_one_response_each_have_no_mean_kappa() -> None:
