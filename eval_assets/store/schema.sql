@@ -878,8 +878,6 @@ SELECT question_id, count(DISTINCT response_id) AS n_responses
 FROM earlier ANTI JOIN paired USING (response_id, question_id)
 GROUP BY question_id ORDER BY question_id;
 
--- What judges are compared with: the consensus on a response if there is one, else the mean of its
--- ratings. Agreement between people never uses it.
 -- How far the ratings of one response lie apart: responses by question and band. The bands are those
 -- of 0.5, 1, 1.5 and 2 points on a scale from 1 to 5.
 CREATE OR REPLACE VIEW label_spread AS
@@ -898,6 +896,8 @@ FROM (
 )
 GROUP BY ALL;
 
+-- What judges are compared with: the consensus on a response if there is one, else the mean of its
+-- ratings. Agreement between people never uses it.
 CREATE OR REPLACE VIEW reference_values AS
 SELECT response_id, question_id,
        coalesce(adjudicated_labels.value, mean) AS value,
