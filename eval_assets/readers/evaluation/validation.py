@@ -113,13 +113,19 @@ def type_at(kind: Any, *path: str | int) -> Any:  # noqa: ANN401 - types are val
     for step in path:
         if is_dataclass(kind):
             names = {each.metadata.get("alias", each.name): each.name for each in fields(kind)}
-            kind = get_type_hints(kind).get(names.get(str(step), ""))
+            kind = _hints(kind).get(names.get(str(step), ""))  # type: ignore[arg-type] # it is hashable
         else:
             arguments = get_args(kind)
             kind = arguments[0 if get_origin(kind) is tuple else -1] if arguments else None
         if isinstance(kind, UnionType) and NoneType in get_args(kind):
             kind = next(member for member in get_args(kind) if member is not NoneType)
     return kind
+
+
+@cache
+def _hints(noun: type) -> dict[str, Any]:
+    """Return the types of a noun's fields."""
+    return get_type_hints(noun)
 
 
 @cache
