@@ -21,7 +21,8 @@ _MILLION = """
     INSERT INTO human_labels BY NAME
     SELECT 'response-' || lpad((i % 1000000)::VARCHAR, 7, '0') AS response_id,
            'question' AS question_id, 'rater-' || (i // 1000000) AS rater_id,
-           1 + ((i % 1000000) * 7 + hash(i) % 3) % 5 AS value, 'labels.csv:1' AS source
+           1 + ((i % 1000000) * 7 + hash(i) % 3) % 5 AS value, 1 AS round,
+           'labels.csv:1' AS source
     FROM range(3000000) AS ratings(i)
 """
 
