@@ -61,11 +61,6 @@ class Round:
     n_damaged: int
 
     @property
-    def is_sound(self) -> bool:
-        """Whether nothing was lost, asked twice or damaged, and everything is scored."""
-        return (self.n_lost, self.n_asked_twice) == (0, 0) and self.is_complete
-
-    @property
     def is_complete(self) -> bool:
         """Whether nothing stored was damaged or asked again, and everything is scored.
 

@@ -66,7 +66,7 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
         return []
     is_shared = np.bincount(given.unit, minlength=given.n_responses)[given.unit] > 1
     unit, rater, value = given.unit[is_shared], given.rater[is_shared], given.value[is_shared]
-    apart = value - _means(value, unit)[unit]
+    apart = value - given.means()[unit]
     order = np.argsort(rater, kind="stable")
     starts = np.searchsorted(rater[order], np.arange(1, len(given.rater_ids)))
     found: list[str] = []
@@ -213,11 +213,6 @@ def _discussion(n_disagreements: int) -> str:
         f"Discuss {what} in label_disagreements as a group, without changing the ratings already "
         "given"
     )
-
-
-def _means(value: Floats, unit: Integers) -> Floats:
-    """Return the mean rating of each unit; 0 for a unit without ratings."""
-    return np.divide(np.bincount(unit, weights=value), np.maximum(np.bincount(unit), 1))
 
 
 def _named(question: RubricQuestion, value: float) -> str:

@@ -95,7 +95,7 @@ def ratings_from(
     raters = connection.execute(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()
-    # Narrow types, as every column is sorted by.
+    # Rows are sorted by all columns, which takes less time if these are narrow.
     found = connection.execute(
         f"""
         WITH unit AS (

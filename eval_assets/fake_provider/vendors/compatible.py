@@ -34,7 +34,6 @@ _COMMON: Final = frozenset(
         "top_p",
     }
 )
-_USAGE: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
 _KNOWN: Final = {
     "mistral": _COMMON | {"metadata", "prompt_mode", "random_seed", "safe_prompt"},
     "gemini": (_COMMON - {"frequency_penalty"}) | {"max_completion_tokens", "seed"},
