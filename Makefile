@@ -55,8 +55,7 @@ test-long: .venv/installed-dev .venv/installed-browser
 	$(BIN)/python -m pytest -m slow --ignore tests/browser --numprocesses auto
 
 test-duckdb-2: .venv/installed-dev .venv/duckdb-2
-	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto \
-	  --ignore-glob 'tests/unit/store/*test_lake*.py' tests/unit/store tests/properties/test_store_ratings.py
+	PYTHONPATH=.venv/duckdb-2 $(BIN)/python -m pytest --numprocesses auto tests/unit/store tests/properties/test_store_ratings.py
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check $(SOURCES)

@@ -11,7 +11,7 @@ from benchmarks.table import written_between
 SECTIONS = ("spine", "statistics", "controls", "tuning", "judging", "labelling")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
-SIMULATIONS = ("coverage", "promises", "scale", "lake")
+SIMULATIONS = ("coverage", "promises", "scale")
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 
 README = Path(__file__).with_name("README.md")

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.agreement import judge_verdict
-from eval_assets.agreement._columns import statistic_columns
+from eval_assets.agreement.judge_verdicts import judge_verdict
+from eval_assets.catalogue import Figure
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
-from eval_assets.statistics import JUDGE_HUMAN_AGREEMENT
 from eval_assets.stats import judge_human_profile
 
 N_SETS = 200
@@ -119,9 +118,13 @@ def named(people: People, judge: str, n: int, *, n_sets: int) -> float:
             confidence=0.95,
             groups=groups,
         )
-        found += judge_verdict(statistic_columns(JUDGE_HUMAN_AGREEMENT, vars(profile))).startswith(
-            "like"
-        )
+        found += judge_verdict(
+            Figure.of(profile.a_ha),
+            shuffled=profile.a_ha_shuffled,
+            above_shuffled=Figure.of(profile.a_ha_above_shuffled),
+            above_constant=Figure.of(profile.a_ha_above_constant),
+            above_people=Figure.of(profile.a_ha_above_people),
+        ).is_control
     return found / n_sets
 
 

@@ -16,39 +16,24 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import openai
-import pandas as pd
 
 from benchmarks.table import Row, duration, markdown
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import (
-    LiveModel,
-    PromptTemplate,
-    RequestOptions,
-    Unit,
-    judge_units,
-    live_judges,
-)
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.requests import ModelRequest
+from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.clients.openai import request_body
-from eval_assets.judges.prompts.prompt import verdict_schema
-from eval_assets.raters import Judge
-from eval_assets.rubric import RubricQuestion
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging import judge_units
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate, verdict_schema
 from eval_assets.scale import Scale
-from eval_assets.store import (
-    Lake,
-    Part,
-    Worker,
-    connect,
-    lake_of,
-    next_units,
-    open_ledger,
-    replace_rows,
-    transaction,
-    write_rubric,
-)
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.workers import Worker
 from tests.postgres import postgres_programs, running_postgres
 
 N_CALLS = 5_000
@@ -138,15 +123,12 @@ def _latency_bound(environ: dict[str, str]) -> Iterator[Row]:
     """Processes that wait for replies of one second: as many as do not wait for one another."""
     programs = postgres_programs()
     with running_postgres(programs) if programs else nullcontext() as server:
-        for place in ("SQLite", "PostgreSQL", "PostgreSQL, units from a lake")[
-            : 3 if server else 1
-        ]:
+        for place in ("SQLite", "PostgreSQL") if server else ("SQLite",):
             alone = math.nan
             for n in (1, 2, 4):
                 given = server.new_database() if server and place != "SQLite" else None
                 with tempfile.TemporaryDirectory() as name:
-                    lake = _lake(Path(name), given, n) if given and "lake" in place else None
-                    part = partial(_slow_part, environ, Path(name), given, lake, n)
+                    part = partial(_slow_part, environ, Path(name), given)
                     a_second = n * N_SLOW_CALLS / _in_processes(n, part)
                 alone = a_second if n == 1 else alone
                 times = a_second / alone
@@ -194,42 +176,11 @@ def _part(
     return _timed(units, judge, environ, folder, given, number)
 
 
-def _lake(folder: Path, server: str, n_processes: int) -> Lake:
-    """Make a lake with its catalog on a server and the units of so many processes in it."""
-    url = urlsplit(server)
-    catalog = f"ducklake:postgres:host={url.hostname} port={url.port} dbname={url.path[1:]}"
-    lake = lake_of(
-        f"{catalog} user={url.username}", files=str(folder / "parquet"), evaluation="benchmark"
-    )
-    units = [unit for n in range(n_processes) for unit in _units(N_SLOW_CALLS, named=f"part{n}x")]
-    responses = pd.DataFrame(
-        {
-            "response_id": [f"r{number}" for number in range(len(units))],
-            "prompt_text": [unit.prompt_text for unit in units],
-            "response_text": [unit.response_text for unit in units],
-        }
-    )
-    with connect(lake) as connection, transaction(connection):
-        write_rubric(connection, [QUESTION])
-        replace_rows(connection, "responses", responses)
-    return lake
-
-
-def _slow_part(  # noqa: PLR0913, PLR0917 - what is asked, of whom, and where it is kept
-    environ: dict[str, str],
-    folder: Path,
-    given: str | None,
-    lake: Lake | None,
-    n_processes: int,
-    number: int,
+def _slow_part(
+    environ: dict[str, str], folder: Path, given: str | None, number: int
 ) -> tuple[float, float]:
     """Ask as much as every other process when all processes are ready."""
     units = _units(N_SLOW_CALLS, named=f"part{number}x")
-    if lake is not None:
-        shard = Part(shard=number, n_shards=n_processes)
-        with connect(lake) as connection:
-            rows = next_units(connection, n=n_processes * N_SLOW_CALLS, part=shard)
-        units = [Unit(response_id, QUESTION, prompt, text) for response_id, _, prompt, text in rows]
     judge = Judge("gpt", "openai", "gpt-6-luna", max_in_flight=N_SLOW_IN_FLIGHT)
     return _timed(units, judge, environ, folder, given, number)
 

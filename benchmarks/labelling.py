@@ -16,9 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.table import Row, duration, markdown
-from eval_assets.labelling import Answer, Study, now, shown_responses
-from eval_assets.readers import read_evaluation, read_responses
-from eval_assets.server import offline_page
+from eval_assets.labelling.rater_queue import Answer, now
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.study import Study
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.responses import read_responses
+from eval_assets.server.offline import offline_page
 
 PROGRAM = Path(sys.executable).parent / "eval-assets"
 CHROMIUM = shutil.which("chromium")

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import non_inferiority
-from eval_assets.tuning import RatedUnits
 from eval_assets.tuning._fitness import judge_fitness
 from eval_assets.tuning._improvement import judge_improvement
-from eval_assets.tuning._seal import MOST_READINGS, coarse_gain, reading_significance
 from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.seal_policy import MOST_READINGS, coarse_gain, reading_significance
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,10 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from eval_assets.agreement.gates.decision import (
+    GateEvidence,
+    GateFigure,
+    GateOutcome,
+    evaluate_gates,
+)
 from eval_assets.cli.pull_request import Base, decide
 from eval_assets.cli.results import gate_json
-from eval_assets.evaluation import GateName, default_gates
-from eval_assets.gates import Evidence, Figure, GateOutcome, evaluate_gates
+from eval_assets.config.evaluation import GateName, default_gates
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import Interval, agreement_profile
 
@@ -105,10 +110,10 @@ def _markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _evidence(interval: Interval, n_units: int) -> Evidence:
+def _evidence(interval: Interval, n_units: int) -> GateEvidence:
     """Return a figure over all questions, of which there is one."""
     figures = tuple(
-        Figure(question, interval.value, interval.low, interval.high, n_units)
+        GateFigure(question, interval.value, interval.low, interval.high, n_units)
         for question in (None, "quality")
     )
-    return Evidence(figures, "v1")
+    return GateEvidence(figures, "v1")

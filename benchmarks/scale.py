@@ -52,27 +52,23 @@ SIZES = (Size(1_000_000, 1, 0, 43.5), Size(200_000, 5, 2, 82.0))
 
 
 def table() -> str:
-    """Measure a run of each size, in a process of its own; the last one in a lake as well."""
+    """Measure a run of each size, in a process of its own."""
     rows = []
-    for size, kind in (*((size, "file") for size in SIZES), (SIZES[-1], "lake")):
+    for size in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             write(Path(folder), size)
-            seconds, peak, wall = measured_run(Path(folder), is_in_lake=kind == "lake")
+            seconds, peak, wall = measured_run(Path(folder))
         work = f"eval-assets run: {size.n_responses:,} responses x 3 raters"
         if size.n_judges:
             work += f" x {size.n_questions} questions, {size.n_judges} judges"
-        most_seconds = size.most_seconds
-        if kind == "lake":
-            work += ", tables in a lake"
-            most_seconds *= 2
         rows += [
             Row(
                 work=f"{work}: processor time",
                 ours=f"{duration(seconds)} ({duration(wall)} by the clock)",
                 peer="",
                 ratio="",
-                target=f"under {most_seconds:g} s",
-                met=seconds < most_seconds,
+                target=f"under {size.most_seconds:g} s",
+                met=seconds < size.most_seconds,
             ),
             Row(
                 work=f"{work}: peak memory",
@@ -113,14 +109,9 @@ def write(folder: Path, size: Size) -> None:
             connection.execute(query)
 
 
-def measured_run(folder: Path, *, is_in_lake: bool = False) -> tuple[float, float, float]:
+def measured_run(folder: Path) -> tuple[float, float, float]:
     """Return processor seconds, peak bytes and wall seconds of `eval-assets run`."""
     stored = {"EVAL_DATABASE": str(folder / "out" / "eval.duckdb")}
-    if is_in_lake:
-        stored = {
-            "EVAL_DATABASE": f"ducklake:{folder / 'catalog.ducklake'}",
-            "EVAL_DATA_PATH": str(folder / "parquet"),
-        }
     program = str(Path(sys.executable).with_name("eval-assets"))
     measure = (
         "import json, resource, subprocess, sys, time; begun = time.perf_counter(); "

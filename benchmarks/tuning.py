@@ -9,26 +9,28 @@ import numpy.typing as npt
 from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 
 from benchmarks.table import Row, duration, markdown, seconds, times
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import SplitShares
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
-from eval_assets.tuning import (
+from eval_assets.tuning.calibration import calibration_rows
+from eval_assets.tuning.history import Seal
+from eval_assets.tuning.plan import plan_reading
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.sealed_evaluation import (
     Background,
-    RatedUnits,
-    Seal,
-    calibrated_version,
-    calibration_rows,
     candidates_for,
-    declared_version,
     due_reading,
+    make_reading,
+)
+from eval_assets.tuning.splits import splits_of
+from eval_assets.tuning.steps import (
+    calibrated_version,
+    declared_version,
     jury_judge,
     jury_version,
-    make_reading,
     mapped_judge,
-    plan_reading,
-    splits_of,
 )
-from eval_assets.tuning_options import SplitShares
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from eval_assets.models import Usage
+from eval_assets.config.models import Usage
 from eval_assets.rate_limits import Amount, Grant, RateLimits
 
 Operation = Literal["judging", "generation"]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import Postgres, postgres_programs, running_postgres
-from tests.s3_server import running_s3
 
 
 def pytest_configure() -> None:
@@ -63,10 +62,3 @@ def postgres() -> Iterator[Postgres]:
         pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
     with running_postgres(programs) as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """URL of an S3 server without buckets."""
-    with running_s3(tmp_path_factory.mktemp("s3")) as url:
-        yield url

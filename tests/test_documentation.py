@@ -17,7 +17,7 @@ import pytest
 
 from eval_assets.cli.main import program
 from eval_assets.definitions import defs
-from eval_assets.store import connect
+from eval_assets.store.connection import connect
 
 TOP = Path(__file__).parents[1]
 PAGES = sorted(p.relative_to(TOP).as_posix() for p in [*TOP.glob("*.md"), *TOP.glob("*/*.md")])

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.interpretation import CONTRADICTING_ALPHA, MOSTLY_EQUAL, SKEWED_SHARE
-from eval_assets.rubric import RubricQuestion
+from eval_assets.bands import CONTRADICTING_ALPHA, MOSTLY_EQUAL, SKEWED_SHARE
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import Interval
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.stats import least_p_value, mean_shift
 
 TOTAL_SIGNIFICANCE = 0.05

@@ -1,19 +1,17 @@
-"""Agreement between humans: rows of its tables."""
+"""Agreement between humans."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from eval_assets.agreement._columns import CONFIDENCE, statistic_columns
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
-from eval_assets.agreement.evidence import alpha_levels
+from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
-from eval_assets.evaluation import Evaluation
-from eval_assets.interpretation import a_hh_label, alpha_label, chance_remark
-from eval_assets.statistics import HUMAN_AGREEMENT
+from eval_assets.bands import a_hh_label, alpha_label, chance_remark
+from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.figures import HumanFigures, Scope
 from eval_assets.stats import (
     AgreementProfile,
     CohenKappa,
@@ -31,70 +29,65 @@ class HumanMeasures:
     """Agreement of human raters, with remarks.
 
     Args:
-        agreement: Rows of `human_agreement`: overall first, then in the rubric's order.
+        agreement: Overall first, then by question in the rubric's order.
         findings: Rows of `label_findings`.
     """
 
-    agreement: pd.DataFrame
+    agreement: tuple[HumanFigures, ...]
     findings: tuple[Finding, ...]
 
 
 def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasures:
     """Measure agreement of humans, on each question and overall."""
     levels = alpha_levels(evaluation, "human")
-    rows: list[dict[str, object]] = []
+    rows: list[HumanFigures] = []
     findings: list[Finding] = []
     for question in evaluation.rubric:
-        given = humans.ratings[question.id]
+        ratings, patterns = humans.ratings[question.id], humans.patterns[question.id]
         profile = agreement_profile(
-            humans.patterns[question.id],
-            scale=question.scale,
-            level=levels[question.id],
-            confidence=CONFIDENCE,
+            patterns, scale=question.scale, level=levels[question.id], confidence=CONFIDENCE
         )
-        kappa_kind, kappa = _kappa(given, fleiss=profile.fleiss_kappa)
+        kappa_kind, kappa = _kappa(ratings, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
-        measured = vars(profile) | {
-            "kappa": kappa,
-            "gwet_ac": profile.gwet_ac1 if is_nominal else profile.gwet_ac2,
-            "most_frequent_share": _most_frequent_share(humans.patterns[question.id]),
-        }
-        rows.append(
-            {
-                "scope": "question",
-                "question_id": question.id,
-                "n_responses": profile.n_units,
-                "n_groups": profile.n_groups,
-                "n_raters": len(given.by_rater()),
-                "n_ratings": len(given.value),
-                "n_pairs": profile.n_pairs,
-                "n_skipped": humans.n_skipped.get(question.id, 0),
-                "n_disagreements": humans.n_disagreements.get(question.id, 0),
-                **statistic_columns(HUMAN_AGREEMENT, measured),
-                "alpha_level": profile.level,
-                "kappa_kind": kappa_kind,
-                "gwet_ac_kind": "ac1" if is_nominal else "ac2_quadratic",
-                "interval_method": profile.alpha.method,
-                "interpretation": _interpretation(profile),
-            }
+        n_disagreements = humans.n_disagreements.get(question.id, 0)
+        row = HumanFigures(
+            scope=Scope.QUESTION,
+            question_id=question.id,
+            n_responses=profile.n_units,
+            n_groups=profile.n_groups,
+            n_raters=len(ratings.by_rater()),
+            n_ratings=len(ratings.value),
+            n_pairs=profile.n_pairs,
+            n_skipped=humans.n_skipped.get(question.id, 0),
+            n_disagreements=n_disagreements,
+            a_hh=Figure.of(profile.a_hh),
+            a_hh_by_chance=profile.a_hh_by_chance,
+            exact_agreement=Figure.percent(profile.exact_agreement),
+            adjacent_agreement=Figure.percent(profile.adjacent_agreement),
+            alpha=Figure.of(profile.alpha),
+            alpha_level=profile.level,
+            alpha_within=UNDEFINED_FIGURE,
+            kappa=Figure.of(kappa),
+            kappa_kind=kappa_kind,
+            gwet_ac=Figure.of(profile.gwet_ac1 if is_nominal else profile.gwet_ac2),
+            gwet_ac_kind="ac1" if is_nominal else "ac2_quadratic",
+            most_frequent_share=_most_frequent_share(patterns),
+            interval_method=profile.alpha.method,
+            interpretation=_interpretation(profile),
+            data_version=humans.data_version,
         )
-        findings += rater_patterns(question, given)
+        rows.append(row)
+        findings += rater_patterns(question, ratings)
         findings += suggestions(
             question,
             exact=profile.exact_agreement.value,
             adjacent=profile.adjacent_agreement.value,
             alpha=profile.alpha,
             minimum_alpha=evaluation.gates["human_alpha"].minimum,
-            most_frequent_share=measured["most_frequent_share"],
-            n_disagreements=humans.n_disagreements.get(question.id, 0),
+            most_frequent_share=row.most_frequent_share,
+            n_disagreements=n_disagreements,
         )
-    overall = {
-        **_overall(evaluation, humans.ratings),
-        "n_skipped": sum(humans.n_skipped.values()),
-        "n_disagreements": sum(humans.n_disagreements.values()),
-    }
-    agreement = pd.DataFrame([overall, *rows]).assign(data_version=humans.data_version)
-    return HumanMeasures(agreement=agreement, findings=tuple(findings))
+    return HumanMeasures((_overall(evaluation, humans), *rows), tuple(findings))
 
 
 def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
@@ -109,38 +102,52 @@ def _interpretation(profile: AgreementProfile | OverallProfile) -> str:
     return f"{a_hh}; alpha {alpha_label(profile.alpha.value)}"
 
 
-def _overall(evaluation: Evaluation, ratings: Mapping[str, LongRatings]) -> dict[str, object]:
-    """Return the overall row: A^HH is the mean over questions, alpha pools them on [0, 1]."""
+def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
+    """Return the overall figures: A^HH is the mean over questions, alpha pools them on [0, 1]."""
+    ratings = humans.ratings
     profile = overall_profile(
         [(ratings[question.id].matrix(), question.scale) for question in evaluation.rubric],
         confidence=CONFIDENCE,
         groups=ratings[evaluation.rubric[0].id].group,
     )
-    return {
-        "scope": "overall",
-        "question_id": None,
-        "n_responses": profile.n_responses,
-        "n_groups": profile.n_groups,
-        "n_raters": len({rater for given in ratings.values() for rater in given.by_rater()}),
-        "n_ratings": sum(len(given.value) for given in ratings.values()),
-        "n_pairs": profile.n_pairs,
-        **statistic_columns(HUMAN_AGREEMENT, vars(profile)),
-        "alpha_level": "interval",
-        "interval_method": profile.alpha.method,
-        "interpretation": _interpretation(profile),
-    }
+    return HumanFigures(
+        scope=Scope.OVERALL,
+        question_id=None,
+        n_responses=profile.n_responses,
+        n_groups=profile.n_groups,
+        n_raters=len({rater for long in ratings.values() for rater in long.by_rater()}),
+        n_ratings=sum(len(long.value) for long in ratings.values()),
+        n_pairs=profile.n_pairs,
+        n_skipped=sum(humans.n_skipped.values()),
+        n_disagreements=sum(humans.n_disagreements.values()),
+        a_hh=Figure.of(profile.a_hh),
+        a_hh_by_chance=profile.a_hh_by_chance,
+        exact_agreement=Figure.percent(profile.exact_agreement),
+        adjacent_agreement=Figure.percent(profile.adjacent_agreement),
+        alpha=Figure.of(profile.alpha),
+        alpha_level="interval",
+        alpha_within=Figure.of(profile.alpha_within),
+        kappa=UNDEFINED_FIGURE,
+        kappa_kind=None,
+        gwet_ac=UNDEFINED_FIGURE,
+        gwet_ac_kind=None,
+        most_frequent_share=math.nan,
+        interval_method=profile.alpha.method,
+        interpretation=_interpretation(profile),
+        data_version=humans.data_version,
+    )
 
 
-def _kappa(given: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
+def _kappa(ratings: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:
     """Return Cohen's kappa if exactly two raters rated, else Fleiss', with its kind."""
-    raters = np.unique(given.rater)
+    raters = np.unique(ratings.rater)
     if len(raters) != 2:  # noqa: PLR2004 - Cohen's kappa is of two raters
         return "fleiss", fleiss
     return "cohen", coefficient_interval(
-        given.matrix()[:, raters],
+        ratings.matrix()[:, raters],
         CohenKappa(weights=None),
         confidence=CONFIDENCE,
-        groups=given.group,
+        groups=ratings.group,
     )
 
 

@@ -1,17 +1,21 @@
 """The agreement of human raters as one JSON object, for pages and other programs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.agreement.ratings import HumanRatings
-from eval_assets.evaluation import Evaluation
-from eval_assets.gates import HUMAN_GATES, GateOutcome
-from eval_assets.interpretation import a_hh_label
-from eval_assets.rubric import RubricQuestion
+from eval_assets.bands import a_hh_label
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import HumanFigures, Scope
+from eval_assets.wording import or_none
 
 READY_PERCENT = 75.0
 """Percentage of agreeing pairs from which a question is acceptable."""
@@ -22,17 +26,17 @@ _FEWEST = 2
 def irr_result(
     evaluation: Evaluation,
     humans: HumanRatings,
-    agreement: pd.DataFrame,
-    findings: pd.DataFrame,
-    outcomes: tuple[GateOutcome, ...],
+    agreement: Sequence[HumanFigures],
+    findings: Sequence[Finding],
+    outcomes: Sequence[GateOutcome],
 ) -> dict[str, Any]:
     """Return what is known of the agreement of humans in the types of JSON.
 
     Args:
         evaluation: What was evaluated.
         humans: The ratings.
-        agreement: Rows of `human_agreement`.
-        findings: Rows of `label_findings`.
+        agreement: Figures overall and by question.
+        findings: Remarks on the labels.
         outcomes: Outcome of every gate.
 
     Returns:
@@ -42,7 +46,7 @@ def irr_result(
         any pair is equal. `ready_to_proceed` is true only if no human gate is closed:
         the percentage alone would let raters pass who agree by chance.
     """
-    by_question = {str(row["question_id"]): row for row in _rows(agreement, scope="question")}
+    by_question = {row.question_id: row for row in agreement if row.scope is Scope.QUESTION}
     metrics = {
         question.id: _metric(question, by_question[question.id], _texts(findings, question.id))
         for question in sorted(evaluation.rubric, key=lambda question: question.id)
@@ -51,12 +55,12 @@ def irr_result(
     structure = _structure(humans)
     error = _why_insufficient(structure)
     scores = [metric["score"] for metric in metrics.values() if metric["score"] is not None]
-    overall = next(iter(_rows(agreement, scope="overall")), {})
+    overall = next((row.a_hh.value for row in agreement if row.scope is Scope.OVERALL), math.nan)
     return {
         "workshop_id": evaluation.name,
         "metric_used": "none" if error else "Pairwise Agreement",
         "score": None if error or not scores else round(float(np.mean(scores)), 1),
-        "human_agreement": None if error else _rounded(overall.get("a_hh"), 3),
+        "human_agreement": None if error else _rounded(overall, 3),
         "ready_to_proceed": not error
         and not any(o.is_closed for o in outcomes if o.gate in HUMAN_GATES),
         "threshold": READY_PERCENT,
@@ -75,7 +79,7 @@ def irr_result(
             "gates": {
                 outcome.gate: {
                     "is_closed": outcome.is_closed,
-                    "value": _rounded(outcome.overall.value, None),
+                    "value": or_none(outcome.overall.value),
                     "minimum": outcome.overall.minimum,
                     "reason": outcome.reason,
                 }
@@ -86,24 +90,22 @@ def irr_result(
     }
 
 
-def _metric(
-    question: RubricQuestion, row: Mapping[str, Any], suggestions: list[str]
-) -> dict[str, Any]:
+def _metric(question: RubricQuestion, row: HumanFigures, suggestions: list[str]) -> dict[str, Any]:
     """Return the figures of one question."""
     in_classes = question.scale.is_binary or question.level == "nominal"
-    exact, adjacent = row["exact_agreement"], row["adjacent_agreement"]
-    primary = exact if in_classes or pd.isna(adjacent) else adjacent
+    exact, adjacent = row.exact_agreement.value, row.adjacent_agreement.value
+    primary = exact if in_classes or math.isnan(adjacent) else adjacent
     if question.scale.values is None:
         primary = math.nan
     return {
         "score": _rounded(primary, 1),
         "exact_agreement": _rounded(exact, 1),
         "adjacent_agreement": _rounded(adjacent, 1),
-        "human_agreement": _rounded(row["a_hh"], 3),
-        "interpretation": a_hh_label(math.nan if pd.isna(primary) else float(primary) / 100),
-        "acceptable": None if pd.isna(primary) else bool(primary >= READY_PERCENT),
+        "human_agreement": _rounded(row.a_hh.value, 3),
+        "interpretation": a_hh_label(primary / 100),
+        "acceptable": None if math.isnan(primary) else bool(primary >= READY_PERCENT),
         "is_binary": question.scale.is_binary,
-        "krippendorff_alpha": _rounded(row["alpha"], 3),
+        "krippendorff_alpha": _rounded(row.alpha.value, 3),
         "suggestions": suggestions,
     }
 
@@ -140,7 +142,7 @@ def _structure(humans: HumanRatings) -> dict[str, Any]:
     }
 
 
-def _why_insufficient(structure: Mapping[str, Any]) -> str | None:
+def _why_insufficient(structure: dict[str, Any]) -> str | None:
     """Return why agreement cannot be measured; None if it can."""
     n_shared = sum(count for n, count in structure["trace_coverage"].items() if int(n) >= _FEWEST)
     if structure["num_raters"] < _FEWEST:
@@ -150,7 +152,9 @@ def _why_insufficient(structure: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _patterns(evaluation: Evaluation, humans: HumanRatings, findings: pd.DataFrame) -> list[str]:
+def _patterns(
+    evaluation: Evaluation, humans: HumanRatings, findings: Sequence[Finding]
+) -> list[str]:
     """Return what stands out: in single raters, and responses with far apart ratings."""
     patterns = [
         f"{question.id}: {text}"
@@ -164,18 +168,14 @@ def _patterns(evaluation: Evaluation, humans: HumanRatings, findings: pd.DataFra
     ]
 
 
-def _rows(agreement: pd.DataFrame, *, scope: str) -> list[dict[str, Any]]:
-    found = agreement[agreement["scope"] == scope].to_dict("records")
-    return [{str(column): value for column, value in row.items()} for row in found]
+def _texts(findings: Sequence[Finding], question_id: str, *, kind: str = "suggestion") -> list[str]:
+    return [
+        remark.finding
+        for remark in findings
+        if remark.question_id == question_id and remark.kind == kind
+    ]
 
 
-def _texts(findings: pd.DataFrame, question_id: str, *, kind: str = "suggestion") -> list[str]:
-    found = findings[(findings["question_id"] == question_id) & (findings["kind"] == kind)]
-    return [str(text) for text in found["finding"]]
-
-
-def _rounded(value: object, decimals: int | None) -> float | None:
+def _rounded(value: float, decimals: int) -> float | None:
     """Return a number as it is shown; None if it is undefined."""
-    if value is None or pd.isna(value):  # type: ignore[call-overload]
-        return None
-    return float(str(value)) if decimals is None else round(float(str(value)), decimals)
+    return None if math.isnan(value) else round(value, decimals)

@@ -1,88 +1,84 @@
 """Verdicts on a judge from its figures against humans, question by question."""
 
-import math
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable
 
-from eval_assets.gates import HUMAN_GATES, GateOutcome
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.declarations import HUMAN_GATES
+from eval_assets.catalogue import Figure
+from eval_assets.figures import JudgeHumanFigures
 from eval_assets.scale import TOLERANCE
-
-JudgeVerdict = Literal[
-    "as people do",
-    "less than people do",
-    "cannot tell",
-    "like a constant",
-    "like shuffled scores",
-    "not compared",
-]
-"""How a judge agrees with people: as closely as they with each other, less, or as a judge does
-that never reads the response."""
+from eval_assets.verdicts import GateResult, JudgeVerdict
 
 CLOSE = 0.05
-"""Largest A^HA below A^HH that still counts as agreeing as people do: a twentieth of the scale."""
+"""Largest A^HA below A^HH that still counts as matching: a twentieth of the scale."""
 
 
-def judge_verdict(figures: Mapping[str, float]) -> JudgeVerdict:
-    """Return what a row of `judge_human_agreement` says about its judge.
+def judge_verdict(  # noqa: PLR0911 - one return per verdict
+    a_ha: Figure,
+    *,
+    shuffled: float,
+    above_shuffled: Figure,
+    above_constant: Figure,
+    above_people: Figure,
+) -> JudgeVerdict:
+    """Return the verdict on a judge.
 
     Every verdict rests on the interval of a paired difference: a judge is better than a control
-    only if its A^HA certainly exceeds the control's, and agrees as people do only if its A^HA is
-    certainly less than `CLOSE` below the A^HH of the same responses. Scores that shuffling does not
-    change are constant.
+    only if its A^HA certainly exceeds the control's, and matches human agreement only if its A^HA
+    is certainly less than `CLOSE` below the A^HH of the same responses. Scores that shuffling does
+    not change are constant.
 
     Args:
-        figures: `a_ha`, `a_ha_shuffled`, and the ends of the intervals of `a_ha_above_shuffled`,
-            `a_ha_above_constant` and `a_ha_above_people`; NaN if undefined.
+        a_ha: Its A^HA.
+        shuffled: A^HA of its scores in random order.
+        above_shuffled: A^HA less that of its shuffled scores.
+        above_constant: A^HA less that of the best constant score.
+        above_people: A^HA less the A^HH of the same responses.
 
     Examples:
-        >>> better = {"a_ha": 0.9, "a_ha_above_shuffled_low": 0.2, "a_ha_above_constant_low": 0.1}
-        >>> judge_verdict(better | {"a_ha_above_people_low": -0.02, "a_ha_above_people_high": 0.1})
-        'as people do'
-        >>> judge_verdict(better | {"a_ha_above_constant_low": -0.01})
-        'like a constant'
+        >>> better = {"shuffled": 0.6, "above_shuffled": Figure(0.3, 0.2, 0.4)}
+        >>> people = Figure(0.04, -0.02, 0.1)
+        >>> judge_verdict(
+        ...     Figure(0.9), above_constant=Figure(0.2, 0.1, 0.3), above_people=people, **better
+        ... ).value
+        'matches_humans'
+        >>> judge_verdict(
+        ...     Figure(0.9), above_constant=Figure(0.1, -0.01, 0.2), above_people=people, **better
+        ... ).value
+        'like_constant'
     """
-
-    def of(column: str) -> float:
-        return figures.get(column, math.nan)
-
-    if math.isnan(of("a_ha")):
-        return "not compared"
-    if not of("a_ha_above_shuffled_low") > TOLERANCE:
-        is_constant = abs(of("a_ha") - of("a_ha_shuffled")) <= TOLERANCE
-        return "like a constant" if is_constant else "like shuffled scores"
-    if not of("a_ha_above_constant_low") > TOLERANCE:
-        return "like a constant"
-    if of("a_ha_above_people_low") > -CLOSE:
-        return "as people do"
-    if of("a_ha_above_people_high") < 0:
-        return "less than people do"
-    return "cannot tell"
+    if not a_ha.is_defined:
+        return JudgeVerdict.NOT_COMPARED
+    if above_shuffled.high < 0:
+        return JudgeVerdict.AGAINST_HUMANS
+    if not above_shuffled.low > TOLERANCE:
+        is_constant = abs(a_ha.value - shuffled) <= TOLERANCE
+        return JudgeVerdict.LIKE_CONSTANT if is_constant else JudgeVerdict.LIKE_SHUFFLED
+    if not above_constant.low > TOLERANCE:
+        return JudgeVerdict.LIKE_CONSTANT
+    if above_people.low > -CLOSE:
+        return JudgeVerdict.MATCHES_HUMANS
+    if above_people.high < 0:
+        return JudgeVerdict.BELOW_HUMANS
+    return JudgeVerdict.INCONCLUSIVE
 
 
-def why_not_judged(
-    question_id: str, verdict: str, *, constant: float, outcomes: Iterable[GateOutcome]
-) -> str:
-    """Return why agreement with these people says nothing about a judge; empty if it does.
+def why_not_judged(row: JudgeHumanFigures, outcomes: Iterable[GateOutcome]) -> str:
+    """Return why agreement with these humans says nothing about a judge; empty if it does.
 
-    That a judge is like one that never reads the response can be said whoever rated.
-
-    Args:
-        question_id: Question that the judge is compared on.
-        verdict: What its figures say.
-        constant: A^HA of the best constant score; NaN if undefined.
-        outcomes: Outcome of every gate.
+    A judge that does no better than one that never reads the responses is named whoever rated.
     """
-    if constant >= 1 - TOLERANCE:
-        return "people gave one value throughout"
-    of_people = [
-        judged
+    if row.a_ha_constant >= 1 - TOLERANCE:
+        return "humans gave one value throughout"
+    failing = [
+        verdict
         for outcome in outcomes
         if outcome.gate in HUMAN_GATES
-        for judged in outcome.questions
-        if judged.question_id == question_id and judged.verdict != "pass"
+        for verdict in outcome.questions
+        if verdict.question_id == row.question_id and verdict.verdict is not GateResult.PASS
     ]
-    if not of_people or verdict.startswith(("like", "not")):
+    if not failing or row.verdict.is_control or row.verdict is JudgeVerdict.NOT_COMPARED:
         return ""
-    if any(judged.verdict == "fail" and not judged.cannot_tell for judged in of_people):
-        return "people do not agree with each other"
-    return "it is not known whether people agree with each other"
+    if any(v.verdict is GateResult.FAIL and not v.is_inconclusive for v in failing):
+        return "humans do not agree with each other"
+    return "it is not known whether humans agree with each other"

@@ -1,4 +1,4 @@
-"""Agreement between judges, and of judges with humans: rows of their tables."""
+"""Agreement between judges, and of judges with humans."""
 
 import itertools
 import math
@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.agreement._columns import CONFIDENCE, statistic_columns
-from eval_assets.agreement.evidence import alpha_levels
+from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.judge_verdicts import judge_verdict
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.agreement.split_kappa import kappa_by_group, macro_kappa, pair_kappa
-from eval_assets.evaluation import Evaluation
-from eval_assets.interpretation import alpha_label, pooled_alpha_label
-from eval_assets.rubric import RubricQuestion
-from eval_assets.statistics import JUDGE_AGREEMENT, JUDGE_HUMAN_AGREEMENT
+from eval_assets.bands import alpha_label, pooled_alpha_label
+from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import JudgeFigures, JudgeHumanFigures, Scope
 from eval_assets.stats import (
     Alpha,
+    JudgeHumanProfile,
     RatingPatterns,
     alpha_by_cluster,
     coefficient_interval,
@@ -30,48 +31,66 @@ from eval_assets.stats import (
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class JudgeMeasures:
+    """Agreement of judges with each other.
+
+    Args:
+        agreement: Overall first, then by question in the rubric's order.
+        by_response: Columns of `judge_agreement` for single responses, if defined.
+    """
+
+    agreement: tuple[JudgeFigures, ...]
+    by_response: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
 class JudgeHumanMeasures:
     """Agreement of judges with humans.
 
     Args:
-        agreement: Rows of `judge_human_agreement`.
+        agreement: By question and judge.
         confusion: Rows of `judge_confusion`.
     """
 
-    agreement: pd.DataFrame
+    agreement: tuple[JudgeHumanFigures, ...]
     confusion: pd.DataFrame
 
 
-def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> pd.DataFrame:
-    """Return rows of `judge_agreement`: overall, by question, and by response if defined."""
+def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasures:
+    """Measure agreement of judges: overall, by question, and by response if defined."""
     levels = alpha_levels(evaluation, "judge")
-    rows: list[dict[str, object]] = []
+    rows: list[JudgeFigures] = []
     for question in evaluation.rubric:
-        given = judges.scores[question.id]
-        patterns = RatingPatterns.from_matrix(given.matrix(), groups=given.group)
+        ratings = judges.scores[question.id]
+        patterns = RatingPatterns.from_matrix(ratings.matrix(), groups=ratings.group)
         alpha = coefficient_interval(patterns, Alpha(levels[question.id]), confidence=CONFIDENCE)
-        kappas = _kappas([(question, given)], judges.prompts)
+        kappa_macro, kappa_micro = _kappas([(question, ratings)], judges.prompts)
         rows.append(
-            {
-                "scope": "question",
-                "question_id": question.id,
-                **statistic_columns(JUDGE_AGREEMENT, {"alpha": alpha, **kappas}),
-                "alpha_level": levels[question.id],
-                "n_units": alpha.n_units,
-                "n_groups": alpha.n_groups,
-                "n_judges": len(given.by_rater()),
-                "n_comparisons": int(patterns.n_units @ patterns.n_pairs),
-                "interval_method": alpha.method,
-                "interpretation": _interpretation(alpha.value, [(question, given)]),
-            }
+            JudgeFigures(
+                scope=Scope.QUESTION,
+                question_id=question.id,
+                response_id=None,
+                alpha=Figure.of(alpha),
+                alpha_level=levels[question.id],
+                alpha_within=UNDEFINED_FIGURE,
+                n_units=alpha.n_units,
+                n_groups=alpha.n_groups,
+                n_judges=len(ratings.by_rater()),
+                n_comparisons=int(patterns.n_units @ patterns.n_pairs),
+                kappa_macro=kappa_macro,
+                kappa_micro=kappa_micro,
+                interval_method=alpha.method,
+                interpretation=_interpretation(alpha.value, [(question, ratings)]),
+                judge_set_fingerprint=judges.judge_set_fingerprint,
+                data_version=judges.data_version,
+            )
         )
     pooled = [(question, judges.scores[question.id]) for question in evaluation.rubric]
-    by_question = pd.DataFrame([_overall(pooled, judges.prompts), *rows])
-    by_response = _by_response(pooled, judges.response_ids)
-    return pd.concat([by_question, by_response], ignore_index=True).assign(
+    by_response = _by_response(pooled, judges.response_ids).assign(
         judge_set_fingerprint=judges.judge_set_fingerprint, data_version=judges.data_version
     )
+    return JudgeMeasures((_overall(pooled, judges), *rows), by_response)
 
 
 def measure_judges_against_humans(
@@ -92,91 +111,128 @@ def measure_judges_against_humans(
             with any is compared on those alone: its score says nothing of a single turn.
         data_version: Version of all of them.
     """
-    rows: list[dict[str, object]] = []
-    confusion: list[pd.DataFrame] = []
+    rows: list[JudgeHumanFigures] = []
+    confusion = [pd.DataFrame(columns=["judge_id", "question_id", *_CONFUSION])]
     for question in evaluation.rubric if judges else ():
-        people_on_conversations, on_conversations = conversations.get(question.id, (None, None))
-        scores = [
-            (judge, question, humans[question.id], scores)
-            for judge, scores in _by_judge(judges[question.id])
-        ]
-        if people_on_conversations is not None and on_conversations is not None:
-            # Means lie between the steps of the scale, which they therefore lose.
-            means = replace(question, scale=question.scale.continuous(), level="interval")
-            of_conversations = dict(_by_judge(on_conversations))
-            scores = [given for given in scores if given[0] not in of_conversations]
-            scores += [
-                (judge, means, people_on_conversations, given)
-                for judge, given in of_conversations.items()
-            ]
-        for judge, asked, ratings, given in scores:
+        for judge, unit, of_unit, ratings, scores in _comparisons(
+            question, humans[question.id], judges[question.id], conversations.get(question.id)
+        ):
             profile = judge_human_profile(
                 ratings.matrix(),
-                given,
-                scale=asked.scale,
-                level=asked.level,
+                scores,
+                scale=of_unit.scale,
+                level=of_unit.level,
                 confidence=CONFIDENCE,
                 groups=ratings.group,
             )
-            named = {"judge_id": judge, "question_id": question.id}
-            figures = statistic_columns(JUDGE_HUMAN_AGREEMENT, vars(profile))
-            rows.append(
-                {
-                    **named,
-                    "unit": "response" if asked is question else "conversation",
-                    "n_units": profile.n_units,
-                    "n_groups": profile.n_groups,
-                    **figures,
-                    "verdict": judge_verdict(figures),
-                }
-            )
-            confusion.append(
-                pd.DataFrame(profile.confusion, columns=list(_COUNTED)).assign(**named)
-            )
-    return JudgeHumanMeasures(
-        agreement=pd.DataFrame(rows, columns=_COMPARED).assign(data_version=data_version),
-        confusion=(
-            pd.concat(confusion) if confusion else pd.DataFrame(columns=[*_NAMED, *_COUNTED])
+            rows.append(_judge_human_figures(judge, question.id, unit, profile, data_version))
+            counts = pd.DataFrame(profile.confusion, columns=list(_CONFUSION))
+            confusion.append(counts.assign(judge_id=judge, question_id=question.id))
+    filled = [counts for counts in confusion if len(counts)]
+    return JudgeHumanMeasures(tuple(rows), pd.concat(filled) if filled else confusion[0])
+
+
+_CONFUSION = ("human_value", "judge_value", "n_units")
+
+_Comparison = tuple[str, str, RubricQuestion, LongRatings, Floats]
+"""Judge, kind of unit, question as asked of such units, human ratings and scores."""
+
+
+def _comparisons(
+    question: RubricQuestion,
+    humans: LongRatings,
+    judges: LongRatings,
+    conversations: tuple[LongRatings, LongRatings] | None,
+) -> list[_Comparison]:
+    """Return what each judge is compared with on a question."""
+    of_responses = {
+        judge: (judge, "response", question, humans, scores) for judge, scores in _by_judge(judges)
+    }
+    if conversations is None:
+        return list(of_responses.values())
+    # Means lie between the steps of the scale, which they therefore lose.
+    means = replace(question, scale=question.scale.continuous(), level="interval")
+    of_conversations: dict[str, _Comparison] = {
+        judge: (judge, "conversation", means, conversations[0], scores)
+        for judge, scores in _by_judge(conversations[1])
+    }
+    kept = [row for judge, row in of_responses.items() if judge not in of_conversations]
+    return [*kept, *of_conversations.values()]
+
+
+def _judge_human_figures(
+    judge: str, question_id: str, unit: str, profile: JudgeHumanProfile, data_version: str
+) -> JudgeHumanFigures:
+    a_ha, above_people = Figure.of(profile.a_ha), Figure.of(profile.a_ha_above_people)
+    above_constant = Figure.of(profile.a_ha_above_constant)
+    above_shuffled = Figure.of(profile.a_ha_above_shuffled)
+    return JudgeHumanFigures(
+        judge_id=judge,
+        question_id=question_id,
+        unit=unit,
+        n_units=profile.n_units,
+        n_groups=profile.n_groups,
+        a_ha=a_ha,
+        a_ha_constant=profile.a_ha_constant,
+        a_ha_shuffled=profile.a_ha_shuffled,
+        a_ha_above_constant=above_constant,
+        a_ha_above_shuffled=above_shuffled,
+        a_ha_above_people=above_people,
+        exact_agreement=Figure.percent(profile.exact_agreement),
+        adjacent_agreement=Figure.percent(profile.adjacent_agreement),
+        alpha=Figure.of(profile.alpha),
+        kappa=Figure.of(profile.kappa),
+        weighted_kappa=Figure.of(profile.weighted_kappa),
+        spearman=Figure.of(profile.spearman),
+        kendall=Figure.of(profile.kendall),
+        pearson=Figure.of(profile.pearson),
+        mae=Figure.of(profile.mae),
+        bias=Figure.of(profile.bias),
+        wilcoxon_p=profile.wilcoxon_p,
+        verdict=judge_verdict(
+            a_ha,
+            shuffled=profile.a_ha_shuffled,
+            above_shuffled=above_shuffled,
+            above_constant=above_constant,
+            above_people=above_people,
         ),
+        data_version=data_version,
     )
 
 
-_NAMED = ("judge_id", "question_id")
-_COMPARED = [
-    *(*_NAMED, "unit", "n_units", "n_groups"),
-    *(column for statistic in JUDGE_HUMAN_AGREEMENT for column in statistic.columns),
-    "verdict",
-]
-_COUNTED = ("human_value", "judge_value", "n_units")
-"""Columns of the rows, which are there if no judge is."""
-
-
-def _by_judge(scored: LongRatings) -> Iterable[tuple[str, Floats]]:
+def _by_judge(scores: LongRatings) -> Iterable[tuple[str, Floats]]:
     """Return each judge with its score of every unit, NaN if it has none."""
-    return zip(scored.rater_ids, scored.matrix().T, strict=True)
+    return zip(scores.rater_ids, scores.matrix().T, strict=True)
 
 
 def _overall(
-    pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.int64]
-) -> dict[str, object]:
-    """Return the overall row: all units on [0, 1], at the interval level."""
+    pooled: list[tuple[RubricQuestion, LongRatings]], judges: JudgeRatings
+) -> JudgeFigures:
+    """Return the overall figures: all units on [0, 1], at the interval level."""
     profile = overall_profile(
-        [(given.matrix(), question.scale) for question, given in pooled],
+        [(ratings.matrix(), question.scale) for question, ratings in pooled],
         confidence=CONFIDENCE,
         groups=pooled[0][1].group,
     )
-    measured = vars(profile) | _kappas(pooled, prompts)
-    return {
-        "scope": "overall",
-        **statistic_columns(JUDGE_AGREEMENT, measured),
-        "alpha_level": "interval",
-        "n_units": profile.n_units,
-        "n_groups": profile.n_groups,
-        "n_judges": len({judge for _, given in pooled for judge in given.by_rater()}),
-        "n_comparisons": profile.n_pairs,
-        "interval_method": profile.alpha.method,
-        "interpretation": _interpretation(profile.alpha.value, pooled),
-    }
+    kappa_macro, kappa_micro = _kappas(pooled, judges.prompts)
+    return JudgeFigures(
+        scope=Scope.OVERALL,
+        question_id=None,
+        response_id=None,
+        alpha=Figure.of(profile.alpha),
+        alpha_level="interval",
+        alpha_within=Figure.of(profile.alpha_within),
+        n_units=profile.n_units,
+        n_groups=profile.n_groups,
+        n_judges=len({judge for _, ratings in pooled for judge in ratings.by_rater()}),
+        n_comparisons=profile.n_pairs,
+        kappa_macro=kappa_macro,
+        kappa_micro=kappa_micro,
+        interval_method=profile.alpha.method,
+        interpretation=_interpretation(profile.alpha.value, pooled),
+        judge_set_fingerprint=judges.judge_set_fingerprint,
+        data_version=judges.data_version,
+    )
 
 
 def _by_response(
@@ -185,9 +241,9 @@ def _by_response(
     """Return rows of single responses; one question alone cannot show agreement beyond chance."""
     if len(pooled) < 2:  # noqa: PLR2004 - two units at least
         return pd.DataFrame()
-    response = np.concatenate([given.unit for _, given in pooled])
-    question = np.repeat(np.arange(len(pooled)), [len(given.unit) for _, given in pooled])
-    value = np.concatenate([q.scale.to_unit(given.value) for q, given in pooled])
+    response = np.concatenate([ratings.unit for _, ratings in pooled])
+    question = np.repeat(np.arange(len(pooled)), [len(ratings.unit) for _, ratings in pooled])
+    value = np.concatenate([q.scale.to_unit(ratings.value) for q, ratings in pooled])
     clusters, alphas = alpha_by_cluster(response, response * len(pooled) + question, value)
     units, n_scores = np.unique(response * len(pooled) + question, return_counts=True)
     n_compared = np.where(n_scores > 1, n_scores, 0)
@@ -218,21 +274,21 @@ def _by_response(
 
 def _kappas(
     pooled: list[tuple[RubricQuestion, LongRatings]], prompts: NDArray[np.int64]
-) -> dict[str, object]:
-    """Return Cohen's kappa of scores above the middle of the scale against the rest.
+) -> tuple[float, float]:
+    """Return macro and micro Cohen's kappa of scores above the middle of the scale.
 
     Micro pools all units; macro is the mean over prompts, each question by itself. With more than
     two judges, both are means over the pairs of judges.
     """
-    scores = np.concatenate([q.scale.to_unit(given.matrix()) for q, given in pooled])
+    scores = np.concatenate([q.scale.to_unit(ratings.matrix()) for q, ratings in pooled])
     n_prompts = int(prompts.max(initial=-1)) + 1
-    prompt = np.concatenate([prompts + n_prompts * place for place in range(len(pooled))])
+    prompt = np.concatenate([prompts + n_prompts * index for index in range(len(pooled))])
     macro, micro = [], []
     for one, other in itertools.combinations(scores.T, 2):
         by_prompt = kappa_by_group(one, other, prompt, n_groups=n_prompts * len(pooled))
         macro.append(macro_kappa(*by_prompt))
         micro.append(pair_kappa(one, other).value)
-    return {"kappa_macro": _mean(macro), "kappa_micro": _mean(micro)}
+    return _mean(macro), _mean(micro)
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -243,9 +299,9 @@ def _mean(values: Iterable[float]) -> float:
 
 def _interpretation(alpha: float, pooled: list[tuple[RubricQuestion, LongRatings]]) -> str:
     """Return the name of alpha's band, or why alpha is undefined."""
-    scores = np.concatenate([q.scale.to_unit(given.value) for q, given in pooled])
+    scores = np.concatenate([q.scale.to_unit(ratings.value) for q, ratings in pooled])
     if math.isnan(alpha):
-        is_compared = any((np.bincount(given.unit) > 1).any() for _, given in pooled)
+        is_compared = any((np.bincount(ratings.unit) > 1).any() for _, ratings in pooled)
         if not is_compared:
             return "no unit has scores of two judges"
         return "undefined: no variation, all scores are equal"

@@ -11,7 +11,7 @@ import pandas as pd
 
 from eval_assets.agreement.ratings import JudgedUnits
 from eval_assets.agreement.split_kappa import MIDDLE, kappa_by_group, macro_kappa, pair_kappa
-from eval_assets.raters import DualJudge, judge_set_fingerprint
+from eval_assets.config.judges import DualJudge, judge_set_fingerprint
 from eval_assets.scale import TOLERANCE
 from eval_assets.stats import wilcoxon_signed_rank
 

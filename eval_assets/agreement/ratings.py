@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,8 +10,6 @@ from numpy.typing import NDArray
 from eval_assets.stats import RatingPatterns
 
 Floats = NDArray[np.float64]
-
-RaterKind = Literal["human", "judge"]
 
 
 @dataclass(frozen=True)

@@ -1,58 +1,48 @@
 """Agreement of one run, as the history of an evaluation keeps it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-import pandas as pd
-
-_OF_HUMANS = ("a_hh", "alpha")
-_OF_JUDGES = {"alpha": "judge_alpha"}
+from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
+from eval_assets.figures import HumanFigures, JudgeFigures
+from eval_assets.wording import or_none
 
 
 def history_rows(
-    humans: pd.DataFrame, judges: pd.DataFrame, *, run_id: str, at: datetime
-) -> list[Mapping[str, object]]:
-    """Return a row of `agreement_history` for each question that a run measured, and one over all.
+    humans: Sequence[HumanFigures],
+    judges: Sequence[JudgeFigures],
+    *,
+    run_id: str,
+    at: datetime,
+) -> Iterator[Mapping[str, object]]:
+    """Yield a row of `agreement_history` for each question that a run measured, and one over all.
 
     Args:
-        humans: Rows of `human_agreement`.
-        judges: Rows of `judge_agreement`; those of single responses are left out.
+        humans: Agreement of humans, overall and by question.
+        judges: Agreement of judges likewise.
         run_id: Id of the run.
         at: When it measured.
     """
-    of_judges = {
-        _place(row): row for row in judges.to_dict("records") if row["scope"] != "response"
-    }
-    rows: list[Mapping[str, object]] = []
-    for row in humans.to_dict("records"):
-        judged = of_judges.get(_place(row), {})
-        rows.append(
-            {
-                "run_id": run_id,
-                "measured_at": at,
-                "scope": row["scope"],
-                "question_id": None if row["scope"] == "overall" else row["question_id"],
-                **_figures(row, {name: name for name in _OF_HUMANS}),
-                **_figures(judged, _OF_JUDGES),
-                "data_version": " ".join(
-                    str(each["data_version"]) for each in (row, judged) if "data_version" in each
-                ),
-                "judge_set_fingerprint": judged.get("judge_set_fingerprint"),
-            }
-        )
-    return rows
+    by_question = {row.question_id: row for row in judges}
+    for row in humans:
+        of_judges = by_question.get(row.question_id)
+        versions = [row.data_version, *([of_judges.data_version] if of_judges else [])]
+        yield {
+            "run_id": run_id,
+            "measured_at": at,
+            "scope": row.scope.value,
+            "question_id": row.question_id,
+            **_columns("a_hh", row.a_hh),
+            **_columns("alpha", row.alpha),
+            **_columns("judge_alpha", of_judges.alpha if of_judges else UNDEFINED_FIGURE),
+            "data_version": " ".join(versions),
+            "judge_set_fingerprint": of_judges.judge_set_fingerprint if of_judges else None,
+        }
 
 
-def _place(row: Mapping[object, object]) -> tuple[object, object]:
-    """Return what a row is about; over all questions there is no question."""
-    scope = row["scope"]
-    return scope, None if scope == "overall" else row["question_id"]
-
-
-def _figures(row: Mapping[object, object], names: Mapping[str, str]) -> dict[str, object]:
-    """Return figures with the ends of their intervals, under their names in the history."""
+def _columns(name: str, figure: Figure) -> dict[str, float | None]:
     return {
-        f"{name}{end}": row.get(f"{column}{end}")
-        for column, name in names.items()
-        for end in ("", "_low", "_high")
+        name: or_none(figure.value),
+        f"{name}_low": or_none(figure.low),
+        f"{name}_high": or_none(figure.high),
     }

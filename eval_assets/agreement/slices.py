@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.agreement.ratings import LongRatings, RaterKind
-from eval_assets.interpretation import pooled_alpha_label
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.bands import pooled_alpha_label
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import RaterKind
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

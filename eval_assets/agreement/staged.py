@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from eval_assets.raters import Staged
+from eval_assets.config.judges import Staged
 from eval_assets.scale import TOLERANCE
 
 FEWEST_SPOT_CHECKS = 5

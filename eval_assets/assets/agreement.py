@@ -1,6 +1,6 @@
 """Agreement between humans, between judges, and of judges with humans."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -8,63 +8,81 @@ from functools import partial
 import dagster as dg
 import pandas as pd
 
-from eval_assets.agreement import (
-    LongRatings,
-    measure_humans,
-    measure_judges,
-    measure_judges_against_humans,
-    measure_left_out,
-    measure_pairs,
-    measure_rounds,
-    measure_slices,
-)
-from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.humans import measure_humans
+from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
+from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_out
+from eval_assets.agreement.pairs import measure_pairs
+from eval_assets.agreement.ratings import LongRatings  # noqa: TC001 - Dagster reads annotations
+from eval_assets.agreement.rounds import measure_rounds
+from eval_assets.agreement.slices import measure_slices
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
 from eval_assets.assets.labels import human_labels, label_disagreements
-from eval_assets.assets.plots import Bar, heatmaps, intervals
+from eval_assets.assets.metadata import (
+    counts_as_metadata,
+    figures_as_metadata,
+    intervals_as_metadata,
+    rows_as_metadata,
+)
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
     table_metadata,
 )
-from eval_assets.evaluation import Evaluation, GateName
-from eval_assets.interpretation import or_none
-from eval_assets.store import (
-    append_history,
-    copy_ledger,
+from eval_assets.config.evaluation import Evaluation, GateName
+from eval_assets.figures import (
+    HumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+    JudgeHumanFiguresWithExcluded,
+    LeaveOneJudgeOutFigures,
+    RoundFigures,
+    SliceFigures,
+)
+from eval_assets.render.tables import ALL_QUESTIONS
+from eval_assets.store.connection import transaction
+from eval_assets.store.data_versions import rating_versions
+from eval_assets.store.figures import append_figure_frame, replace_figure_frame, replace_figures
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.histories import append_history, history_of
+from eval_assets.store.pairs import judged_units, write_pair_measures
+from eval_assets.store.ratings import (
     count_excluded,
-    count_rows,
-    history_of,
     human_ratings,
     judge_ratings,
-    judged_units,
-    rating_versions,
     ratings_by_kind,
-    ratings_by_round,
-    read_table,
     reference_ratings,
     reference_ratings_with_excluded,
-    replace_records,
-    replace_rows,
     scored_conversations,
     scores_of_responses,
     slices_in_order,
-    transaction,
-    value_counts,
+)
+from eval_assets.store.rounds import ratings_by_round
+from eval_assets.store.scores import value_counts
+from eval_assets.store.summaries import (
     write_combined_scores,
     write_judge_human_disagreements,
-    write_pair_measures,
     write_score_summary,
 )
+from eval_assets.store.tables import count_rows, read_table, replace_records, replace_rows
+from eval_assets.wording import or_none
 
 _MOST_SHOWN = 50
 
 _HUMAN_COLUMNS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_raters")
 _ROUND_COLUMNS = (
     *("question_id", "round", "n_responses", "a_hh", "alpha", "n_in_both"),
-    *("alpha_gain", "alpha_gain_low", "alpha_gain_high"),
+    *("alpha_gain"),
+)
+_WITHOUT_COLUMNS = (
+    "judge_id",
+    "question_id",
+    "alpha",
+    "alpha_without",
+    "mean_difference",
+    "n_units",
 )
 _JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
 _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
@@ -84,30 +102,31 @@ def human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             humans = human_ratings(connection, evaluation)
             by_round = ratings_by_round(connection, evaluation)
         measures = measure_humans(humans, evaluation)
-        rounds = measure_rounds(by_round, evaluation).assign(data_version=humans.data_version)
+        rounds = measure_rounds(by_round, evaluation, data_version=humans.data_version)
         with folder.connect() as connection:
             with transaction(connection):
-                replace_rows(connection, "human_agreement", measures.agreement)
-                replace_rows(connection, "agreement_by_round", rounds)
+                replace_figures(connection, HumanFigures, measures.agreement)
+                replace_figures(connection, RoundFigures, rounds)
                 replace_records(connection, "label_findings", measures.findings)
             table = table_metadata(connection, "human_agreement")
+    overall = measures.agreement[0]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
             **table,
             "dagster/column_lineage": _lineage(folder, table, human_labels="value"),
-            **_overall_figures(measures.agreement, ["a_hh", "alpha", "exact_agreement"]),
-            "n_raters": int(measures.agreement["n_raters"].iloc[0]),
-            "agreement": rows_as_metadata(measures.agreement, _HUMAN_COLUMNS),
-            "a_hh_by_question": _by_question(measures.agreement, "a_hh", evaluation, "human_a_hh"),
-            "alpha_by_question": _by_question(
-                measures.agreement, "alpha", evaluation, "human_alpha"
-            ),
+            "a_hh": or_none(overall.a_hh.value),
+            "alpha": or_none(overall.alpha.value),
+            "exact_agreement": or_none(overall.exact_agreement.value),
+            "n_raters": overall.n_raters,
+            "agreement": figures_as_metadata(measures.agreement, _HUMAN_COLUMNS),
+            "a_hh_by_question": _by_question(measures.agreement, evaluation, "human_a_hh"),
+            "alpha_by_question": _by_question(measures.agreement, evaluation, "human_alpha"),
             "findings": dg.MetadataValue.md(
                 "\n".join(f"- **{f.question_id}**: {f.finding}" for f in measures.findings)
                 or "No remarks."
             ),
-            **({"by_round": rows_as_metadata(rounds, _ROUND_COLUMNS)} if len(rounds) else {}),
+            **({"by_round": figures_as_metadata(rounds, _ROUND_COLUMNS)} if rounds else {}),
         },
     )
 
@@ -120,28 +139,28 @@ def judge_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         with folder.connect() as connection:
             ratings = judge_ratings(connection, evaluation)
             measures = measure_judges(ratings, evaluation)
-            left_out = measure_left_out(ratings.scores, evaluation)
+            without = measure_leave_one_judge_out(
+                ratings.scores, evaluation, data_version=ratings.data_version
+            )
             judges = read_table(connection, "judges", order_by="judge_id")
             with transaction(connection):
-                replace_rows(connection, "judge_agreement", measures)
-                replace_rows(
-                    connection,
-                    "judge_agreement_without",
-                    left_out.assign(data_version=ratings.data_version),
-                )
+                replace_figures(connection, JudgeFigures, measures.agreement)
+                append_figure_frame(connection, JudgeFigures, measures.by_response)
+                replace_figures(connection, LeaveOneJudgeOutFigures, without)
             table = table_metadata(connection, "judge_agreement")
-    by_question = measures[measures["scope"] != "response"]
+    overall = measures.agreement[0]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
             **table,
             "dagster/column_lineage": _lineage(folder, table, judge_scores="score"),
-            **_overall_figures(by_question, ["alpha", "kappa_micro"]),
-            "judge_set_fingerprint": str(measures["judge_set_fingerprint"].iloc[0]),
-            "agreement": rows_as_metadata(by_question, _JUDGE_COLUMNS),
-            "alpha_by_question": _by_question(by_question, "alpha", evaluation, "judge_alpha"),
+            "alpha": or_none(overall.alpha.value),
+            "kappa_micro": or_none(overall.kappa_micro),
+            "judge_set_fingerprint": overall.judge_set_fingerprint,
+            "agreement": figures_as_metadata(measures.agreement, _JUDGE_COLUMNS),
+            "alpha_by_question": _by_question(measures.agreement, evaluation, "judge_alpha"),
             "judges": rows_as_metadata(judges, ["judge_id", "model", "n_units", "n_ok"]),
-            "each_left_out": rows_as_metadata(left_out),
+            "leave_one_out": figures_as_metadata(without, _WITHOUT_COLUMNS),
         },
     )
 
@@ -177,11 +196,15 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             both = (
                 measure(reference_ratings_with_excluded(connection, evaluation)).agreement
                 if scores and n_excluded
-                else measures.agreement.head(0)
+                else ()
             )
             with transaction(connection):
-                replace_rows(connection, "judge_human_agreement", measures.agreement)
-                replace_rows(connection, "judge_human_agreement_with_excluded", both)
+                replace_figures(connection, JudgeHumanFigures, measures.agreement)
+                replace_figures(
+                    connection,
+                    JudgeHumanFiguresWithExcluded,
+                    [JudgeHumanFiguresWithExcluded(**vars(row)) for row in both],
+                )
                 replace_rows(connection, "judge_confusion", measures.confusion)
                 write_judge_human_disagreements(connection)
             n_far = count_rows(connection, "judge_human_disagreements")
@@ -193,14 +216,18 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             "dagster/column_lineage": _lineage(
                 folder, table, human_labels="value", judge_scores="score"
             ),
-            "agreement": rows_as_metadata(measures.agreement, _JUDGE_HUMAN_COLUMNS),
-            "judge_minus_people": intervals(
-                _bars(measures.agreement, "a_ha_above_people"), marks={"as people": 0.0}, sign="+"
+            "agreement": figures_as_metadata(measures.agreement, _JUDGE_HUMAN_COLUMNS),
+            "judge_minus_people": intervals_as_metadata(
+                {
+                    f"{row.judge_id}, {row.question_id}": row.a_ha_above_people
+                    for row in measures.agreement
+                },
+                marks={"people": 0.0},
             ),
-            "confusion": heatmaps(_confusions(measures.confusion)),
+            "confusion": counts_as_metadata(_confusions(measures.confusion)),
             "n_disagreements": n_far,
             "n_excluded": n_excluded,
-            "agreement_with_excluded": rows_as_metadata(both, _JUDGE_HUMAN_COLUMNS),
+            "agreement_with_excluded": figures_as_metadata(both, _JUDGE_HUMAN_COLUMNS),
         },
     )
 
@@ -228,7 +255,7 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "all_responses": rows_as_metadata(summary[summary["slice"] == "all"]),
-            "distributions": heatmaps(
+            "distributions": counts_as_metadata(
                 {
                     str(question): rows.pivot_table(
                         index="rater", columns="value", values="n", fill_value=0, sort=False
@@ -259,7 +286,7 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 write_pair_measures(
                     connection, prompts=measures.prompts, disagreements=measures.disagreements
                 )
-                copy_ledger(ledger, connection)
+                copy_ledger(ledger, connection, "dual_judge_validation")
             table = table_metadata(connection, "judge_disagreements")
         history = history_of(ledger, "dual_judge_validation").iloc[::-1].head(_MOST_SHOWN)
     return dg.MaterializeResult(
@@ -292,19 +319,13 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         )
         with folder.connect() as connection:
             with transaction(connection):
-                replace_rows(connection, "agreement_by_slice", rows)
+                replace_figure_frame(connection, SliceFigures, rows)
             by_prompt = read_table(connection, "results_by_prompt", order_by="mean_alpha")
             table = table_metadata(connection, "agreement_by_slice")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={**table, "lowest_prompts": rows_as_metadata(by_prompt.head(_MOST_SHOWN))},
     )
-
-
-def _overall_figures(rows: pd.DataFrame, names: list[str]) -> dict[str, float | None]:
-    """Return overall figures as metadata, which Dagster plots over time; undefined is None."""
-    overall = rows[rows["scope"] == "overall"].iloc[0]
-    return {name: or_none(overall[name]) for name in names}
 
 
 def _lineage(
@@ -341,27 +362,14 @@ def _lineage(
 
 
 def _by_question(
-    rows: pd.DataFrame, figure: str, evaluation: Evaluation, gate: GateName
+    rows: Sequence[HumanFigures] | Sequence[JudgeFigures], evaluation: Evaluation, name: GateName
 ) -> dg.MarkdownMetadataValue:
-    """Return a plot of a figure of every question beside its gate's minimum."""
-    declared = evaluation.gates.get(gate)
-    return intervals(_bars(rows, figure), marks={"minimum": declared.minimum} if declared else {})
-
-
-def _bars(rows: pd.DataFrame, figure: str) -> list[Bar]:
-    """Return a figure of every row for which it and its interval are defined."""
-    ends = [figure, f"{figure}_low", f"{figure}_high"]
-    return [
-        Bar(
-            ", ".join(
-                str(row[name]) if pd.notna(row[name]) else "all questions"
-                for name in ("judge_id", "question_id")
-                if name in row
-            ),
-            *(float(row[end]) for end in ends),
-        )
-        for row in rows.dropna(subset=ends).to_dict("records")
-    ]
+    """Return a plot of the figure that a gate compares, by question, with its minimum."""
+    gate = GATES[name]
+    return intervals_as_metadata(
+        {row.question_id or ALL_QUESTIONS: gate.figure(row) for row in rows},
+        marks={"minimum": evaluation.gates[name].minimum},
+    )
 
 
 def _confusions(confusion: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
 
-from eval_assets.alerts import Alert, Channel, Delivery, channels_of, deliver, positions
+from eval_assets.alerts.channels import Channel, channels_of
+from eval_assets.alerts.delivery import Delivery, deliver, positions
+from eval_assets.alerts.message import Alert
 from eval_assets.assets.check_history import FoundState, last_run_state, latest_state
 from eval_assets.assets.reports import agreement_report
 from eval_assets.assets.resources import (
@@ -21,10 +23,12 @@ from eval_assets.assets.resources import (
     clear_failures,
     ui_address,
 )
-from eval_assets.operation import Alerts
-from eval_assets.problems import InputError
-from eval_assets.readers import FILE, read_evaluation
-from eval_assets.store import SqlLedger, append_history, history_of, open_ledger
+from eval_assets.config.operations import Alerts
+from eval_assets.errors import InputError
+from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import append_history, history_of
+from eval_assets.store.ledger.opening import open_ledger
 
 _RUN = "run"
 
@@ -61,7 +65,7 @@ def look_for_alerts(
     ledger_of = open_ledger(
         folder.path,
         evaluation=name,
-        database=folder.stored_under(lambda: name),
+        database=folder.stored_in,
         given=os.environ.get("EVAL_LEDGER"),
     )
     with ledger_of as ledger:

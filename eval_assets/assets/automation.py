@@ -11,10 +11,11 @@ from eval_assets.assets.alerting import look_for_alerts
 from eval_assets.assets.file_versions import observe_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
-from eval_assets.labelling import SessionFolder
-from eval_assets.operation import Schedule
-from eval_assets.problems import InputError
-from eval_assets.readers import evaluations_in, is_working_file
+from eval_assets.config.operations import Schedule
+from eval_assets.errors import InputError
+from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.readers.evaluation.read import evaluations_in
+from eval_assets.readers.formats.files import is_working_file
 
 REST = timedelta(minutes=10)
 """How long an open labelling session rests before a run takes its labels."""

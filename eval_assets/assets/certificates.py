@@ -10,11 +10,10 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 
-from eval_assets.agreement import moved_judges
+from eval_assets.agreement.drift import moved_judges
 from eval_assets.assets.drift import judge_drift
-from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
-from eval_assets.assets.plots import Bar, intervals
+from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
 from eval_assets.assets.reports import measured_now, report_data, write_report
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -23,21 +22,18 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.assets.tuning import judge_versions, judged_questions
-from eval_assets.store import (
-    background_of,
-    copy_ledger,
-    current_drift,
-    current_judges,
-    fingerprints_today,
-    has_prompts,
-    prompt_sources,
-    read_if_due,
-    readings_of,
-    replace_rows,
-    transaction,
-    tuning_units,
-)
-from eval_assets.tuning import Row, certificate_files, certificate_rows
+from eval_assets.catalogue import Figure
+from eval_assets.store.connection import transaction
+from eval_assets.store.drift import current_drift
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.seals import readings_of
+from eval_assets.store.prompted import has_prompts, prompt_sources
+from eval_assets.store.sealed import background_of, fingerprints_today, read_if_due
+from eval_assets.store.splits import tuning_units
+from eval_assets.store.tables import replace_rows
+from eval_assets.store.tuned_judges import current_judges
+from eval_assets.tuning.issued import certificate_files, certificate_rows
+from eval_assets.tuning.reading import Row
 
 
 class ReadingConfig(dg.Config):
@@ -81,7 +77,7 @@ def tuned_judge_evaluation(
             table_rows = pd.DataFrame(rows)
             with transaction(connection):
                 replace_rows(connection, "tuned_judge_evaluation", table_rows)
-                copy_ledger(ledger, connection)
+                copy_ledger(ledger, connection, "test_set_uses")
             table = table_metadata(connection, "tuned_judge_evaluation")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
@@ -89,11 +85,10 @@ def tuned_judge_evaluation(
             **table,
             "n_new_readings": n_new,
             "verdicts": rows_as_metadata(table_rows, _VERDICT),
-            "gain_against_0": intervals(_bars(rows, "gain"), marks={"no gain": 0.0}, sign="+"),
-            "judge_minus_people": intervals(
-                _bars(rows, "gap"),
-                marks={"people": 0.0, "margin": -evaluation.tuning.margin},
-                sign="+",
+            "gain_against_0": intervals_as_metadata(_figures(rows, "gain"), marks={"zero": 0.0}),
+            "judge_minus_people": intervals_as_metadata(
+                _figures(rows, "gap"),
+                marks={"people": 0.0, "minimum": -evaluation.tuning.margin},
             ),
         },
     )
@@ -134,9 +129,11 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_rows(connection, "judge_certificates", _as_table(rows))
             table = table_metadata(connection, "judge_certificates")
-            report = report_data(connection, evaluation, measured_now(connection, evaluation))
-        if (folder.out / "report.html").exists():
-            # It was written before the tests were read, so that a closed gate cannot hold it back.
+            # The report was written before, so that a closed gate cannot hold it back.
+            report = None
+            if rows and (folder.out / "report.html").exists():
+                report = report_data(connection, evaluation, measured_now(connection, evaluation))
+        if report is not None:
             write_report(report, folder.out)
         files = certificate_files([each for found in readings.values() for each in found])
         _write_files(folder.out / "certificates", files)
@@ -153,16 +150,15 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-def _bars(rows: Sequence[Row], figure: str) -> list[Bar]:
+def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
     """Return a figure of every row that shows it with its interval."""
-    return [
-        Bar(
-            f"{row['judge_id']} {row['version']}, {row['question_id']}",
-            *(float(str(row[name])) for name in (figure, f"{figure}_low", f"{figure}_high")),
+    return {
+        f"{row['judge_id']} {row['version']}, {row['question_id']}": Figure(
+            *(float(str(row[column])) for column in (name, f"{name}_low", f"{name}_high"))
         )
         for row in rows
-        if row.get(f"{figure}_low") is not None
-    ]
+        if row.get(f"{name}_low") is not None
+    }
 
 
 def _near_people(rows: Sequence[Row]) -> dg.MarkdownMetadataValue:

@@ -8,7 +8,7 @@ from dagster import AssetCheckKey, DagsterInstance
 from dagster._core.execution.plan.objects import StepFailureData
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecord
 
-from eval_assets.alerts import State
+from eval_assets.alerts.message import State
 from eval_assets.assets.resources import EVALUATION_TAG, EvaluationFolder, failure_lines
 
 _PAGE = 20

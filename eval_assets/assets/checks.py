@@ -8,25 +8,23 @@ from datetime import UTC, date, datetime
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels
+from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
 )
-from eval_assets.evaluation import Evaluation
-from eval_assets.interpretation import LOWEST_COVERAGE
-from eval_assets.judges import api_key_name, lifecycle_of, shared_family
-from eval_assets.raters import Generator, Judge
+from eval_assets.bands import LOWEST_COVERAGE
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Generator, Judge
+from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
+from eval_assets.judges.credentials import api_key_name
 from eval_assets.scale import TOLERANCE
-from eval_assets.store import (
-    judged_models,
-    rejected_labels,
-    score_coverage,
-    spent_in_month,
-    tables_that_hold,
-)
+from eval_assets.store.inputs import rejected_labels
+from eval_assets.store.ledger.spending import spent_in_month
+from eval_assets.store.scores import judged_models, score_coverage
+from eval_assets.store.tables import tables_that_hold
 
 SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
@@ -62,8 +60,9 @@ def labels_rejected(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
-@dg.asset_check(asset=judge_scores)
-def judge_coverage(folder: EvaluationFolder) -> dg.AssetCheckResult:
+def _judge_coverage(
+    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> dg.AssetCheckResult:
     """Each judge gave a usable score to most units of each question."""
     with clear_failures(), folder.connect() as connection:
         coverage = score_coverage(connection)
@@ -74,8 +73,9 @@ def judge_coverage(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
-@dg.asset_check(asset=judge_scores)
-def judge_models_alive(folder: EvaluationFolder) -> dg.AssetCheckResult:
+def _judge_models_alive(
+    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> dg.AssetCheckResult:
     """No model asked has ended, or is announced to end soon."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -87,8 +87,9 @@ def judge_models_alive(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
-@dg.asset_check(asset=judge_scores)
-def judges_independent(folder: EvaluationFolder) -> dg.AssetCheckResult:
+def _judges_independent(
+    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> dg.AssetCheckResult:
     """No two judges are of one family, and none is of the family of a model that it judges."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -101,8 +102,7 @@ def judges_independent(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
-@dg.asset_check(asset=judge_scores)
-def within_budget(
+def _within_budget(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> dg.AssetCheckResult:
     """The budget reached every unit of the last run, and most of the month's is left."""
@@ -135,8 +135,7 @@ def within_budget(
     )
 
 
-@dg.asset_check(asset=judge_scores)
-def prompts_not_leaked(
+def _prompts_not_leaked(
     context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
 ) -> dg.AssetCheckResult:
     """No key stands in any table, nor in Dagster's log of the last run or of this one."""
@@ -153,6 +152,31 @@ def prompts_not_leaked(
         otherwise=f"No key stands in a table or log; searched for: {', '.join(keys) or 'none'}.",
         metadata={"searched_for": list(keys), "n_runs": len(run_ids)},
     )
+
+
+_JUDGE_CHECKS = {
+    "judge_coverage": _judge_coverage,
+    "judge_models_alive": _judge_models_alive,
+    "judges_independent": _judges_independent,
+    "within_budget": _within_budget,
+    "prompts_not_leaked": _prompts_not_leaked,
+}
+
+
+@dg.multi_asset_check(
+    specs=[
+        dg.AssetCheckSpec(name, asset=judge_scores, description=check.__doc__)
+        for name, check in _JUDGE_CHECKS.items()
+    ],
+    can_subset=True,
+)
+def judge_checks(
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> Iterator[dg.AssetCheckResult]:
+    """Checks on judging, in one step."""
+    for key in sorted(context.op_execution_context.selected_asset_check_keys):
+        result = _JUDGE_CHECKS[key.name](context, folder)
+        yield result._replace(asset_key=key.asset_key, check_name=key.name)
 
 
 def uncovered(coverage: pd.DataFrame) -> list[CheckFinding]:

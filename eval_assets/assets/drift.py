@@ -9,20 +9,13 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement import (
-    ANCHOR_KEY,
-    TOTAL_SIGNIFICANCE,
-    drift_row,
-    due_anchors,
-    moved_judges,
-    new_anchors,
-)
+from eval_assets.agreement.anchors import ANCHOR_KEY, due_anchors, new_anchors
+from eval_assets.agreement.drift import TOTAL_SIGNIFICANCE, drift_row, moved_judges
 from eval_assets.assets.checks import CheckFinding, result_of
-from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.assets.judge_versions import prompts_in_use, versions_in_use
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.live_judging import declared_live_judges
-from eval_assets.assets.pinning import prompts_in_use, versions_in_use
-from eval_assets.assets.plots import Bar, intervals
+from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
 from eval_assets.assets.resources import (
     VENDORS,
     EvaluationFolder,
@@ -30,33 +23,24 @@ from eval_assets.assets.resources import (
     data_version_in,
     table_metadata,
 )
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import (
-    LiveModel,
-    PromptTemplate,
-    RequestOptions,
-    Unit,
-    api_keys,
-    judge_units,
-    warn_of_budget,
-)
-from eval_assets.operation import Drift
-from eval_assets.raters import Judge
-from eval_assets.store import (
-    SqlLedger,
-    Worker,
-    anchor_candidates,
-    append_history,
-    copy_ledger,
-    current_drift,
-    declared_fingerprints,
-    earlier_turns,
-    history_of,
-    judge_fingerprints,
-    scores_around,
-    transaction,
-)
-from eval_assets.tuning import rubric_hash
+from eval_assets.catalogue import Figure
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.config.operations import Drift
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.judging import judge_units
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.store.connection import transaction
+from eval_assets.store.drift import anchor_candidates, current_drift, scores_around
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import append_history, history_of
+from eval_assets.store.ledger.workers import Worker
+from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
+from eval_assets.tuning.fingerprints import rubric_hash
 
 _ROUND = 1_000
 """Replicates of round r are numbered from r times this: no judge is declared with as many."""
@@ -71,9 +55,13 @@ def judge_drift(
         evaluation = folder.evaluation()
         if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):
             _next_round(evaluation, evaluation.drift, folder, judges, run_id=context.run.run_id)
-        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
-            with transaction(connection):
-                copy_ledger(ledger, connection)
+            with (
+                folder.connect() as connection,
+                folder.ledger(evaluation) as ledger,
+                transaction(connection),
+            ):
+                copy_ledger(ledger, connection, "drift_anchors", "judge_drift", "judge_calls")
+        with folder.connect() as connection:
             found = current_drift(connection)
             table = table_metadata(connection, "judge_drift")
     return dg.MaterializeResult(
@@ -81,7 +69,7 @@ def judge_drift(
         metadata={
             **table,
             "rounds": rows_as_metadata(pd.DataFrame(found)),
-            "shift": intervals(_bars(found), marks={"as before": 0.0}, sign="+"),
+            "shift": intervals_as_metadata(_shifts(found), marks={"zero": 0.0}),
         },
     )
 
@@ -250,13 +238,12 @@ def _rows(
         yield {**{name: first[name] for name in ANCHOR_KEY}, **row}
 
 
-def _bars(rows: Sequence[Mapping[str, object]]) -> list[Bar]:
+def _shifts(rows: Sequence[Mapping[str, object]]) -> dict[str, Figure]:
     """Return the shift of each judge and question in each round."""
-    return [
-        Bar(
-            f"{row['judge_id']}, {row['question_id']}, round {row['round']}",
-            *(float(str(row[name])) for name in ("shift", "shift_low", "shift_high")),
+    return {
+        f"{row['judge_id']}, {row['question_id']}, round {row['round']}": Figure(
+            *(float(str(row[name])) for name in ("shift", "shift_low", "shift_high"))
         )
         for row in rows
         if row["verdict"] != "not_evaluable"
-    ]
+    }

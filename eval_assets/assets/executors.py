@@ -4,7 +4,7 @@ import os
 
 import dagster as dg
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 
 EXECUTORS = ("in_process", "multiprocess", "celery", "k8s")
 

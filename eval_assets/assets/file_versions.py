@@ -6,8 +6,9 @@ from pathlib import Path
 
 import dagster as dg
 
-from eval_assets.problems import InputError
-from eval_assets.readers import FILE, read_evaluation, source_fingerprints
+from eval_assets.errors import InputError
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.evaluation.read import FILE, read_evaluation
 
 _FILES_OF_TABLE = {
     "responses": "response_files",

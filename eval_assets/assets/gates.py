@@ -1,45 +1,60 @@
 """The gates as blocking asset checks, and the guard of every asset behind them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 import duckdb
-import pandas as pd
 
+from eval_assets.agreement.gates.decision import GateOutcome, tunable_questions
+from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.evidence import AgreementFigures
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.figure_tables import rows_as_metadata
-from eval_assets.assets.plots import Bar, intervals
+from eval_assets.assets.metadata import figures_as_metadata, intervals_as_metadata
 from eval_assets.assets.resources import (
     CLOSED_GATES,
     EvaluationFolder,
     clear_failures,
 )
-from eval_assets.evaluation import Evaluation, GateName
-from eval_assets.gates import ASSET_OF_GATE, GateOutcome, tunable_questions
-from eval_assets.interpretation import figure_text, or_none
-from eval_assets.readers import source_fingerprints
-from eval_assets.store import judge_gates, read_table, transaction, write_gate_verdicts
+from eval_assets.catalogue import Figure
+from eval_assets.config.evaluation import Evaluation, GateName
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.render.tables import ALL_QUESTIONS
+from eval_assets.store.gates import measured_agreement, stored_gate_outcomes, write_gate_verdicts
+from eval_assets.wording import figure_text, or_none
 
-Verdict = Iterator[dg.AssetCheckResult | dg.AssetObservation]
+GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
-
-@dg.asset_check(asset=human_agreement, blocking=True)  # type: ignore[arg-type] # it may yield
-def human_a_hh(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> Verdict:
-    """Human raters agree: GDPval's A^HH reaches its minimum, overall and by question."""
-    yield from _verdict(context, folder, "human_a_hh")
-
-
-@dg.asset_check(asset=human_agreement, blocking=True)  # type: ignore[arg-type] # it may yield
-def human_alpha(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> Verdict:
-    """Human raters agree beyond chance: Krippendorff's alpha reaches its minimum."""
-    yield from _verdict(context, folder, "human_alpha")
+_DESCRIPTIONS: Mapping[GateName, str] = {
+    "human_a_hh": "Human raters agree: GDPval's A^HH reaches its minimum, overall and by question.",
+    "human_alpha": "Human raters agree beyond chance: Krippendorff's alpha reaches its minimum.",
+    "judge_alpha": "Judges agree with each other beyond chance: alpha reaches its minimum.",
+}
 
 
-@dg.asset_check(asset=judge_agreement, blocking=True)  # type: ignore[arg-type] # it may yield
-def judge_alpha(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> Verdict:
-    """Judges agree beyond chance: Krippendorff's alpha between them reaches its minimum."""
-    yield from _verdict(context, folder, "judge_alpha")
+def _specs(asset: dg.AssetsDefinition) -> list[dg.AssetCheckSpec]:
+    """Return a blocking check for each gate on the figures of an asset."""
+    return [
+        dg.AssetCheckSpec(name, asset=asset, blocking=True, description=_DESCRIPTIONS[name])
+        for name, gate in GATES.items()
+        if gate.table == asset.key.path[-1]
+    ]
+
+
+@dg.multi_asset_check(specs=_specs(human_agreement), can_subset=True)
+def human_gates(
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> GateCheckEvents:
+    """The gates on human agreement."""
+    yield from _decide(context, folder)
+
+
+@dg.multi_asset_check(specs=_specs(judge_agreement), can_subset=True)
+def judge_gates(
+    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> GateCheckEvents:
+    """The gate on agreement between judges."""
+    yield from _decide(context, folder)
 
 
 def questions_past_the_gates(
@@ -53,40 +68,54 @@ def questions_past_the_gates(
         dagster.Failure: If a gate is closed, stale or was never measured, whatever path led here.
             It is not retried.
     """
-    outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
-    with transaction(connection):
-        write_gate_verdicts(connection, outcomes)
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
+    write_gate_verdicts(connection, outcomes)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     if closed:
         raise _closed(*closed)
     return tunable_questions(outcomes, tuple(question.id for question in evaluation.rubric))
 
 
-def _verdict(
-    context: dg.AssetCheckExecutionContext, folder: EvaluationFolder, gate: GateName
-) -> Verdict:
-    """Yield the result of a gate's check; if the gate is closed, end the run with its sentence.
+def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) -> GateCheckEvents:
+    """Yield the result of each gate; if one is closed, end the run with its sentence.
 
-    Every asset that the gate holds back is given that sentence as an observation: nothing else
-    would appear on its page.
+    All gates are decided each time: if every gate fails on another question, only the check that
+    runs last can see that no question is left. Every asset that a closed gate holds back is given
+    its sentence as an observation: nothing else would appear on its page.
 
     Raises:
-        dagster.Failure: If the gate is closed. Dagster's own error would name only the check.
+        dagster.Failure: If a gate is closed. Dagster's own error would name only the check.
     """
-    outcome, result = _check(folder, gate)
-    yield result
-    if outcome is None or not outcome.is_closed:
+    keys = context.op_execution_context.selected_asset_check_keys
+    with clear_failures():
+        evaluation = folder.evaluation()
+        with folder.connect() as connection:
+            outcomes = stored_gate_outcomes(
+                connection, evaluation, sources=source_fingerprints(evaluation)
+            )
+            measured = measured_agreement(connection)
+            write_gate_verdicts(connection, outcomes)
+    by_name = {outcome.gate: outcome for outcome in outcomes}
+    closed = []
+    for key in sorted(keys):
+        gate = next(name for name in GATES if name == key.name)
+        outcome = by_name.get(gate)
+        result = _result(outcome, measured[GATES[gate].raters], evaluation)
+        yield result._replace(asset_key=key.asset_key, check_name=key.name)
+        if outcome is not None and outcome.is_closed:
+            closed.append(outcome)
+    if not closed:
         return
-    closed = _closed(outcome)
+    failure = _closed(*closed)
     graph = context.op_execution_context.job_def.asset_layer.asset_graph
-    checked = dg.AssetSelection.assets(folder.key(ASSET_OF_GATE[gate]))
-    for key in sorted(checked.downstream(include_self=False).resolve(graph)):
+    gated = dg.AssetSelection.assets(*{key.asset_key for key in keys})
+    for asset in sorted(gated.downstream(include_self=False).resolve(graph)):
         yield dg.AssetObservation(
-            key,
-            description=f"Not run. {closed.description}",
-            metadata={"not_run_because": closed.description or ""},
+            asset,
+            description=f"Not run. {failure.description}",
+            metadata={"not_run_because": failure.description or ""},
         )
-    raise closed
+    raise failure
 
 
 def _closed(*outcomes: GateOutcome) -> dg.Failure:
@@ -98,28 +127,16 @@ def _closed(*outcomes: GateOutcome) -> dg.Failure:
     )
 
 
-def _check(
-    folder: EvaluationFolder, gate: GateName
-) -> tuple[GateOutcome | None, dg.AssetCheckResult]:
-    """Judge all gates, write their verdicts, and return one, as an asset check too.
-
-    Each check judges them all: if every gate fails on another question, only the check that runs
-    last can see that no question is left. A gate that does not apply has no outcome.
-    """
-    with clear_failures():
-        evaluation = folder.evaluation()
-        with folder.connect() as connection:
-            outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
-            measured = read_table(connection, ASSET_OF_GATE[gate])
-            with transaction(connection):
-                write_gate_verdicts(connection, outcomes)
-    outcome = next((each for each in outcomes if each.gate == gate), None)
+def _result(
+    outcome: GateOutcome | None, measured: Sequence[AgreementFigures], evaluation: Evaluation
+) -> dg.AssetCheckResult:
+    """Return an outcome as an asset check; a gate that does not apply has none."""
     if outcome is None:
         n_judges = len(evaluation.judges)
-        return None, dg.AssetCheckResult(
+        return dg.AssetCheckResult(
             passed=True, description=f"Does not apply: it takes two judges, there is {n_judges}."
         )
-    return outcome, dg.AssetCheckResult(
+    return dg.AssetCheckResult(
         passed=outcome.passed,
         severity=(dg.AssetCheckSeverity.ERROR if outcome.is_closed else dg.AssetCheckSeverity.WARN),
         description=outcome.reason,
@@ -129,17 +146,26 @@ def _check(
             "high": or_none(outcome.overall.high),
             "minimum": outcome.overall.minimum,
             "n": outcome.overall.n_units,
-            "verdict": outcome.overall.verdict,
+            "verdict": outcome.overall.verdict.value,
             "blocks": outcome.is_closed,
             "questions": _questions(outcome),
             "reasons": dg.MetadataValue.md(
-                "\n".join(f"- **{each.question_id}**: {each.reason}" for each in outcome.questions)
+                "\n".join(
+                    f"- **{verdict.question_id}**: {verdict.reason}"
+                    for verdict in outcome.questions
+                )
             ),
-            "plot": _plot(outcome),
-            "figures": rows_as_metadata(
-                measured[measured["scope"] == "question"], ["question_id", *_EXPLAINING]
+            "plot": intervals_as_metadata(
+                {
+                    verdict.question_id or ALL_QUESTIONS: Figure(
+                        verdict.value, verdict.low, verdict.high
+                    )
+                    for verdict in (outcome.overall, *outcome.questions)
+                },
+                marks={"minimum": outcome.overall.minimum},
             ),
-            **_overall(measured),
+            "figures": figures_as_metadata(measured, ["question_id", *_EXPLAINING]),
+            **{name: value for name, value in measured[0].columns().items() if name in _EXPLAINING},
             "data_version": outcome.data_version,
         },
     )
@@ -157,14 +183,7 @@ _EXPLAINING = (
     "n_disagreements",
     "interval_method",
 )
-"""Columns of the measured tables that explain a verdict, as far as a table has them."""
-
-
-def _overall(measured: pd.DataFrame) -> dict[str, str | float | None]:
-    """Return what explains the overall verdict; undefined is None."""
-    rows = measured.loc[measured["scope"] == "overall", [n for n in _EXPLAINING if n in measured]]
-    [row] = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    return {str(name): value for name, value in row.items()}
+"""Columns of the figures that explain a verdict, as far as they have them."""
 
 
 def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
@@ -181,33 +200,22 @@ def _questions(outcome: GateOutcome) -> dg.TableMetadataValue:
     rows = [
         dg.TableRecord(
             {
-                "question_id": each.question_id,
-                "verdict": each.verdict,
+                "question_id": verdict.question_id,
+                "verdict": verdict.verdict.value,
                 **{
                     name: None
                     if math.isnan(value)
-                    else float(figure_text(value, limits=[each.minimum]))
+                    else float(figure_text(value, limits=[verdict.minimum]))
                     for name, value in (
-                        ("value", each.value),
-                        ("low", each.low),
-                        ("high", each.high),
+                        ("value", verdict.value),
+                        ("low", verdict.low),
+                        ("high", verdict.high),
                     )
                 },
-                "minimum": each.minimum,
-                "n": each.n_units,
+                "minimum": verdict.minimum,
+                "n": verdict.n_units,
             }
         )
-        for each in outcome.questions
+        for verdict in outcome.questions
     ]
     return dg.MetadataValue.table(rows, schema=dg.TableSchema(columns))
-
-
-def _plot(outcome: GateOutcome) -> dg.MarkdownMetadataValue:
-    """Return value and interval of each question beside the minimum."""
-    verdicts = [outcome.overall, *outcome.questions]
-    bars = [
-        Bar(each.question_id or "all questions", each.value, each.low, each.high)
-        for each in verdicts
-        if not math.isnan(each.value + each.low + each.high)
-    ]
-    return intervals(bars, marks={"minimum": outcome.overall.minimum})

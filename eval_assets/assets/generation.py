@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
     VENDORS,
     EvaluationFolder,
@@ -17,26 +17,19 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import (
-    GeneratedResponse,
-    GenerationSummary,
-    RequestOptions,
-    api_keys,
-    generate_responses,
-    live_generators,
-    warn_of_budget,
-)
-from eval_assets.readers import id_of, read_prompts
-from eval_assets.store import (
-    Worker,
-    copy_ledger,
-    is_imported,
-    record_import,
-    replace_rows,
-    transaction,
-)
+from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.declared import live_generators
+from eval_assets.judges.generating import GeneratedResponse, GenerationSummary, generate_responses
+from eval_assets.readers.prompts import read_prompts
+from eval_assets.readers.references import id_of
+from eval_assets.store.connection import transaction
+from eval_assets.store.inputs import is_imported, record_import
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.workers import Worker
+from eval_assets.store.tables import replace_rows
 
 _NOTHING = GenerationSummary((), 0, 0, 0.0, 0.0, None, (), {})
 """Result of a run without generators."""
@@ -106,7 +99,7 @@ def _generate(
                 generate_responses(prompts, generators, worker, name=_response_id, options=options)
             )
         with folder.connect() as connection, transaction(connection):
-            copy_ledger(ledger, connection)
+            copy_ledger(ledger, connection, "judge_calls")
     return summary
 
 

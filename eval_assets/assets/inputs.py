@@ -14,16 +14,17 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
-from eval_assets.readers import read_responses, source_fingerprints
-from eval_assets.store import (
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.responses import read_responses
+from eval_assets.store.connection import transaction
+from eval_assets.store.inputs import (
     generated_answers,
     import_fingerprint,
     is_imported,
     record_import,
-    replace_rows,
-    transaction,
     write_rubric,
 )
+from eval_assets.store.tables import replace_rows
 
 
 @dg.asset(group_name="inputs", kinds={"yaml", "duckdb"}, deps=["evaluation_file"])

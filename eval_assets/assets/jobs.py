@@ -1,17 +1,12 @@
-"""Jobs: of one evaluation, of each of a folder, and the upkeep of a shared lake."""
+"""Jobs of one evaluation, and of each evaluation of a folder."""
 
-import os
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-from eval_assets.assets.resources import UI, EvaluationFolder, clear_failures, ui_address
-from eval_assets.store import is_lake, keep_lake, lake_of
-
-_DAYS = 7.0
-"""How long earlier states of a lake's tables are kept."""
+from eval_assets.assets.resources import UI, ui_address
 
 
 def jobs_of(before: str, everything: dg.AssetSelection) -> list[UnresolvedAssetJobDefinition]:
@@ -45,33 +40,6 @@ def jobs_of_each(befores: Sequence[str]) -> list[dg.JobDefinition]:
     return [
         _job_that_starts(job, started, description=f"Starts {', '.join(started)}, each as a run.")
         for job, started in names.items()
-    ]
-
-
-def upkeep_of(root: EvaluationFolder) -> list[dg.ScheduleDefinition]:
-    """Return the schedule that looks after the lake, if EVAL_DATABASE names one; it is off."""
-    given = root.database or os.environ.get("EVAL_DATABASE") or ""
-    if not is_lake(given):
-        return []
-
-    @dg.op
-    def merge_and_delete_files(context: dg.OpExecutionContext) -> None:
-        with clear_failures():
-            lake = lake_of(given, files=os.environ.get("EVAL_DATA_PATH"), evaluation="")
-            n_snapshots, n_files = keep_lake(lake, days=_DAYS)
-        context.log.info("%d earlier states forgotten, %d files deleted", n_snapshots, n_files)
-
-    @dg.job(description="Merges small files of the lake, and deletes what is a week old.")
-    def keep_the_lake() -> None:
-        merge_and_delete_files()
-
-    return [
-        dg.ScheduleDefinition(
-            name="daily_lake_upkeep",
-            job=keep_the_lake,
-            cron_schedule="0 3 * * *",
-            description="Merges small files of the lake, and deletes what is a week old.",
-        )
     ]
 
 

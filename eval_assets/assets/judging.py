@@ -5,18 +5,17 @@ from collections.abc import Iterator
 import dagster as dg
 import pandas as pd
 
-from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
-from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_part
-from eval_assets.assets.pinning import (
+from eval_assets.assets.judge_versions import (
     VersionsInUse,
     log_versions,
     mapped_scores,
     prompts_in_use,
     versions_in_use,
 )
-from eval_assets.assets.plots import amounts
+from eval_assets.assets.live_judging import LiveJudging, judge_fingerprints, judge_live, judge_part
+from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.recorded_judging import recorded_scores
 from eval_assets.assets.resources import (
     VENDORS,
@@ -26,20 +25,18 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputProblem, gathered, raise_all
-from eval_assets.readers import read_labels, source_fingerprints
-from eval_assets.store import (
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputProblem, gathered, raise_all
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.store.connection import transaction
+from eval_assets.store.inputs import import_fingerprint, is_imported, record_import, response_keys
+from eval_assets.store.report_tables import judge_costs
+from eval_assets.store.scores import (
     JudgeRow,
     Part,
     ScoresOnDisk,
-    import_fingerprint,
-    is_imported,
-    judge_costs,
-    record_import,
-    response_keys,
     status_counts,
-    transaction,
     write_judge_scores,
     write_judges,
 )
@@ -112,15 +109,9 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             "versions": [f"{j} {version.version}" for j, version in in_use.items()],
             "n_ok": int(statuses.loc[statuses["status"] == "ok", "n"].sum()),
             "statuses": rows_as_metadata(statuses),
-            "cost_by_judge": _drawn(costs),
+            "cost_by_judge": rows_as_metadata(costs),
         },
     )
-
-
-def _drawn(costs: pd.DataFrame) -> dg.MarkdownMetadataValue:
-    """Return what each judge cost, as far as it is known."""
-    known = costs.groupby("judge_id")["cost_usd"].sum(min_count=1).dropna()
-    return amounts({str(judge): float(usd) for judge, usd in known.items()}, unit="USD")
 
 
 def fill_ledger(folder: EvaluationFolder, *, run_id: str, part: Part) -> LiveJudging:

@@ -7,45 +7,47 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.labels import human_labels
+from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
     data_version_in,
     table_metadata,
 )
-from eval_assets.evaluation import Evaluation
-from eval_assets.labelling import (
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputError
+from eval_assets.labelling.adjudication import (
     Adjudication,
-    Study,
-    as_text,
-    control_values,
     decisions,
-    file_name,
-    history_rows,
-    measure_quality,
-    n_assigned,
     own_rating,
     read_adjudications,
-    sheet_text,
-    shown_responses,
-    with_circumstances,
-    write_sheet,
 )
-from eval_assets.problems import InputError
-from eval_assets.readers import read_assignments, source_fingerprints
-from eval_assets.rubric import RubricQuestion
-from eval_assets.store import (
-    record_import,
-    replace_records,
+from eval_assets.labelling.quality import measure_quality
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.session_files import as_text
+from eval_assets.labelling.session_frames import (
+    control_values,
+    history_rows,
+    n_assigned,
+    with_circumstances,
+)
+from eval_assets.labelling.sessions import file_name
+from eval_assets.labelling.sheets import sheet_text, write_sheet
+from eval_assets.labelling.study import Study
+from eval_assets.readers.assignments import read_assignments
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.store.connection import transaction
+from eval_assets.store.inputs import record_import
+from eval_assets.store.labelling import (
     stored_labels,
     stored_responses,
-    transaction,
     write_adjudicated_labels,
     write_label_history,
 )
+from eval_assets.store.tables import replace_records
 
 
 @dg.asset(group_name="human_labels", kinds={"csv"}, deps=[model_responses, rubric_questions])

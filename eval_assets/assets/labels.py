@@ -4,9 +4,9 @@ import logging
 
 import dagster as dg
 
-from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.inputs import model_responses, rubric_questions, unchanged
+from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -14,20 +14,20 @@ from eval_assets.assets.resources import (
     table_metadata,
     version_of,
 )
-from eval_assets.readers import read_labels, source_fingerprints
-from eval_assets.store import (
-    StoreError,
-    count_rows,
+from eval_assets.errors import StoreError
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.store.connection import transaction
+from eval_assets.store.inputs import (
     import_fingerprint,
     is_imported,
     labels_by_file,
     record_import,
     response_keys,
-    transaction,
-    worst_disagreements,
-    write_label_disagreements,
     write_labels,
 )
+from eval_assets.store.summaries import worst_disagreements, write_label_disagreements
+from eval_assets.store.tables import count_rows
 
 logger = logging.getLogger(__name__)
 

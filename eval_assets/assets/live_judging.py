@@ -11,36 +11,27 @@ from datetime import UTC, datetime
 import dagster as dg
 import pandas as pd
 
-from eval_assets.agreement import StageChange
-from eval_assets.assets.figure_tables import rows_as_metadata
+from eval_assets.agreement.staged import StageChange
+from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.evaluation import Evaluation
-from eval_assets.interpretation import or_none
-from eval_assets.judges import (
-    JudgeScore,
-    JudgeSummary,
-    JudgingSummary,
-    LiveModel,
-    PromptTemplate,
-    RequestOptions,
-    Unit,
-    api_keys,
-    judge_portions,
-    live_judges,
-    n_ended_batches,
-    warn_of_budget,
-)
-from eval_assets.raters import Judge, judge_fingerprint
-from eval_assets.store import (
-    Part,
-    SqlLedger,
-    Worker,
-    copy_ledger,
-    earlier_turns,
-    next_units,
-    transaction,
-    write_staged_mode,
-)
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge, judge_fingerprint
+from eval_assets.judges.batching import n_ended_batches
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging import JudgeSummary, JudgingSummary, judge_portions
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.judges.replicates import JudgeScore
+from eval_assets.store.connection import transaction
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import write_staged_mode
+from eval_assets.store.ledger.workers import Worker
+from eval_assets.store.scores import Part, earlier_turns, next_units
+from eval_assets.wording import or_none
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +95,7 @@ def judge_live(
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
         write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
         with folder.connect() as connection, transaction(connection):
-            copy_ledger(ledger, connection)
+            copy_ledger(ledger, connection, "judge_calls", "staged_mode")
     cautions = [caution for judge in judges for caution in judge.cautions]
     return LiveJudging(
         metadata={**_metadata(summary), **_stage(summary.stages), "cautions": cautions},

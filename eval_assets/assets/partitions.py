@@ -5,8 +5,8 @@ import duckdb
 from dagster._core.definitions.partitions.utils.base import INVALID_PARTITION_SUBSTRINGS
 
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.problems import InputProblem, raise_all
-from eval_assets.store import NO_VALUE, partitions
+from eval_assets.errors import InputProblem, raise_all
+from eval_assets.store.inputs import NO_VALUE, partitions
 
 _MOST = 10_000
 """Most partitions of an evaluation, each of which is a run and a row of the UI."""

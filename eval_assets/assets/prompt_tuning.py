@@ -13,33 +13,26 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Generator, Judge
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import (
-    JudgingSummary,
-    LiveModel,
-    PromptTemplate,
-    RequestOptions,
-    Unit,
-    api_keys,
-    generate_responses,
-    judge_units,
-    live_generators,
-    live_judges,
-    stored_scores,
-)
-from eval_assets.raters import Generator, Judge
-from eval_assets.store import SqlLedger, Worker, costs_of
-from eval_assets.tuning import (
-    JudgeVersion,
-    RatedUnits,
-    Section,
-    TunedJudge,
-    TunedSection,
-    Words,
-    tune_section,
-    with_sections,
-)
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.session import RequestOptions
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.declared import live_generators, live_judges
+from eval_assets.judges.generating import generate_responses
+from eval_assets.judges.judging import JudgingSummary, judge_units, stored_scores
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.spending import costs_of
+from eval_assets.store.ledger.workers import Worker
+from eval_assets.tuning.prompt_steps import TunedSection, tune_section
+from eval_assets.tuning.prompt_training_data import Words
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.steps import TunedJudge
+from eval_assets.tuning.tuned_prompts import Section, with_sections
+from eval_assets.tuning.versions import JudgeVersion
 
 logger = logging.getLogger(__name__)
 

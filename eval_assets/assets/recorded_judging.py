@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import parse_reply
-from eval_assets.problems import InputProblem, gathered, raise_all
-from eval_assets.raters import Judge
-from eval_assets.readers import (
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.errors import InputProblem, gathered, raise_all
+from eval_assets.judges.replies import parse_reply
+from eval_assets.readers.formats.table import Table
+from eval_assets.readers.scores import (
     OF_CONVERSATION,
     UNPARSED,
     UNPARSED_OF_CONVERSATION,
-    Table,
     read_recorded_scores,
 )
 

@@ -1,7 +1,7 @@
 """The report for people: figures and verdicts of the gates."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +9,12 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement import history_rows, measure_humans, measure_judges
+from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.gates.decision import tunable_questions
+from eval_assets.agreement.gates.evidence import MeasuredAgreement
+from eval_assets.agreement.humans import measure_humans
+from eval_assets.agreement.judges import measure_judges
+from eval_assets.agreement.run_figures import history_rows
 from eval_assets.assets.agreement import (
     combined_scores,
     judge_human_agreement,
@@ -20,27 +25,31 @@ from eval_assets.assets.labelling import label_quality
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
-    version_of,
 )
 from eval_assets.assets.summarizing import written_summary
-from eval_assets.evaluation import Evaluation
-from eval_assets.gates import tunable_questions
-from eval_assets.readers import source_fingerprints
-from eval_assets.report import ReportData, render_html, render_json, render_markdown
-from eval_assets.store import (
-    StoreError,
-    append_history,
-    copy_ledger,
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import StoreError
+from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.report.content import report_content
+from eval_assets.report.data import ReportData
+from eval_assets.report.html import render_html
+from eval_assets.report.json import render_json
+from eval_assets.report.markdown import render_markdown
+from eval_assets.store.connection import transaction
+from eval_assets.store.figures import read_figures
+from eval_assets.store.gates import (
     current_kinds,
-    human_ratings,
-    judge_gates,
-    judge_ratings,
-    judged_models,
-    read_report_tables,
-    read_table,
-    replace_rows,
-    transaction,
+    measured_agreement,
+    stored_findings,
+    stored_gate_outcomes,
 )
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.histories import append_history
+from eval_assets.store.ratings import human_ratings, judge_ratings
+from eval_assets.store.report_tables import read_report_tables
+from eval_assets.store.scores import judged_models
+from eval_assets.store.tables import replace_rows
 
 
 # Not downstream of the gated assets, on purpose: a closed gate would hold back the page that
@@ -58,30 +67,33 @@ def agreement_report(
         evaluation = folder.evaluation()
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             measured = measured_now(connection, evaluation)
-            humans, judges = measured["human_agreement"], measured["judge_agreement"]
-            now = datetime.now(tz=UTC)
-            rows = history_rows(humans, judges, run_id=context.run.run_id, at=now)
-            append_history(ledger, "agreement_history", rows)
+            rows = history_rows(
+                [row for row in measured.figures["human"] if isinstance(row, HumanFigures)],
+                [row for row in measured.figures["judge"] if isinstance(row, JudgeFigures)],
+                run_id=context.run.run_id,
+                at=datetime.now(tz=UTC),
+            )
+            append_history(ledger, "agreement_history", list(rows))
             with transaction(connection):
                 replace_rows(connection, "executive_summary", pd.DataFrame())
-                copy_ledger(ledger, connection)
+                copy_ledger(ledger, connection, "agreement_history", "alerts", "alert_deliveries")
             data = report_data(connection, evaluation, measured)
         if evaluation.executive_summary is not None:
             summary = written_summary(data, folder, run_id=context.run.run_id)
             with folder.connect() as connection, folder.ledger(evaluation) as ledger:
                 with transaction(connection):
                     replace_rows(connection, "executive_summary", pd.DataFrame([summary]))
-                    copy_ledger(ledger, connection)
+                    copy_ledger(ledger, connection, "judge_calls")
                 data = report_data(connection, evaluation, measured)
         written = write_report(data, folder.out)
     return dg.MaterializeResult(
-        data_version=dg.DataVersion(version_of(render_markdown(_timeless(data)))),
+        data_version=dg.DataVersion(report_content(data).version),
         metadata={
             **{
                 path.suffix.removeprefix("."): dg.MetadataValue.path(str(path.resolve()))
                 for path in written
             },
-            "summary": dg.MetadataValue.md(render_markdown(data)),
+            "summary": dg.MetadataValue.md((folder.out / "report.md").read_text("utf-8")),
         },
     )
 
@@ -108,10 +120,16 @@ def write_report(data: ReportData, out: Path) -> tuple[Path, ...]:
     return tuple(out / name for name in contents)
 
 
+@dataclass(frozen=True)
+class CurrentAgreement:
+    """Agreement on the data as they are now, with remarks on the labels."""
+
+    figures: MeasuredAgreement
+    findings: tuple[Finding, ...]
+
+
 def report_data(
-    connection: duckdb.DuckDBPyConnection,
-    evaluation: Evaluation,
-    measured: Mapping[str, pd.DataFrame],
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: CurrentAgreement
 ) -> ReportData:
     """Return everything that the report shows, on the data as it is now.
 
@@ -120,11 +138,11 @@ def report_data(
         evaluation: The evaluation as declared now.
         measured: Agreement, as `measured_now` returns it.
     """
-    outcomes = judge_gates(
+    outcomes = stored_gate_outcomes(
         connection,
         evaluation,
         sources=source_fingerprints(evaluation),
-        measures={gate: measured[gate] for gate in ("human_agreement", "judge_agreement")},
+        measured=measured.figures,
     )
     tables, sizes = read_report_tables(connection)
     dependent = [f.text for f in dependences(evaluation, judged_models(connection))]
@@ -132,39 +150,34 @@ def report_data(
         evaluation=evaluation,
         gates=outcomes,
         tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
-        tables={**tables, **measured, "dependent_judges": pd.DataFrame({"finding": dependent})},
+        judge_humans=read_figures(connection, JudgeHumanFigures),
+        tables={
+            **tables,
+            "human_agreement": _frame(measured.figures["human"]),
+            "judge_agreement": _frame(measured.figures["judge"]),
+            "label_findings": pd.DataFrame(
+                [vars(finding) for finding in measured.findings],
+                columns=["question_id", "kind", "finding"],
+            ),
+            "dependent_judges": pd.DataFrame({"finding": dependent}),
+        },
         sizes=sizes,
         generated_at=datetime.now(tz=UTC),
     )
 
 
-def _timeless(data: ReportData) -> ReportData:
-    """Return the report's data without its time and without earlier runs."""
-    past = {name: rows.head(0) for name, rows in data.tables.items() if name == "agreement_history"}
-    return replace(
-        data, generated_at=datetime.min.replace(tzinfo=UTC), tables={**data.tables, **past}
-    )
+def _frame(rows: Sequence[FigureRecord]) -> pd.DataFrame:
+    return pd.DataFrame([row.columns() for row in rows])
 
 
-def measured_now(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
-) -> dict[str, pd.DataFrame]:
-    """Return the agreement of people and of judges on the data as they are now, by table."""
-    current = current_kinds(connection, evaluation)
-    if "human" in current:
-        humans = read_table(connection, "human_agreement")
-        findings = read_table(connection, "label_findings")
-    else:
+def measured_now(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> CurrentAgreement:
+    """Return agreement on the data as they are now; stale figures are measured again."""
+    stored = measured_agreement(connection)
+    current = current_kinds(connection, evaluation, stored)
+    humans, judges, findings = stored["human"], stored["judge"], stored_findings(connection)
+    if "human" not in current:
         measures = measure_humans(human_ratings(connection, evaluation), evaluation)
-        humans = measures.agreement
-        findings = pd.DataFrame(measures.findings, columns=["question_id", "kind", "finding"])
-    judges = (
-        read_table(connection, "judge_agreement")
-        if "judge" in current
-        else measure_judges(judge_ratings(connection, evaluation), evaluation)
-    )
-    return {
-        "human_agreement": humans,
-        "label_findings": findings,
-        "judge_agreement": judges[judges["scope"] != "response"],
-    }
+        humans, findings = measures.agreement, measures.findings
+    if "judge" not in current:
+        judges = measure_judges(judge_ratings(connection, evaluation), evaluation).agreement
+    return CurrentAgreement({"human": humans, "judge": judges}, findings)

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -12,23 +12,13 @@ from dagster._core.execution.context.compute import current_execution_context
 from dagster._core.execution.plan.objects import StepFailureData
 
 from eval_assets.assets.file_versions import observe_files
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import PromptError
-from eval_assets.problems import InputError, leaves
-from eval_assets.readers import evaluations_in, read_evaluation
-from eval_assets.store import (
-    DamagedError,
-    Database,
-    LostError,
-    SqlLedger,
-    StoreError,
-    columns_of,
-    connect,
-    content_fingerprint,
-    database_of,
-    open_ledger,
-    schema_name,
-)
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import DamagedError, InputError, PromptError, StoreError, leaves
+from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
+from eval_assets.store.connection import connect, database_path, session
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.tables import columns_of, content_fingerprint, schema_name
 
 DEFAULT_FOLDER = "data/sample"
 
@@ -59,8 +49,7 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     Args:
         data: The folder, or the folder of several; if empty, EVAL_DATA, else the sample.
-        database: The DuckDB file, or `ducklake:` and the catalog of a lake; if empty,
-            EVAL_DATABASE, else `out/eval.duckdb` in the folder.
+        database: The DuckDB file; if empty, EVAL_DATABASE, else `out/eval.duckdb` in the folder.
         name: Name of the evaluation folder in a folder of several; if empty, the step decides.
     """
 
@@ -89,29 +78,19 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         return self.path / "out"
 
     @property
-    def stored_in(self) -> Database:
-        """The DuckDB file, or this evaluation's part of a lake.
+    def stored_in(self) -> Path:
+        """The DuckDB file.
 
         Raises:
-            StoreError: If one file is given for several evaluations, or the lake cannot be used.
+            StoreError: If one file is given for several evaluations.
         """
-        return self.stored_under(lambda: self.evaluation().name)
-
-    def stored_under(self, evaluation: Callable[[], str]) -> Database:
-        """Return the same for an evaluation whose name is known otherwise."""
         given = self.database or os.environ.get("EVAL_DATABASE")
-        stored_in = database_of(
-            self.path,
-            given=given,
-            files=os.environ.get("EVAL_DATA_PATH"),
-            evaluation=evaluation,
-        )
-        if given and self.prefix and isinstance(stored_in, Path):
+        if given and self.prefix:
             raise StoreError(
                 f"{given}: one file cannot hold all evaluations of {self.root}. Unset "
-                "EVAL_DATABASE, then each has its own in out/, or name a lake."
+                "EVAL_DATABASE, then each has its own in out/."
             )
-        return stored_in
+        return database_path(self.path, given=given)
 
     def key(self, asset: str) -> dg.AssetKey:
         """Return the key of one of this evaluation's assets."""
@@ -143,7 +122,14 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
             EvaluationFolder(data=self.data, database=self.database, name=name) for name in names
         ]
 
-    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["EvaluationFolder"]:
+        """Keep databases open for the run, or for the step if each has a process of its own."""
+        self._record_inputs(context)
+        with session():
+            yield self
+
+    def _record_inputs(self, context: dg.InitResourceContext) -> None:
         """Record, before a run, which evaluation it is of and the versions of the files it reads.
 
         A run that is started by a click has no tag yet.
@@ -185,15 +171,6 @@ def _prefix_of_step() -> str:
     return keys[0].path[0] if keys and len(keys[0].path) > 1 else ""
 
 
-_MOST_ATTEMPTS = 4
-
-
-def _n_attempts() -> int:
-    """Return how often the current step was tried in this run; outside a step as often as it is."""
-    context = current_execution_context.get()
-    return _MOST_ATTEMPTS if context is None else context.retry_number + 1
-
-
 def version_of(*parts: object) -> str:
     """Return a fingerprint of files and settings: an equal one means that nothing changed."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -201,19 +178,13 @@ def version_of(*parts: object) -> str:
 
 @contextmanager
 def clear_failures() -> Iterator[None]:
-    """Turn errors of inputs and of the database into one Failure: a line each, no traceback.
-
-    If a lake's catalog went away or another process wrote first, the step is run again: that is the
-    transaction with everything that it read.
-    """
+    """Turn errors of inputs and of the database into one Failure: a line each, no traceback."""
     try:
         yield
     except* (InputError, StoreError, PromptError) as group:
         errors = list(leaves(group))
     else:
         return
-    if all(isinstance(error, LostError) for error in errors) and _n_attempts() < _MOST_ATTEMPTS:
-        raise dg.RetryRequested(max_retries=_MOST_ATTEMPTS)
     raise dg.Failure(
         description="\n".join(map(str, errors)),
         metadata={

@@ -7,12 +7,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Generator, Judge
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import RequestOptions, api_keys, generate_responses, live_generators
-from eval_assets.raters import Generator, Judge
-from eval_assets.report import ReportData, summary_prompt, unknown_numbers
-from eval_assets.store import Worker
+from eval_assets.judges.calling.session import RequestOptions
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.declared import live_generators
+from eval_assets.judges.generating import generate_responses
+from eval_assets.report.data import ReportData
+from eval_assets.report.summary_figures import summary_prompt, unknown_numbers
+from eval_assets.store.ledger.workers import Worker
 
 _NOT_THE_WRITERS = {"max_tokens"}
 """Settings of a judge that do not hold for a text: a score needs fewer tokens."""

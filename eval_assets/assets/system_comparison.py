@@ -4,10 +4,9 @@ import dagster as dg
 import pandas as pd
 
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.plots import Bar, intervals
+from eval_assets.assets.metadata import intervals_as_metadata, rows_as_metadata
 from eval_assets.assets.resources import (
     EvaluationFolder,
     clear_failures,
@@ -15,8 +14,11 @@ from eval_assets.assets.resources import (
     table_metadata,
 )
 from eval_assets.assets.tuning import judged_questions
-from eval_assets.store import compared_answers, replace_rows, transaction
-from eval_assets.tuning import compare_systems
+from eval_assets.catalogue import Figure
+from eval_assets.store.connection import transaction
+from eval_assets.store.splits import compared_answers
+from eval_assets.store.tables import replace_rows
+from eval_assets.tuning.systems import compare_systems
 
 _SHOWN = (
     *("judge_id", "question_id", "system", "other_system", "n_responses", "n_labelled"),
@@ -24,7 +26,7 @@ _SHOWN = (
 )
 """What an asset's page has room for; the intervals are of all comparisons at once."""
 
-_MOST_DRAWN = 30
+_MOST_PLOTTED = 30
 
 
 @dg.asset(
@@ -59,22 +61,19 @@ def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "all_answers": rows_as_metadata(whole, _SHOWN),
-            "differences": _drawn(whole, with_question=len(question_ids) > 1),
+            "differences": _differences(whole, with_question=len(question_ids) > 1),
         },
     )
 
 
-def _drawn(rows: pd.DataFrame, *, with_question: bool) -> dg.MarkdownMetadataValue:
+def _differences(rows: pd.DataFrame, *, with_question: bool) -> dg.MarkdownMetadataValue:
     """Return the differences between systems as intervals."""
     differences = rows[rows["kind"] == "difference"].dropna(subset="value") if len(rows) else rows
-    bars = [
-        Bar(
-            f"{row['judge_id']}: {row['system']} - {row['other_system']}"
-            + (f", {row['question_id']}" if with_question else ""),
-            row["value"],
-            row["low_all"],
-            row["high_all"],
+    figures = {
+        f"{row['judge_id']}: {row['system']} - {row['other_system']}"
+        + (f", {row['question_id']}" if with_question else ""): Figure(
+            row["value"], row["low_all"], row["high_all"]
         )
-        for row in differences.to_dict("records")[:_MOST_DRAWN]
-    ]
-    return intervals(bars, marks={"equal": 0.0}, sign="+")
+        for row in differences.to_dict("records")[:_MOST_PLOTTED]
+    }
+    return intervals_as_metadata(figures, marks={"zero": 0.0})

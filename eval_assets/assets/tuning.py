@@ -8,13 +8,12 @@ import dagster as dg
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement import measures_version
+from eval_assets.agreement.gates.evidence import measures_version
 from eval_assets.assets.agreement import human_agreement, judge_agreement
-from eval_assets.assets.figure_tables import rows_as_metadata
 from eval_assets.assets.gates import questions_past_the_gates
+from eval_assets.assets.judge_versions import VersionsInUse, pinned_versions, versions_in_use
 from eval_assets.assets.judging import judge_scores
-from eval_assets.assets.pinning import VersionsInUse, pinned_versions, versions_in_use
-from eval_assets.assets.plots import steps
+from eval_assets.assets.metadata import rows_as_metadata
 from eval_assets.assets.prompt_tuning import PromptedVersion, scores_in_ledger, tune_prompts
 from eval_assets.assets.resources import (
     EvaluationFolder,
@@ -22,40 +21,33 @@ from eval_assets.assets.resources import (
     data_version_in,
     table_metadata,
 )
-from eval_assets.evaluation import Evaluation
-from eval_assets.interpretation import or_none
-from eval_assets.judges import PromptTemplate
-from eval_assets.rubric import RubricQuestion
-from eval_assets.store import (
-    PromptedScores,
-    SqlLedger,
-    copy_ledger,
-    declared_fingerprints,
-    rating_versions,
-    read_table,
-    register_versions,
-    replace_rows,
-    scores_by_prompt,
-    single_judge,
-    transaction,
-    tuning_units,
-    versions_of,
-    words_on,
-    write_splits,
-)
-from eval_assets.tuning import (
-    JudgeVersion,
-    RatedUnits,
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import Step
+from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.store.connection import transaction
+from eval_assets.store.data_versions import rating_versions
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.seals import register_versions, versions_of
+from eval_assets.store.prompted import PromptedScores, scores_by_prompt, words_on
+from eval_assets.store.scores import declared_fingerprints
+from eval_assets.store.splits import tuning_units, write_splits
+from eval_assets.store.tables import read_table, replace_rows
+from eval_assets.store.tuned_judges import single_judge
+from eval_assets.tuning.calibration import calibration_rows
+from eval_assets.tuning.prompt_training_data import Words
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.steps import (
     TunedJudge,
-    Words,
     calibrated_version,
-    calibration_rows,
     declared_version,
     dev_figures,
     jury_judge,
     jury_version,
 )
-from eval_assets.tuning_options import Step
+from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.wording import or_none
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[human_agreement, judge_agreement])
@@ -111,21 +103,10 @@ def score_calibration(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_rows(connection, "score_calibration", rows)
             table = table_metadata(connection, "score_calibration")
-    columns = ["judge_id", "question_id", "judge_value", "mapped_value"]
-    fitted = rows.reindex(columns=columns).dropna(subset="judge_value")  # also without a judge
-    maps = {
-        f"{judge}, {question}": list(zip(given["judge_value"], given["mapped_value"], strict=True))
-        for (judge, question), given in fitted.groupby(["judge_id", "question_id"])
-        if len(given) <= _MOST_STEPS
-    }
     return dg.MaterializeResult(
         data_version=data_version_in(table),
-        metadata={**table, "maps": rows_as_metadata(rows), "plot": steps(maps)},
+        metadata={**table, "maps": rows_as_metadata(rows)},
     )
-
-
-_MOST_STEPS = 20
-"""A map of more values is a curve that the table shows as well."""
 
 
 @dg.asset(group_name="judge_tuning", kinds={"duckdb"}, deps=[score_calibration])
@@ -169,7 +150,7 @@ def tuned_judges(
             rows = pd.DataFrame([{name: getattr(v, name) for name in shown} for v in versions])
             with transaction(connection):
                 replace_rows(connection, "tuned_judges", rows)
-                copy_ledger(ledger, connection)
+                copy_ledger(ledger, connection, "judge_versions", "judge_calls")
             table = table_metadata(connection, "tuned_judges")
     outcomes = {
         f"{each.version.judge_id}, {question}": list(found)
@@ -294,10 +275,8 @@ def judge_versions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """All versions of all judges so far, from the ledger: what each is and where it comes from."""
     with clear_failures():
         evaluation = folder.evaluation()
-        with folder.connect() as connection, folder.ledger(evaluation) as ledger:
+        with folder.connect() as connection:
             questions_past_the_gates(connection, evaluation)
-            with transaction(connection):
-                copy_ledger(ledger, connection)
             versions = read_table(connection, "judge_versions", order_by="created_at")
             table = table_metadata(connection, "judge_versions")
     figures = versions["dev_kappa"].map(_figures_in_words, na_action="ignore")

@@ -1,30 +1,15 @@
-"""`eval-assets adjudicate`: disagreements settled in the terminal, the worst first."""
+"""`eval-assets adjudicate`: settle disagreements in the terminal."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, MISUSED
-from eval_assets.cli.keyboard import END, Keyboard, is_terminal
-from eval_assets.cli.label_screen import (
-    plain,
-    show_guidelines,
-    show_in_full,
-    show_question,
-    show_unit,
-)
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
-from eval_assets.labelling import AdjudicationDesk, Case, choices_of, now, parse_typed, value_name
-
-_LEAVING = {"l", "q", END}
-_KEYS = ("L Later", "Q Quit and save")
-_MORE_KEYS = ("V Response", "T Captures", "G Guidelines")
+from eval_assets.cli.options import data_option, database_option, resolve_database
 
 
-@click.command(short_help="Settle disagreements in the terminal, the worst first.")
+@click.command()
 @data_option
 @database_option
 @click.option(
@@ -39,16 +24,21 @@ def adjudicate(*, data: Path, database: str | None, by: str, judges: bool, as_li
     out as ambiguous, with a reason; labels never change. Every step is added to
     adjudications.jsonl in the evaluation folder.
     """
+    from eval_assets.cli.adjudication_loop import AdjudicationLoop, print_queue
+    from eval_assets.cli.keyboard import Keyboard, is_terminal
+    from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
+    from eval_assets.labelling.adjudicating import AdjudicationDesk
+
     if not by and not as_list:
         raise click.UsageError("Say who adjudicates: --by NAME.")
-    path = database_of(data, database)
+    path = resolve_database(data, database)
     files = read_study(data, database=path)
     between_judges = judges_disagreements(files, path) if judges else []
     desk = AdjudicationDesk(
         files.study, lambda: disagreements_now(files, between_judges=between_judges), by=by
     )
     if as_list:
-        _print_queue(desk.cases())
+        print_queue(desk.cases())
         return DONE
     if not is_terminal():
         click.echo(
@@ -56,145 +46,5 @@ def adjudicate(*, data: Path, database: str | None, by: str, judges: bool, as_li
         )
         return MISUSED
     with Keyboard() as keyboard:
-        _AdjudicationLoop(desk, keyboard).run()
+        AdjudicationLoop(desk, keyboard).run()
     return DONE
-
-
-class _AdjudicationLoop:
-    """One adjudicator at work in the terminal."""
-
-    def __init__(self, desk: AdjudicationDesk, keyboard: Keyboard) -> None:
-        self._desk = desk
-        self._keyboard = keyboard
-        self._passed: set[tuple[str, str]] = set()
-
-    def run(self) -> None:
-        """Go through the open disagreements until none is left or the adjudicator quits."""
-        try:
-            while (case := self._next()) is not None:
-                if not self._settle(case):
-                    break
-            else:
-                click.echo("No open disagreements are left.")
-        except KeyboardInterrupt:
-            click.echo()
-        n_open = sum(case.decision is None for case in self._desk.cases())
-        click.echo(f"Saved. Disagreements still open: {n_open}.")
-
-    def _next(self) -> Case | None:
-        cases = self._desk.cases()
-        left = [
-            case
-            for case in cases
-            if case.decision is None and case.disagreement.unit not in self._passed
-        ]
-        self._n_cases, self._number = len(cases), len(cases) - len(left) + 1
-        return left[0] if left else None
-
-    def _settle(self, case: Case) -> bool:
-        """Lead through one disagreement; return whether to go on."""
-        show_unit(case.unit, number=self._number, of=self._n_cases)
-        show_question(case.unit, keys=_KEYS, also=_MORE_KEYS)
-        if case.own is None:
-            click.echo("  Your own rating first: what others gave is shown afterwards.")
-            value = None
-            while value is None:
-                if (key := self._read(case)) in _LEAVING:
-                    return self._leave(case, key)
-                value = self._value(case, key)
-            self._desk.rate(case, value, at=now())
-            case = self._again(case)
-        _show_ratings(case)
-        click.echo("  A value settles it  X Leave out as ambiguous  D Note on the discussion")
-        click.echo("  ".join(["", *_KEYS, *_MORE_KEYS]))
-        while (key := self._read(case)) not in _LEAVING:
-            if self._decided(case, key):
-                return True
-        return self._leave(case, key)
-
-    def _decided(self, case: Case, key: str) -> bool:
-        """Do what a key asks for; return whether it settled the disagreement."""
-        if key == "d":
-            if text := self._keyboard.line("  Note: "):
-                self._desk.comment(case, text, at=now())
-                click.echo("Saved: the note.")
-            return False
-        value = None if key == "x" else self._value(case, key)
-        if key != "x" and value is None:
-            return False
-        scale = case.unit.question.scale
-        what = "Left out as ambiguous" if value is None else value_name(value, scale)
-        reason = self._keyboard.line(f"  {what}, because (Enter alone goes back): ")
-        if reason:
-            self._desk.settle(case, value, reason=reason, at=now())
-            click.echo(f"Saved: {what}.")
-        return bool(reason)
-
-    def _read(self, case: Case) -> str:
-        """Return a key; of a question whose value is typed, what was typed."""
-        if choices_of(case.unit.question.scale):
-            return self._keyboard.key()
-        return self._keyboard.line("> ").lower()
-
-    def _value(self, case: Case, key: str) -> float | None:
-        """Return the value that a key stands for; None for another, which may show something."""
-        if key == "v":
-            show_in_full(case.unit.response, captures=False)
-        elif key == "t":
-            show_in_full(case.unit.response, captures=True)
-        elif key == "g":
-            show_guidelines(case.unit)
-        elif choices := choices_of(case.unit.question.scale):
-            values = [choice.value for choice in choices if choice.key == key]
-            if not values and key.strip():
-                click.echo("No such key.")
-            return next(iter(values), None)
-        elif key:
-            try:
-                return parse_typed(key, case.unit.question.scale)
-            except ValueError as error:
-                click.echo(f"{error}.")
-        return None
-
-    def _leave(self, case: Case, key: str) -> bool:
-        self._passed.add(case.disagreement.unit)
-        return key == "l"
-
-    def _again(self, case: Case) -> Case:
-        """Return the same case as it is now."""
-        unit = case.disagreement.unit
-        return next(one for one in self._desk.cases() if one.disagreement.unit == unit)
-
-
-def _show_ratings(case: Case) -> None:
-    """Print what the others gave, with their notes and what the discussion brought."""
-    found = case.disagreement
-    scale = case.unit.question.scale
-    if case.own is not None:
-        click.echo(f"  You: {value_name(case.own, scale)}")
-    for name, value in sorted(found.ratings.items()):
-        note = found.notes.get(name)
-        click.echo(
-            f"  {plain(name)}: {value_name(value, scale)}" + (f"  {plain(note)}" if note else "")
-        )
-    for comment in case.comments:
-        click.echo(f"  {plain(comment.by)} noted: {plain(comment.reason)}")
-
-
-def _print_queue(cases: Sequence[Case]) -> None:
-    """Print every disagreement with its ratings, unless it is still to be rated blind."""
-    for case in cases:
-        found = case.disagreement
-        if case.decision is not None:
-            settled = case.decision
-            value = (
-                "left out"
-                if settled.value is None
-                else value_name(settled.value, case.unit.question.scale)
-            )
-            state = f"{value}, by {settled.by}: {settled.reason}"
-        else:
-            state = "open"
-        click.echo(f"{found.spread:5.2f}  {found.question_id}  {found.response_id}  {plain(state)}")
-    n_open = sum(case.decision is None for case in cases)
-    click.echo(f"{len(cases)} disagreements, {n_open} open.")

@@ -1,36 +1,30 @@
 """`eval-assets agreement`: a verdict on any file of ratings, without an evaluation folder."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import pandas as pd
 
-from eval_assets.agreement import HumanMeasures, measure_humans
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
 from eval_assets.cli.options import scale_option
-from eval_assets.cli.results import gate_json, plain_records
-from eval_assets.cli.tables import print_gates, print_humans, print_table
-from eval_assets.evaluation import Evaluation
-from eval_assets.gates import GateOutcome
-from eval_assets.readers import Labels, read_ratings_file
-from eval_assets.scale import Level, Scale
-from eval_assets.store import (
-    connect,
-    human_ratings,
-    judge_gates,
-    read_table,
-    replace_rows,
-    write_label_disagreements,
-    write_labels,
-    write_rubric,
-)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from eval_assets.agreement.gates.decision import GateOutcome
+    from eval_assets.agreement.humans import HumanMeasures
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.readers.labels.read import Labels
+    from eval_assets.scale import Level, Scale
 
 _MOST_DISAGREEMENTS = 5
 
 
-@click.command(short_help="Say whether the raters of any file agree.")
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @scale_option
 @click.option(
@@ -48,6 +42,8 @@ def agreement(file: Path, *, scale: Scale | None, level: Level | None, as_json: 
     4/5, stars, or a cross in one of the columns that are named by the values. How the file was read
     is printed first. Nothing is stored. If a gate is closed, the exit code is 3.
     """
+    from eval_assets.readers.ratings_file import read_ratings_file
+
     measured = _measure(*read_ratings_file(file, scale=scale, level=level))
     if as_json:
         click.echo(json.dumps(_as_json(measured), indent=2, allow_nan=False))
@@ -82,6 +78,18 @@ class _Measured:
 
 def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
     """Measure in a database in memory, as `eval-assets run` does in a file."""
+    import pandas as pd
+
+    from eval_assets.agreement.humans import measure_humans
+    from eval_assets.figures import HumanFigures
+    from eval_assets.store.connection import connect
+    from eval_assets.store.figures import replace_figures
+    from eval_assets.store.gates import stored_gate_outcomes
+    from eval_assets.store.inputs import write_labels, write_rubric
+    from eval_assets.store.ratings import human_ratings
+    from eval_assets.store.summaries import write_label_disagreements
+    from eval_assets.store.tables import read_table, replace_rows
+
     responses = pd.DataFrame({"response_id": labels.ratings["response_id"].unique()})
     with connect(Path(":memory:")) as connection:
         write_rubric(connection, evaluation.rubric)
@@ -89,14 +97,16 @@ def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
         write_labels(connection, labels.ratings, earlier=labels.earlier)
         write_label_disagreements(connection)
         humans = measure_humans(human_ratings(connection, evaluation), evaluation)
-        replace_rows(connection, "human_agreement", humans.agreement)
-        outcomes = judge_gates(connection, evaluation, sources={})
+        replace_figures(connection, HumanFigures, humans.agreement)
+        outcomes = stored_gate_outcomes(connection, evaluation, sources={})
         disagreements = read_table(connection, "label_disagreements")
     return _Measured(evaluation, labels, humans, outcomes, disagreements)
 
 
 def _print(measured: _Measured, file: str) -> None:
     """Print how the file was read, what was measured, the gates, and what to do next."""
+    from eval_assets.cli.tables import print_gates, print_humans, print_table
+
     for note in measured.labels.notes:
         click.echo(f"{file}: {note}.")
     click.echo()
@@ -148,8 +158,8 @@ def _as_json(measured: _Measured) -> dict[str, object]:
             }
             for question in measured.evaluation.rubric
         ],
-        "agreement": plain_records(measured.humans.agreement),
-        "gates": [gate_json(outcome) for outcome in measured.outcomes],
+        "agreement": [row.columns() for row in measured.humans.agreement],
+        "gates": [outcome.to_json() for outcome in measured.outcomes],
         "findings": [vars(finding) for finding in measured.humans.findings],
         "n_disagreements": len(measured.disagreements),
         "disagreements": [

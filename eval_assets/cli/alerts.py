@@ -1,18 +1,21 @@
 """`eval-assets alerts`: try the channels that alerts go through."""
 
+from __future__ import annotations
+
 import os
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from eval_assets.alerts import Alert, channels_of
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option
-from eval_assets.readers import read_evaluation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-@click.group(short_help="Try the channels that alerts go through.")
+@click.group()
 def alerts() -> None:
     """Try the channels that alerts go through.
 
@@ -25,6 +28,10 @@ def alerts() -> None:
 @data_option
 def test(data: Path) -> int:
     """Send an alert that says it is a test, and print what each channel did with it."""
+    from eval_assets.alerts.channels import channels_of
+    from eval_assets.alerts.message import Alert
+    from eval_assets.readers.evaluation.read import read_evaluation
+
     channels = channels_of(os.environ)
     if not channels:
         click.echo("No channel is named: set EVAL_ALERT_URLS or EVAL_ALERT_WEBHOOK.", err=True)

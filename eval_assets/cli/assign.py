@@ -1,26 +1,20 @@
 """`eval-assets assign`: who labels what."""
 
+from __future__ import annotations
+
 from collections import Counter
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.study_files import read_study
-from eval_assets.labelling import (
-    ASSIGNMENTS,
-    Assignment,
-    AssignmentPlan,
-    add_assignments,
-    decisions,
-    read_adjudications,
-    strata_of,
-)
-from eval_assets.labelling import (
-    assign as assigned,
-)
+from eval_assets.cli.options import data_option, database_option, resolve_database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from eval_assets.labelling.assignments import Assignment
+    from eval_assets.labelling.sampling import AssignmentPlan
 
 Stage = Literal["calibration", "expanded", "full"]
 
@@ -28,7 +22,7 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
 """Responses of each stage: 5 x 10 and 5 x 20 that everybody labels, then a sample of the rest."""
 
 
-@click.command("assign", short_help="Decide who labels what, and write assignments.csv.")
+@click.command("assign")
 @data_option
 @database_option
 @click.option(
@@ -73,7 +67,13 @@ def assign(  # noqa: PLR0913 - one for each option
     What is assigned stays assigned: run it again after adding responses or to go on to the next
     stage, and it adds what is missing. The order of a rater's rows is the order of their work.
     """
-    files = read_study(data, database=database_of(data, database))
+    from eval_assets.cli.study_files import read_study
+    from eval_assets.labelling.adjudication import decisions, read_adjudications
+    from eval_assets.labelling.assignments import ASSIGNMENTS, add_assignments
+    from eval_assets.labelling.sampling import AssignmentPlan, strata_of
+    from eval_assets.labelling.sampling import assign as assigned
+
+    files = read_study(data, database=resolve_database(data, database))
     labelling = files.evaluation.labelling
     if not files.study.raters:
         raise click.UsageError(

@@ -1,26 +1,28 @@
 """`eval-assets calibrate`: a judge checked against people on two files, without a folder."""
 
+from __future__ import annotations
+
 import json
 import math
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import scale_option
-from eval_assets.cli.tables import print_table
-from eval_assets.interpretation import or_none
-from eval_assets.readers import JudgedItems, read_evaluation, read_judged_items
-from eval_assets.scale import Scale
-from eval_assets.stats import Interval, JudgeHumanProfile, judge_human_profile
-from eval_assets.tuning import Target, compared_with, decisions
-from eval_assets.tuning_options import Targets
+
+if TYPE_CHECKING:
+    from eval_assets.readers.judge_results import JudgedItems
+    from eval_assets.scale import Scale
+    from eval_assets.stats import Interval, JudgeHumanProfile
+    from eval_assets.tuning.calibration_targets import Target
 
 _FILE = click.Path(path_type=Path)
 
 
-@click.command(short_help="Check a judge against people on two files.")
+@click.command()
 @click.option("--human-labels", type=_FILE, required=True, help="Ratings by people, in any form.")
 @click.option("--judge-results", type=_FILE, required=True, help="A judge's score of each item.")
 @click.option("--dimension", required=True, help="What is compared: a question of the files.")
@@ -48,6 +50,13 @@ def calibrate(  # noqa: PLR0913 - its options
     value above the middle of the scale is a pass. Nothing is stored, and nothing is certified:
     figures on data that a judge was tuned on flatter it.
     """
+    from eval_assets.config.tuning import Targets
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.readers.judge_results import read_judged_items
+    from eval_assets.stats import judge_human_profile
+    from eval_assets.tuning.calibration_targets import compared_with, decisions
+    from eval_assets.wording import or_none
+
     targets = Targets()
     if data is not None:
         evaluation = read_evaluation(data)
@@ -102,6 +111,8 @@ def _print(
     dimension: str, items: JudgedItems, profile: JudgeHumanProfile, met: tuple[Target, ...]
 ) -> None:
     """Print the figures beside their targets, and the confusion table."""
+    from eval_assets.cli.tables import print_table
+
     n_missing = len(items.item_ids) - profile.n_units
     click.echo(
         f"{dimension}: {profile.n_units:,} items with ratings and a result; {n_missing:,} rated "

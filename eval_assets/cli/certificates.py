@@ -1,38 +1,32 @@
 """`eval-assets certificates`: which judge may be used for which question, and how sure that is."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import duckdb
-import pandas as pd
 from click.core import ParameterSource
 
 from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED
-from eval_assets.cli.options import data_option, database_of, database_option, ledger_of
-from eval_assets.cli.results import plain_records
-from eval_assets.cli.tables import print_certificates
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers import read_evaluation
-from eval_assets.store import (
-    Database,
-    background_of,
-    connect,
-    read_table,
-    readings_of,
-    recomputed_certificates,
-    tuning_units,
-)
-from eval_assets.tuning import Reading, certificate_files, differences, is_certificate
+from eval_assets.cli.options import data_option, database_option, ledger_of, resolve_database
+from eval_assets.errors import InputError, InputProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+    import pandas as pd
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.tuning.history import Reading
 
 NOT_FIT = GATE_CLOSED
 """Exit code for a judge that may not stand in for a rater: like a closed gate, 3."""
 
 
-@click.group(invoke_without_command=True, short_help="List what was shown of judges, and check it.")
+@click.group(invoke_without_command=True)
 @data_option
 @database_option
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
@@ -55,11 +49,16 @@ def certificates(
     `eval-assets run` reads the sealed tests and writes the files to out/certificates. A
     certificate is stale if the judge, the question, the labels or the model changed.
     """
+    from eval_assets.cli.tables import print_certificates
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect
+    from eval_assets.store.tables import read_table
+
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
     evaluation = read_evaluation(data)
-    with connect(database_of(data, database), folder=data) as connection:
+    with connect(resolve_database(data, database), folder=data) as connection:
         rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
         rates_as = _versions_in_use(connection)
     if require is not None:
@@ -83,12 +82,14 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
 
     Numbers must agree to 1e-9. The exit code is 3 if anything differs.
     """
+    from eval_assets.readers.evaluation.read import read_evaluation
+
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
         data = context.obj[0]
     database = database or context.obj[1]
     given = _read(file)
     evaluation = read_evaluation(data)
-    found = _differences(given, evaluation, data, database_of(data, database))
+    found = _differences(given, evaluation, data, resolve_database(data, database))
     for line in found:
         click.echo(line)
     if not found:
@@ -99,6 +100,8 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
 
 def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the version that each judge rates as: the declared one unless another is pinned."""
+    from eval_assets.store.tables import read_table
+
     versions = read_table(connection, "judge_versions", order_by="created_at")
     declared = versions[versions["step"] == "declared"]
     pinned = read_table(connection, "judges").dropna(subset="version")
@@ -146,6 +149,8 @@ def _verdict(rows: pd.DataFrame, judge_id: str, question_id: str, rates_as: str 
 
 
 def _as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    from eval_assets.cli.results import plain_records
+
     return [
         {
             **record,
@@ -162,6 +167,8 @@ def _read(file: Path) -> dict[str, Any]:
     Raises:
         InputError: If the file is not a certificate, or was changed so that its digest is wrong.
     """
+    from eval_assets.tuning.certificate import is_certificate
+
     try:
         given = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -176,9 +183,16 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _differences(
-    given: dict[str, Any], evaluation: Evaluation, data: Path, database: Database
+    given: dict[str, Any], evaluation: Evaluation, data: Path, database: Path
 ) -> list[str]:
     """Return what a certificate says that is not computed again, one line each."""
+    from eval_assets.store.connection import connect
+    from eval_assets.store.ledger.seals import readings_of
+    from eval_assets.store.sealed import background_of, recomputed_certificates
+    from eval_assets.store.splits import tuning_units
+    from eval_assets.tuning.certificate import differences
+    from eval_assets.tuning.issued import certificate_files
+
     judge = given["predicate"]["judge"]
     name = f"{judge.get('judge_id')}-{judge.get('version')}"
     with (

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from eval_assets.problems import InputError
-from eval_assets.store import StoreError
+from eval_assets.errors import InputError, StoreError
 
 DONE, FAILED, MISUSED, GATE_CLOSED, CANNOT_TELL, STOPPED = 0, 1, 2, 3, 4, 130
 """Exit codes of the program; 130 is what shells use for Ctrl-C."""

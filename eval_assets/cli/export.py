@@ -1,41 +1,37 @@
 """`eval-assets export`: a stored table, or all ratings in a form that other programs read."""
 
+from __future__ import annotations
+
 import tempfile
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import duckdb
 
 from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import (
     check_output,
     data_option,
-    database_of,
     database_option,
     format_option,
     output_option,
     put_file,
+    resolve_database,
 )
-from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers import read_evaluation, write_files
-from eval_assets.report import evaluation_events, evaluation_records
-from eval_assets.store import (
-    ExportFormat,
-    all_ratings,
-    connect,
-    export_table,
-    grouped_responses,
-    is_stored,
-    measured_at,
-    table_names,
-)
+from eval_assets.errors import InputError, InputProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+
+    from eval_assets.store.tables import ExportFormat
 
 _EVENTS, _RECORDS = "opentelemetry", "every-eval-ever"
 
 
-@click.command(short_help="Write a stored table, or all ratings for other programs.")
+@click.command()
 @click.argument("table")
 @format_option
 @output_option
@@ -53,6 +49,11 @@ def export(
     gen_ai.evaluation.result in lines of OTLP JSON; or `every-eval-ever`: records of that schema,
     written into the folder that --output names. `eval-assets import` reads both.
     """
+    from eval_assets.readers.drafting import write_files
+    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.schema import table_names
+    from eval_assets.store.tables import export_table
+
     names = (*table_names(), _EVENTS, _RECORDS)
     if table not in names:
         raise click.UsageError(f"There is no table {table}. Tables: {', '.join(names)}.")
@@ -60,7 +61,7 @@ def export(
         raise click.UsageError("These are several files: name a folder with --output.")
     if table not in (_EVENTS, _RECORDS):
         check_output(form, output)
-    path = database_of(data, database)
+    path = resolve_database(data, database)
     if not is_stored(path):
         remedy = f"Run eval-assets run --data {data}"
         raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
@@ -83,6 +84,10 @@ def export(
 
 def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
     """Return all ratings as events."""
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.report.for_programs.opentelemetry import evaluation_events
+    from eval_assets.store.every_rating import all_ratings, grouped_responses
+
     evaluation = read_evaluation(data)
     responses = grouped_responses(connection)
     groups = dict(zip(responses["response_id"], responses["group_id"], strict=True))
@@ -98,6 +103,10 @@ def _events(connection: duckdb.DuckDBPyConnection, data: Path) -> str:
 
 def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, str]:
     """Return the files of all systems' logs, by their paths."""
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.report.for_programs.every_eval_ever import evaluation_records
+    from eval_assets.store.every_rating import all_ratings, grouped_responses
+
     evaluation = read_evaluation(data)
     return dict(
         evaluation_records(
@@ -112,6 +121,8 @@ def _records(connection: duckdb.DuckDBPyConnection, data: Path) -> Mapping[str, 
 
 def _measured_at(connection: duckdb.DuckDBPyConnection) -> datetime:
     """Return when the gates were last evaluated, or else now."""
+    from eval_assets.store.every_rating import measured_at
+
     given = measured_at(connection)
     when = datetime.fromisoformat(given) if given else datetime.now(tz=UTC)
     return when.replace(tzinfo=when.tzinfo or UTC)

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from eval_assets.fake_provider import (
-    FAULT_KINDS,
-    LIKES,
-    MODELS,
-    Behaviour,
-    FaultKind,
-    Faults,
-    Like,
-    Model,
-    Planted,
-    RateLimit,
-    mixed_rates,
-    running,
-)
+if TYPE_CHECKING:
+    from eval_assets.fake_provider.vendors.compatible import Like
+
+from eval_assets.fake_provider.faults import FAULT_KINDS, FaultKind
+from eval_assets.fake_provider.vendors.compatible import LIKES
 
 _LOG_SIZE = 1000
 """Requests kept for the count at the end; a server that runs for days must not fill the memory."""
@@ -124,6 +116,13 @@ def fake_provider(  # noqa: PLR0913 - one per option
     scores: a hash of the text, not a judgement. Set the variables that it prints in the shell that
     starts the run.
     """
+    from eval_assets.fake_provider.behaviour import Behaviour
+    from eval_assets.fake_provider.faults import Faults, mixed_rates
+    from eval_assets.fake_provider.models import MODELS, Model
+    from eval_assets.fake_provider.planted import Planted
+    from eval_assets.fake_provider.rate_limit import RateLimit
+    from eval_assets.fake_provider.server import running
+
     rates = mixed_rates(fault_share)
     for kind, rate in fault_rates:
         rates[kind] = rate

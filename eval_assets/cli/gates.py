@@ -1,26 +1,26 @@
 """`eval-assets gates`: each gate's verdict on the data and minimums as they are now."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 from xml.etree import ElementTree as ET
 
 import click
 
 from eval_assets.cli.exit_codes import CANNOT_TELL, DONE, GATE_CLOSED
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.pull_request import comment, decide, read_base
-from eval_assets.cli.results import gate_json, stored_certificates
-from eval_assets.cli.tables import print_gates
-from eval_assets.gates import GateOutcome, GateVerdict
-from eval_assets.readers import read_evaluation, source_fingerprints
-from eval_assets.store import connect, judge_gates
+from eval_assets.cli.options import data_option, database_option, resolve_database
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
 
 Format = Literal["table", "json", "markdown", "junit"]
 
 
-@click.command(short_help="Say whether judges may be tuned.")
+@click.command()
 @data_option
 @database_option
 @click.option(
@@ -47,17 +47,27 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
     With --base it is 3 only if a gate that was open is closed by more than noise, and 4 if a gate
     is closed for another reason.
     """
+    from eval_assets.cli.pull_request import comment, decide, read_base
+    from eval_assets.cli.results import stored_certificates
+    from eval_assets.cli.tables import print_gates
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect
+    from eval_assets.store.gates import stored_gate_outcomes
+
     before = read_base(base) if base else None
     evaluation = read_evaluation(data)
-    with connect(database_of(data, database), folder=data) as connection:
-        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+    with connect(resolve_database(data, database), folder=data) as connection:
+        outcomes = stored_gate_outcomes(
+            connection, evaluation, sources=source_fingerprints(evaluation)
+        )
     match form:
         case "table":
             print_gates(evaluation, outcomes)
         case "json":
-            click.echo(json.dumps([gate_json(outcome) for outcome in outcomes], indent=2))
+            click.echo(json.dumps([outcome.to_json() for outcome in outcomes], indent=2))
         case "markdown":
-            certificates = stored_certificates(data, database_of(data, database))
+            certificates = stored_certificates(data, resolve_database(data, database))
             click.echo(comment(evaluation.name, outcomes, certificates=certificates, base=before))
         case "junit":
             click.echo(_junit(evaluation.name, outcomes))

@@ -1,18 +1,23 @@
 """`eval-assets import`: an evaluation folder drafted from another tool's export."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.readers import SOURCES, Imported, import_files, write_draft
+from eval_assets.readers.importers import TOOLS
+
+if TYPE_CHECKING:
+    from eval_assets.readers.importers.imported import Imported
 
 
 @click.command(
     "import",
-    short_help="Make an evaluation folder of another tool's export.",
-    epilog=f"Tools: {', '.join(SOURCES)}.",
+    epilog=f"Tools: {', '.join(TOOLS)}.",
 )
 @click.argument("source", nargs=-1, required=True, metavar="[TOOL] SOURCE...")
 @click.option(
@@ -30,7 +35,10 @@ def import_(source: tuple[str, ...], data: Path) -> int:
     recognised by what the records look like, or named first. No file that exists is replaced, and
     whatever was not understood is listed with its count.
     """
-    tool = source[0] if source[0] in SOURCES and not Path(source[0]).exists() else None
+    from eval_assets.readers.importers.draft import write_draft
+    from eval_assets.readers.importers.tool_exports import import_files
+
+    tool = source[0] if source[0] in TOOLS and not Path(source[0]).exists() else None
     paths = [Path(each) for each in (source[1:] if tool else source)]
     if not paths:
         raise click.UsageError(f"Name the files that {tool} exported.")

@@ -1,15 +1,19 @@
 """`eval-assets init`: an evaluation folder to start from, or what one with data lacks."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.readers import complete_folder, write_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
 
 _ENDINGS = (".yaml", ".csv", ".jsonl", ".md")
 _NEXT = {
@@ -21,7 +25,7 @@ _NEXT = {
 """Commands to run after each template."""
 
 
-@click.command(short_help="Write an evaluation folder to start from.")
+@click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
     "--template",
@@ -36,6 +40,8 @@ def init(folder: Path, template: str | None) -> int:
     evaluation.yaml is drafted from them, with whatever else is missing. A file that exists is never
     changed.
     """
+    from eval_assets.readers.folder_draft import complete_folder
+
     completed = None if template else complete_folder(folder)
     written, notes = completed or (_write_template(folder, template), [])
     for note in notes:
@@ -48,6 +54,8 @@ def init(folder: Path, template: str | None) -> int:
 
 def _write_template(folder: Path, template: str | None) -> list[Path]:
     """Write the files of a template into a folder that has none of them."""
+    from eval_assets.readers.drafting import write_files
+
     given = dict(_files(resources.files("eval_assets.starter").joinpath(template or "")))
     taken = [name for name in given if (folder / name).exists()]
     if taken:

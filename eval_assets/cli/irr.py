@@ -1,24 +1,23 @@
 """`eval-assets irr`: inter-rater reliability of the stored labels, question by question."""
 
+from __future__ import annotations
+
 import json
-from pathlib import Path
 from shlex import quote
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from eval_assets.agreement import irr_result
 from eval_assets.cli.exit_codes import DONE, FAILED
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.results import plain_records
-from eval_assets.cli.tables import print_humans
-from eval_assets.readers import read_evaluation, source_fingerprints
-from eval_assets.store import connect, human_ratings, is_stored, judge_gates, read_table
+from eval_assets.cli.options import data_option, database_option, resolve_database
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Format = Literal["table", "json", "irr-result"]
 
 
-@click.command(short_help="Show how far human raters agree.")
+@click.command()
 @data_option
 @database_option
 @click.option(
@@ -35,27 +34,42 @@ def irr(data: Path, database: str | None, form: Format) -> int:
 
     `eval-assets run` measures them. An undefined figure is null in JSON, never a number.
     """
+    from eval_assets.agreement.irr import irr_result
+    from eval_assets.cli.tables import print_humans
+    from eval_assets.figures import HumanFigures
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect, is_stored
+    from eval_assets.store.figures import read_figures
+    from eval_assets.store.gates import stored_findings, stored_gate_outcomes
+    from eval_assets.store.ratings import human_ratings
+
     evaluation = read_evaluation(data)
-    path = database_of(data, database)
+    path = resolve_database(data, database)
     if not is_stored(path):
         return _nothing_yet(data)
     with connect(path, folder=data) as connection:
-        agreement = read_table(connection, "human_agreement")
-        findings = read_table(connection, "label_findings")
-        if agreement.empty:
+        agreement = read_figures(connection, HumanFigures)
+        findings = stored_findings(connection)
+        if not agreement:
             return _nothing_yet(data)
         if form == "irr-result":
             humans = human_ratings(connection, evaluation)
-            outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+            outcomes = stored_gate_outcomes(
+                connection, evaluation, sources=source_fingerprints(evaluation)
+            )
             result = irr_result(evaluation, humans, agreement, findings, outcomes)
             click.echo(json.dumps(result, indent=2, allow_nan=False))
             return DONE
     if form == "json":
-        figures = {"agreement": plain_records(agreement), "findings": plain_records(findings)}
+        figures = {
+            "agreement": [row.columns() for row in agreement],
+            "findings": [vars(finding) for finding in findings],
+        }
         click.echo(json.dumps(figures, indent=2))
         return DONE
     print_humans(agreement)
-    for finding in findings.itertuples():
+    for finding in findings:
         click.echo(f"{finding.question_id}: {finding.finding}")
     return DONE
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.models import Capabilities
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.models import Capabilities
 from eval_assets.scale import Scale
 
 PAGE = Path("docs/keys.md")

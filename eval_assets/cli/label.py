@@ -1,19 +1,24 @@
 """`eval-assets label`: labelling in the terminal."""
 
+from __future__ import annotations
+
 import csv
 import json
 import sys
-from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, MISUSED
-from eval_assets.cli.keyboard import Keyboard, is_terminal
-from eval_assets.cli.labelling_loop import LabellingLoop
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.study_files import read_study
-from eval_assets.labelling import Desk, Session, Study, as_text, now, session_json
+from eval_assets.cli.options import data_option, database_option, resolve_database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from eval_assets.labelling.rater_queue import Desk
+    from eval_assets.labelling.sessions import Session
+    from eval_assets.labelling.study import Study
 
 _CSV_COLUMNS = (
     "response_id",
@@ -29,7 +34,7 @@ _CSV_COLUMNS = (
 )
 
 
-@click.command(short_help="Label responses in the terminal.")
+@click.command()
 @data_option
 @database_option
 @click.option("--labeler", help="Who labels.")
@@ -64,7 +69,11 @@ def label(  # noqa: PLR0913 - one for each option
     folder. Stop with Q, or in any other way, and continue with the same command or with
     --resume --session-id.
     """
-    study = read_study(data, database=database_of(data, database)).study
+    from eval_assets.cli.keyboard import Keyboard, is_terminal
+    from eval_assets.cli.labelling_loop import LabellingLoop
+    from eval_assets.cli.study_files import read_study
+
+    study = read_study(data, database=resolve_database(data, database)).study
     if (resume or export) and session_id is None:
         raise click.UsageError("Name the session: --session-id.")
     if session_id is not None:
@@ -130,6 +139,9 @@ def _one_of(names: Iterable[str]) -> str:
 
 def _print_session(session: Session, *, as_format: str) -> None:
     """Print a session as JSON, or its labels as CSV in the long form."""
+    from eval_assets.labelling.rater_queue import now
+    from eval_assets.labelling.session_files import as_text, session_json
+
     if as_format == "json":
         exported = {"exportedAt": as_text(now()), **session_json(session)}
         click.echo(json.dumps(exported, ensure_ascii=False, indent=2))

@@ -12,15 +12,11 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from eval_assets.labelling import (
-    Answer,
-    Choice,
-    Label,
-    ShownResponse,
-    WorkUnit,
-    choices_of,
-    value_name,
-)
+from eval_assets.labelling.choices import Choice, choices_of, value_name
+from eval_assets.labelling.rater_queue import Answer
+from eval_assets.labelling.rater_view import ShownResponse
+from eval_assets.labelling.sessions import Label
+from eval_assets.labelling.work_items import WorkUnit
 
 PREVIEW_LINES = 20
 """Lines of a long response or of many captures that are shown before V or T is pressed."""

@@ -1,10 +1,11 @@
 """`eval-assets ledger`: what was spent, what is in flight, and the ledger as a file."""
 
+from __future__ import annotations
+
 import tempfile
-from collections.abc import Hashable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
@@ -12,27 +13,20 @@ from eval_assets.cli.exit_codes import DONE
 from eval_assets.cli.options import (
     check_output,
     data_option,
-    database_of,
     database_option,
     format_option,
     ledger_of,
     output_option,
     put_file,
+    resolve_database,
 )
-from eval_assets.cli.tables import print_table
-from eval_assets.evaluation import Evaluation
-from eval_assets.readers import read_evaluation
-from eval_assets.store import (
-    ExportFormat,
-    SpendingBy,
-    SqlLedger,
-    export_ledger,
-    in_flight,
-    reserved,
-    spending,
-    spent_in_month,
-    store_ledger,
-)
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.store.ledger.engine import SqlLedger
+    from eval_assets.store.tables import ExportFormat
 
 Action = Literal["show", "sync", "export"]
 
@@ -43,7 +37,7 @@ _FLYING = ("judge", "asked by", "run", "batch", "since", "requests", "at most US
 _SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "at most USD")
 
 
-@click.command(short_help="Show what was spent and what is in flight; export the ledger.")
+@click.command()
 @click.argument("action", type=click.Choice(get_args(Action)), default="show")
 @data_option
 @database_option
@@ -61,10 +55,13 @@ def ledger(
     sync     copy the ledger to the tables judge_calls, run_spending, ... of the database
     export   write every request with its prompt and reply, a row per attempt
     """
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.ledger.copies import store_ledger
+
     if action == "export":
         check_output(form, output)
     evaluation = read_evaluation(data)
-    path = database_of(data, database)
+    path = resolve_database(data, database)
     with ledger_of(data, evaluation, database=path) as opened:
         match action:
             case "show":
@@ -79,9 +76,18 @@ def ledger(
 
 def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
     """Print spending by judge, model, day and run, this month's, and what is in flight."""
+    from eval_assets.cli.tables import print_table
+    from eval_assets.store.ledger.spending import (
+        SpendingBy,
+        in_flight,
+        reserved,
+        spending_table,
+        spent_in_month,
+    )
+
     click.echo(f"Ledger  {ledger.place}\n")
     for by in get_args(SpendingBy):
-        spent = spending(ledger, by=by).head(_MOST_ROWS).to_dict("records")
+        spent = spending_table(ledger, by=by).head(_MOST_ROWS).to_dict("records")
         if rows := [_spent(row, row[by]) for row in spent]:
             print_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT)
     cap = evaluation.budget_usd_per_month
@@ -124,6 +130,8 @@ def _flying(row: Mapping[Hashable, Any]) -> tuple[str, ...]:
 
 def _export(ledger: SqlLedger, form: ExportFormat, output: Path | None) -> None:
     """Write the ledger to a file or to the terminal."""
+    from eval_assets.store.ledger.exports import export_ledger
+
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "rows"
         export_ledger(ledger, made, form=form)

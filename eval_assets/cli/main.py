@@ -1,7 +1,6 @@
 """The program `eval-assets`: its commands, and how each of them ends."""
 
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
 
@@ -17,24 +16,52 @@ from eval_assets.cli.exit_codes import (
     print_errors,
 )
 
-COMMANDS: dict[str, Sequence[str]] = {
-    "Get started": ("agreement", "init", "import"),
-    "Label": ("assign", "label", "serve", "sheet", "adjudicate", "plan"),
-    "Evaluate": ("run", "gates", "irr"),
-    "Judges": ("models", "ledger", "dual-judge", "calibrate", "tune", "certificates"),
-    "Results": ("export", "alerts", "mcp", "lake"),
-    "Try it": ("fake-provider",),
+COMMANDS: dict[str, dict[str, str]] = {
+    "Get started": {
+        "agreement": "Say whether the raters of any file agree.",
+        "init": "Write an evaluation folder to start from.",
+        "import": "Make an evaluation folder from another tool's export.",
+    },
+    "Label": {
+        "assign": "Decide who labels what, and write assignments.csv.",
+        "label": "Label responses in the terminal.",
+        "serve": "Serve results, or labelling pages, in the browser.",
+        "sheet": "Write annotation sheets or offline pages; merge returned ones.",
+        "adjudicate": "Settle disagreements in the terminal, the worst first.",
+        "plan": "Simulate the effect of more labels.",
+    },
+    "Evaluate": {
+        "run": "Materialize the assets and print the figures.",
+        "gates": "Say whether judges may be tuned.",
+        "irr": "Show the agreement of human raters.",
+    },
+    "Judges": {
+        "models": "List prices, capabilities and end dates of judge models.",
+        "ledger": "Show spending and requests in flight; export the ledger.",
+        "dual-judge": "Ask two judges how relevant documents are to a query.",
+        "calibrate": "Compare a judge with people on two files.",
+        "tune": "Tune judges, and evaluate them on their sealed tests.",
+        "certificates": "List and verify judge certificates.",
+    },
+    "Results": {
+        "export": "Write a stored table, or all ratings for other programs.",
+        "alerts": "Test the alert channels.",
+        "mcp": "Offer judging and results to agents, by MCP.",
+    },
+    "Try it": {
+        "fake-provider": "Try a live run without keys.",
+    },
 }
-"""Commands in the order of the help. `dual-judge` is the function `dual_judge` of the module
-`dual_judge`; a name that Python keeps for itself ends in an underscore there."""
+"""Summary of each command, by heading, in the order of the help. `dual-judge` is the function
+`dual_judge` of the module `dual_judge`; a Python keyword ends in an underscore there."""
 
 
 class _Program(click.Group):
-    """A group whose commands are imported when they are needed."""
+    """A group that imports a command when it is invoked, and prints its help without importing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names of all commands."""
-        return [name for names in COMMANDS.values() for name in names]
+        return [name for summaries in COMMANDS.values() for name in summaries]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, None if there is none of that name."""
@@ -45,17 +72,11 @@ class _Program(click.Group):
         command: click.Command = getattr(import_module(f"eval_assets.cli.{name}"), name)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands by what they are for."""
-        for heading, names in COMMANDS.items():
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """Write the commands under their headings."""
+        for heading, summaries in COMMANDS.items():
             with formatter.section(heading):
-                formatter.write_dl(
-                    [
-                        (name, command.get_short_help_str(limit=formatter.width))
-                        for name in names
-                        if (command := self.get_command(ctx, name))
-                    ]
-                )
+                formatter.write_dl(list(summaries.items()))
 
 
 @click.group(

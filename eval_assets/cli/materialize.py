@@ -16,20 +16,23 @@ from typing import Literal
 
 import click
 import dagster as dg
-import pandas as pd
 import sqlalchemy as sa
 from filelock import FileLock
 
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.automation import names_before
+from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
-from eval_assets.cli.results import gate_json, plain_records
 from eval_assets.cli.tables import print_measured
-from eval_assets.definitions import definitions_of
-from eval_assets.gates import ASSET_OF_GATE, GateOutcome
-from eval_assets.readers import source_fingerprints
-from eval_assets.store import StoreError, absolute, judge_gates, read_table, set_aside
+from eval_assets.errors import StoreError
+from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.store.connection import session, set_aside
+from eval_assets.store.figures import read_figures
+from eval_assets.store.gates import measured_agreement, stored_gate_outcomes
 
 _INTERRUPTED = (
     dg.DagsterExecutionInterruptedError.__name__,
@@ -50,9 +53,6 @@ _OWN_RECORDS = {
 }
 """Settings of the records that lie beside the database."""
 
-
-_MEASURED = ("human_agreement", "judge_agreement", "judge_human_agreement")
-"""Tables whose rows `--json` prints."""
 
 Output = Literal["text", "quiet", "json"]
 
@@ -94,7 +94,7 @@ def materialize(
             f"--select {select}: there is no such asset. Use some of {', '.join(known)}."
         ) from None
     run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
-    with _progress_of(output), _instance(folder) as instance:
+    with session(), _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {folder.path}")
         result = _execute(job, instance, selected, run_config, folder)
         if _database_is_damaged(result) and (aside := set_aside(folder.stored_in)):
@@ -113,7 +113,7 @@ def materialize(
     held_back = sorted(key.path[-1] for key in selected - done)
     outcomes = _print_run(folder, result, held_back, output)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
-    is_asked = any(folder.key(ASSET_OF_GATE[outcome.gate]) in selected for outcome in closed)
+    is_asked = any(folder.key(GATES[outcome.gate].table) in selected for outcome in closed)
     return GATE_CLOSED if held_back or is_asked else DONE
 
 
@@ -134,7 +134,7 @@ def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
 
 def _absolute(folder: EvaluationFolder) -> EvaluationFolder:
     """Return the folder with paths that mean the same in every process."""
-    database = absolute(folder.database) if folder.database else ""
+    database = str(Path(folder.database).resolve()) if folder.database else ""
     return EvaluationFolder(data=str(folder.root.resolve()), database=database, name=folder.name)
 
 
@@ -162,14 +162,23 @@ def _print_run(
     evaluation = folder.evaluation()
     checks = list(_failed_checks(result))
     with folder.connect() as connection:
-        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+        outcomes = stored_gate_outcomes(
+            connection, evaluation, sources=source_fingerprints(evaluation)
+        )
         if output == "text":
             print_measured(connection, evaluation, outcomes)
         elif output == "json":
-            figures = {name: _records(read_table(connection, name)) for name in _MEASURED}
+            rows: list[FigureRecord] = [
+                *chain.from_iterable(measured_agreement(connection).values())
+            ]
+            rows += read_figures(connection, JudgeHumanFigures)
+            figures = {
+                record.table: [row.columns() for row in rows if type(row) is record]
+                for record in (HumanFigures, JudgeFigures, JudgeHumanFigures)
+            }
             about = {
                 "evaluation": evaluation.name,
-                "gates": [gate_json(outcome) for outcome in outcomes],
+                "gates": [outcome.to_json() for outcome in outcomes],
                 "failed_checks": checks,
                 "not_run": list(held_back),
                 "report": str(report) if (report := _report(folder)) else None,
@@ -198,17 +207,10 @@ def _report(folder: EvaluationFolder) -> Path | None:
     return path if path.exists() else None
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, object]]:
-    """Return the rows of a table in the types of JSON, without those of single responses."""
-    if "scope" in frame:
-        frame = frame[frame["scope"] != "response"]
-    return plain_records(frame)
-
-
 def _failed_checks(result: RunResult) -> Iterator[dict[str, str]]:
     """Yield each line that checks other than the gates found."""
     for found in result.get_asset_check_evaluations():
-        if not found.passed and found.check_name not in ASSET_OF_GATE:
+        if not found.passed and found.check_name not in GATES:
             for line in (found.description or "").splitlines():
                 yield {
                     "check": found.check_name,

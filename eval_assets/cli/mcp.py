@@ -1,23 +1,22 @@
 """`eval-assets mcp`: judging and results as tools of the Model Context Protocol."""
 
-from collections.abc import Callable
-from pathlib import Path
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from eval_assets.cli.dual_judge import store_dual_judge_scores
 from eval_assets.cli.exit_codes import DONE, EXPECTED, error_lines
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.results import stored_certificates, stored_gates, stored_irr
-from eval_assets.readers import document_query, read_evaluation
-from eval_assets.store import Database
+from eval_assets.cli.options import data_option, database_option, resolve_database
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from fastmcp import FastMCP
 
 
-@click.command(short_help="Offer judging and results to agents, by MCP.")
+@click.command()
 @data_option
 @database_option
 def mcp(data: Path, database: str | None) -> int:
@@ -28,7 +27,7 @@ def mcp(data: Path, database: str | None) -> int:
     'eval-assets[mcp]'.
     """
     try:
-        server = make_server(data, database_of(data, database))
+        server = make_server(data, resolve_database(data, database))
     except ModuleNotFoundError as error:
         if error.name != "fastmcp":
             raise
@@ -37,7 +36,7 @@ def mcp(data: Path, database: str | None) -> int:
     return DONE
 
 
-def make_server(data: Path, database: Database) -> "FastMCP":
+def make_server(data: Path, database: Path) -> FastMCP:
     """Return the server with its tools.
 
     Args:
@@ -47,7 +46,12 @@ def make_server(data: Path, database: Database) -> "FastMCP":
     Raises:
         ModuleNotFoundError: If FastMCP is not installed.
     """
-    from fastmcp import FastMCP  # noqa: PLC0415 - an extra
+    from fastmcp import FastMCP
+
+    from eval_assets.cli.dual_judging import store_dual_judge_scores
+    from eval_assets.cli.results import stored_certificates, stored_gates, stored_irr
+    from eval_assets.readers.documents import document_query
+    from eval_assets.readers.evaluation.read import read_evaluation
 
     server: FastMCP = FastMCP("eval-assets", instructions="Can this LLM judge be trusted?")
     reads = {"readOnlyHint": True}

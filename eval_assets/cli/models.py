@@ -1,19 +1,23 @@
 """`eval-assets models`: what is known of judge models: prices, capabilities and ends."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from eval_assets.judges.catalogue.models import KnownModel
+
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.tables import print_table
-from eval_assets.judges import KnownModel, known_models, price_sources
 
 COLUMNS = ("model", "family", "input", "cached", "output", "since", "source", "takes", "ends")
 
 
-@click.command(short_help="List prices, capabilities and ends of judge models.")
+@click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "with_retired", is_flag=True, help="Retired models as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -25,6 +29,9 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     in evaluation.yaml win over this table; a model that is not listed can be asked all the same,
     without a cap.
     """
+    from eval_assets.cli.tables import print_table
+    from eval_assets.judges.catalogue.models import known_models, price_sources
+
     known = [
         model
         for model in known_models(on=datetime.now(tz=UTC).date())

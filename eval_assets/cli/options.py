@@ -1,21 +1,25 @@
 """Options that several commands share."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from eval_assets import store
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers import read_evaluation
-from eval_assets.scale import Scale
-from eval_assets.store import Database, ExportFormat, SqlLedger, open_ledger
+from eval_assets.errors import InputError, InputProblem
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.scale import Scale
+    from eval_assets.store.ledger.engine import SqlLedger
+    from eval_assets.store.tables import ExportFormat
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -34,13 +38,12 @@ def data_option(command: Command) -> Command:
 
 
 def database_option(command: Command) -> Command:
-    """Add `--database`, the DuckDB file or lake."""
+    """Add `--database`, the DuckDB file."""
     return click.option(
         "--database",
         envvar="EVAL_DATABASE",
         show_envvar=True,
-        help="The DuckDB file, or ducklake: and the catalog of a lake.  "
-        "[default: out/eval.duckdb in the folder]",
+        help="The DuckDB file.  [default: out/eval.duckdb in the folder]",
     )(command)
 
 
@@ -49,7 +52,7 @@ def format_option(command: Command) -> Command:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(get_args(ExportFormat)),
+        type=click.Choice(["csv", "jsonl", "parquet"]),
         default="csv",
         show_default=True,
         help="Form of exported rows.",
@@ -87,9 +90,11 @@ def put_file(made: Path, output: Path | None) -> None:
 
 
 def ledger_of(
-    data: Path, evaluation: Evaluation, *, database: Database
+    data: Path, evaluation: Evaluation, *, database: Path
 ) -> AbstractContextManager[SqlLedger]:
     """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder."""
+    from eval_assets.store.ledger.opening import open_ledger
+
     return open_ledger(
         data,
         evaluation=evaluation.name,
@@ -98,17 +103,14 @@ def ledger_of(
     )
 
 
-def database_of(data: Path, database: str | None) -> Database:
-    """Return where the tables are: in the given file or lake, else in the folder's own file."""
-    return store.database_of(
-        data,
-        given=database,
-        files=os.environ.get("EVAL_DATA_PATH"),
-        evaluation=lambda: read_evaluation(data).name,
-    )
+def resolve_database(data: Path, database: str | None) -> Path:
+    """Return the DuckDB file: the given one, else the folder's own."""
+    from eval_assets.store.connection import database_path
+
+    return database_path(data, given=database)
 
 
-class _ScaleType(click.ParamType[Scale]):
+class _ScaleType(click.ParamType["Scale"]):
     """A scale as `Scale.parse` reads it."""
 
     name = "scale"
@@ -117,6 +119,8 @@ class _ScaleType(click.ParamType[Scale]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Scale:
         """Return the scale that the text names."""
+        from eval_assets.scale import Scale
+
         try:
             return Scale.parse(str(value))
         except ValueError as error:

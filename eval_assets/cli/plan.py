@@ -1,23 +1,26 @@
 """`eval-assets plan`: what more labels would buy."""
 
+from __future__ import annotations
+
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import pandas as pd
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.study_files import read_study
-from eval_assets.labelling import GatePlan, plan_gates
-from eval_assets.readers import read_labels
-from eval_assets.store import connect, read_table, replace_rows
+from eval_assets.cli.options import data_option, database_option, resolve_database
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from eval_assets.labelling.planning import GatePlan
 
 _ENOUGH = 0.8
 """Probability of a certain verdict from which on a number of responses is recommended."""
 
 
-@click.command(short_help="Simulate what more labels would buy.")
+@click.command()
 @data_option
 @database_option
 @click.option(
@@ -39,7 +42,11 @@ def plan(
     take them at random or stratified, as `eval-assets assign` does. For each number it prints how
     wide the interval then is and how likely it leaves no doubt about the gate.
     """
-    files = read_study(data, database=database_of(data, database))
+    from eval_assets.cli.study_files import read_study
+    from eval_assets.labelling.planning import plan_gates
+    from eval_assets.readers.labels.read import read_labels
+
+    files = read_study(data, database=resolve_database(data, database))
     labels = read_labels(files.evaluation, files.responses).ratings
     for found in plan_gates(
         files.evaluation,
@@ -55,6 +62,9 @@ def plan(
 
 def _groups(responses: pd.DataFrame) -> pd.Series:
     """Return the response group of each response, by its id."""
+    from eval_assets.store.connection import connect
+    from eval_assets.store.tables import read_table, replace_rows
+
     with connect(Path(":memory:")) as connection:
         replace_rows(connection, "responses", responses)
         found = read_table(connection, "response_groups")

@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import click
 
-from eval_assets.gates import GateOutcome, GateVerdict
-from eval_assets.interpretation import figure_text
-from eval_assets.report import escape_markdown
+from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
+from eval_assets.render.markdown import escape_markdown
+from eval_assets.wording import figure_text
 
 Decision = Literal["pass", "fail", "cannot tell"]
 

@@ -1,57 +1,57 @@
 """Results in the types of JSON."""
 
 import json
-import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from eval_assets.agreement import irr_result
-from eval_assets.gates import GateOutcome
-from eval_assets.readers import read_evaluation, source_fingerprints
-from eval_assets.store import (
-    Database,
-    connect,
-    human_ratings,
-    is_stored,
-    judge_gates,
-    read_table,
-)
+from eval_assets.agreement.irr import irr_result
+from eval_assets.figures import HumanFigures
+from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.store.connection import connect, is_stored
+from eval_assets.store.figures import read_figures
+from eval_assets.store.gates import stored_findings, stored_gate_outcomes
+from eval_assets.store.ratings import human_ratings
+from eval_assets.store.tables import read_table
 
 WAIT_SECONDS = 20
 """How long a request waits for a run that holds the database."""
 
 
-def stored_irr(data: Path, database: Database) -> dict[str, Any] | None:
+def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
     """Return the agreement of humans as measured last; None if nothing is measured yet."""
     if not is_stored(database):
         return None
     evaluation = read_evaluation(data)
     with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
-        agreement = read_table(connection, "human_agreement")
-        if agreement.empty:
+        agreement = read_figures(connection, HumanFigures)
+        if not agreement:
             return None
-        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+        outcomes = stored_gate_outcomes(
+            connection, evaluation, sources=source_fingerprints(evaluation)
+        )
         return irr_result(
             evaluation,
             human_ratings(connection, evaluation),
             agreement,
-            read_table(connection, "label_findings"),
+            stored_findings(connection),
             outcomes,
         )
 
 
-def stored_gates(data: Path, database: Database) -> list[dict[str, Any]]:
+def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return each gate's verdict on the data and minimums as they are now."""
     evaluation = read_evaluation(data)
     with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
-        outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
-    return [gate_json(outcome) for outcome in outcomes]
+        outcomes = stored_gate_outcomes(
+            connection, evaluation, sources=source_fingerprints(evaluation)
+        )
+    return [outcome.to_json() for outcome in outcomes]
 
 
-def stored_certificates(data: Path, database: Database) -> list[dict[str, Any]]:
+def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return what was shown of judges, and whether it still holds; empty if nothing was."""
     if not is_stored(database):
         return []
@@ -66,24 +66,6 @@ def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows in the types of JSON; what is missing or undefined is null."""
     records = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return [{str(column): value for column, value in record.items()} for record in records]
-
-
-def gate_json(outcome: GateOutcome) -> dict[str, object]:
-    """Return an outcome in the types of JSON; undefined is null."""
-    verdicts = [asdict(verdict) for verdict in (outcome.overall, *outcome.questions)]
-    return {
-        "gate": outcome.gate,
-        "severity": outcome.severity,
-        "is_closed": outcome.is_closed,
-        "reason": outcome.reason,
-        "verdicts": [
-            {
-                name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in verdict.items()
-            }
-            for verdict in verdicts
-        ],
-    }
 
 
 def _plain(name: object, value: object) -> object:

@@ -1,16 +1,19 @@
 """`eval-assets run`: materialize the assets and print what was measured."""
 
-from pathlib import Path
-from typing import Literal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED
 from eval_assets.cli.options import data_option, database_option
-from eval_assets.readers import evaluations_in, read_evaluation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-@click.command(short_help="Materialize the assets and print what was measured.")
+@click.command()
 @data_option
 @database_option
 @click.option(
@@ -42,14 +45,16 @@ def run(
     Of a folder of evaluation folders, each is evaluated, one after the other, also if one of them
     fails; the exit code is 1 if one failed, else 3 if a gate of one is closed.
     """
+    from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
+
     names = evaluations_in(data)
     if not names:
         read_evaluation(data)
     elif output == "json":
         raise click.UsageError(f"{data} holds several evaluations: name one of them for --json.")
     # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
-    from eval_assets.assets.resources import EvaluationFolder  # noqa: PLC0415
-    from eval_assets.cli.materialize import materialize  # noqa: PLC0415
+    from eval_assets.assets.resources import EvaluationFolder
+    from eval_assets.cli.materialize import materialize
 
     codes = set()
     for name in names or [""]:

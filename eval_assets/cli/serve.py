@@ -1,28 +1,23 @@
 """`eval-assets serve`: results, and labelling in the browser."""
 
+from __future__ import annotations
+
 import os
 import secrets
 import socket
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, EXPECTED
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.results import stored_certificates, stored_irr
-from eval_assets.cli.study_files import (
-    disagreements_now,
-    judges_disagreements,
-    quality_now,
-    read_study,
-)
-from eval_assets.readers import read_evaluation
-from eval_assets.store import Database
+from eval_assets.cli.options import data_option, database_option, resolve_database
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.applications import Starlette
+
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -30,7 +25,7 @@ TOKEN = "EVAL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 """Variable with the token that reads results from other machines."""
 
 
-@click.command(short_help="Serve results, or pages on which people label, in the browser.")
+@click.command()
 @data_option
 @database_option
 @click.option("--labels", is_flag=True, help="Serve each rater their own work.")
@@ -63,7 +58,14 @@ def serve(  # noqa: PLR0913 - one for each option
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the
     lead settles goes to adjudications.jsonl.
     """
-    path = database_of(data, database)
+    from eval_assets.cli.study_files import (
+        disagreements_now,
+        judges_disagreements,
+        quality_now,
+        read_study,
+    )
+
+    path = resolve_database(data, database)
     if not (labels or lead):
         return _serve_results(data, path, host=host, port=port)
     files = read_study(data, database=path)
@@ -73,12 +75,8 @@ def serve(  # noqa: PLR0913 - one for each option
             f"{data}/evaluation.yaml names no raters. Add: labelling: {{raters: [anna, ben]}}"
         )
     # The server takes half a second to import: not before the evaluation is known to be sound.
-    from eval_assets.server import (  # noqa: PLC0415
-        LeadSources,
-        lead_token,
-        make_app,
-        rater_links,
-    )
+    from eval_assets.server.app import lead_token, make_app, rater_links
+    from eval_assets.server.lead_pages import LeadSources
 
     listening = _listening(host, port)
     address = f"http://{host}:{listening.getsockname()[1]}"
@@ -101,10 +99,13 @@ def serve(  # noqa: PLR0913 - one for each option
     return DONE
 
 
-def _serve_results(data: Path, database: Database, *, host: str, port: int) -> int:
+def _serve_results(data: Path, database: Path, *, host: str, port: int) -> int:
     """Serve the results until Ctrl-C."""
+    from eval_assets.cli.results import stored_certificates, stored_irr
+    from eval_assets.readers.evaluation.read import read_evaluation
+
     name = read_evaluation(data).name
-    from eval_assets.server import Results, make_results_app  # noqa: PLC0415 - as below
+    from eval_assets.server.results import Results, make_results_app
 
     results = Results(
         name=name,
@@ -135,9 +136,9 @@ def _listening(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _run(app: "Starlette", listening: socket.socket) -> None:
+def _run(app: Starlette, listening: socket.socket) -> None:
     """Serve until Ctrl-C."""
-    import uvicorn  # noqa: PLC0415 - as above
+    import uvicorn
 
     click.echo("Serving until Ctrl-C.")
     # Links are secrets, and an access log would hold them.

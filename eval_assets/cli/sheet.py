@@ -1,26 +1,24 @@
 """`eval-assets sheet`: labelling without a server, in a spreadsheet or on a page by e-mail."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE
-from eval_assets.cli.options import data_option, database_of, database_option
-from eval_assets.cli.study_files import StudyFiles, read_study
-from eval_assets.labelling import (
-    file_name,
-    merge_returned,
-    returned_sessions,
-    sheet_text,
-    write_sheet,
-)
-from eval_assets.problems import InputError, InputProblem
-from eval_assets.readers import read_evaluation, read_labels
+from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.errors import InputError, InputProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_assets.cli.study_files import StudyFiles
 
 
-@click.command(short_help="Write annotation sheets or offline pages; merge what comes back.")
+@click.command()
 @data_option
 @database_option
 @click.option("--rater", "raters", multiple=True, help="Only for this rater.  [default: all]")
@@ -53,7 +51,9 @@ def sheet(  # noqa: PLR0913 - one for each option
     file that works offline and on a phone, has the keys of the labelling screen, and gives back
     a file of labels for --merge.
     """
-    files = read_study(data, database=database_of(data, database))
+    from eval_assets.cli.study_files import read_study
+
+    files = read_study(data, database=resolve_database(data, database))
     if merge:
         _merge(files, merge)
         return DONE
@@ -70,7 +70,8 @@ def sheet(  # noqa: PLR0913 - one for each option
 
 def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None:
     # Templates take a moment to import: only for those who want pages.
-    from eval_assets.server import offline_page  # noqa: PLC0415
+    from eval_assets.labelling.sessions import file_name
+    from eval_assets.server.offline import offline_page
 
     if not files.study.raters:
         raise click.UsageError(
@@ -85,6 +86,10 @@ def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None
 
 
 def _write_sheets(files: StudyFiles, raters: Sequence[str], folder: Path, *, new: bool) -> None:
+    from eval_assets.labelling.sessions import file_name
+    from eval_assets.labelling.sheets import sheet_text, write_sheet
+    from eval_assets.readers.evaluation.read import read_evaluation
+
     evaluation = files.evaluation
     rated = _rated(files, sorted(folder.glob("[!.]*"))) if new else set[tuple[str, str, str]]()
     refused: list[InputError] = []
@@ -120,6 +125,8 @@ def _free_path(folder: Path, name: str, *, new: bool) -> Path:
 
 def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str]]:
     """Return response, question and rater of each rating in the label files and these sheets."""
+    from eval_assets.readers.labels.read import read_labels
+
     declared = files.evaluation.labels
     both = replace(declared, files=tuple(dict.fromkeys([*declared.files, *sheets])))
     labels = read_labels(replace(files.evaluation, labels=both), files.responses).ratings
@@ -129,6 +136,8 @@ def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str
 
 
 def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
+    from eval_assets.labelling.returned_sheets import merge_returned, returned_sessions
+
     refused: list[InputError] = []
     for path in paths:
         try:

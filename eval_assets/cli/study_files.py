@@ -7,29 +7,30 @@ from typing import Any
 
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.labelling import (
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.labelling.adjudication import (
     Disagreement,
-    QualityFigure,
-    Study,
-    control_values,
     decisions,
     disagreements,
-    history_rows,
-    measure_quality,
-    n_assigned,
     read_adjudications,
-    shown_responses,
-    with_circumstances,
     worst_first,
 )
-from eval_assets.readers import (
-    read_assignments,
-    read_evaluation,
-    read_labels,
-    read_responses,
+from eval_assets.labelling.quality import QualityFigure, measure_quality
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.session_frames import (
+    control_values,
+    history_rows,
+    n_assigned,
+    with_circumstances,
 )
-from eval_assets.store import Database, connect, generated_answers, is_stored, read_table
+from eval_assets.labelling.study import Study
+from eval_assets.readers.assignments import read_assignments
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.responses import read_responses
+from eval_assets.store.connection import connect, is_stored
+from eval_assets.store.inputs import generated_answers
+from eval_assets.store.tables import read_table
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class StudyFiles:
         return self.study.evaluation
 
 
-def read_study(data: Path, *, database: Database | None = None) -> StudyFiles:
+def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
     """Read what is labelled in an evaluation folder.
 
     Args:
@@ -72,7 +73,7 @@ def disagreements_now(
     return worst_first([*found, *(one for one in between_judges if one.unit not in known)])
 
 
-def judges_disagreements(files: StudyFiles, database: Database) -> list[Disagreement]:
+def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement]:
     """Return disagreements between judges as the last run stored them; none before the first."""
     if not is_stored(database):
         return []

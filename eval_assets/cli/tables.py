@@ -1,8 +1,7 @@
 """Measured figures as tables: coloured and fitted to a terminal, plain text in a pipe."""
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 import duckdb
@@ -11,11 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eval_assets.agreement import JudgeVerdict, why_not_judged
-from eval_assets.evaluation import Evaluation
-from eval_assets.gates import GateOutcome
-from eval_assets.interpretation import FEW_GROUPS
-from eval_assets.store import read_table
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.judge_verdicts import why_not_judged
+from eval_assets.bands import FEW_GROUPS
+from eval_assets.catalogue import Figure
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.figures import HumanFigures, JudgeHumanFigures
+from eval_assets.store.figures import read_figures
+from eval_assets.store.tables import read_table
+from eval_assets.wording import counted
 
 _PIPE_WIDTH = 10_000
 """Width of output that is not a terminal: a row of a file or a pipe is never wrapped."""
@@ -56,14 +59,14 @@ def print_measured(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict."""
-    print_humans(read_table(connection, "human_agreement"))
+    print_humans(read_figures(connection, HumanFigures))
     for question_id, n in read_table(connection, "no_longer_paired").itertuples(index=False):
         click.echo(
             f"{question_id}: {n:,} response{'s' if n > 1 else ''} had two ratings in an earlier "
             "round and fewer in the latest, which\ndecides: they no longer count as agreement or "
             "disagreement. Have two raters rate them.\n"
         )
-    print_judges(read_table(connection, "judge_human_agreement"), outcomes)
+    print_judges(read_figures(connection, JudgeHumanFigures), outcomes)
     print_gates(evaluation, outcomes)
     tested = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
     if len(tested):
@@ -103,7 +106,7 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
                 str(row["version"]),
                 str(row["kind"]),
                 str(row["verdict"]),
-                *("--" if row.get(n) is None else _figure(float(str(row[n]))) for n in figures),
+                *("--" if row.get(n) is None else _number(float(str(row[n]))) for n in figures),
                 str(row["reason"]),
             )
             for row in rows
@@ -120,41 +123,34 @@ def _verdict(verdict: str | float | None) -> Text:
     return Text(str(verdict).replace("_", " "), style=styles.get(str(verdict), "yellow"))
 
 
-def print_humans(agreement: pd.DataFrame) -> None:
-    """Print how far human raters agree, overall and by question."""
-    if agreement.empty:
+def print_humans(agreement: Sequence[HumanFigures]) -> None:
+    """Print agreement of human raters, overall and by question."""
+    if not agreement:
         return
-    overall = agreement.iloc[0]
+    overall = agreement[0]
     if not overall.n_ratings:
         click.echo("Human agreement: nothing is rated.\n")
         return
     numbers = (
-        "A^HH",
-        "95 % interval",
-        "by chance",
-        "alpha",
-        "95 % interval",
-        "responses",
-        "groups",
+        *("A^HH", "95 % interval", "by chance"),
+        *("alpha", "95 % interval", "responses", "groups"),
     )
     print_table(
-        f"Human agreement: {overall.n_ratings:,} ratings by {overall.n_raters} "
-        f"rater{'' if overall.n_raters == 1 else 's'}",
+        f"Human agreement: {counted(overall.n_ratings, 'rating')} by "
+        f"{counted(overall.n_raters, 'rater')}",
         ("question", *numbers),
         [
             (
-                Text("all questions", style="bold")
-                if row["scope"] == "overall"
-                else row["question_id"],
-                _figure(row["a_hh"]),
-                _interval(row["a_hh_low"], row["a_hh_high"]),
-                _figure(row["a_hh_by_chance"]),
-                _figure(row["alpha"]),
-                _interval(row["alpha_low"], row["alpha_high"]),
-                f"{row['n_responses']:,}",
-                f"{row['n_groups']:,}",
+                row.question_id or Text("all questions", style="bold"),
+                _number(row.a_hh.value),
+                _interval(row.a_hh),
+                _number(row.a_hh_by_chance),
+                _number(row.alpha.value),
+                _interval(row.alpha),
+                f"{row.n_responses:,}",
+                f"{row.n_groups:,}",
             )
-            for row in agreement.to_dict("records")
+            for row in agreement
         ],
         numbers=numbers,
     )
@@ -162,34 +158,33 @@ def print_humans(agreement: pd.DataFrame) -> None:
         click.echo(f"{remark}\n")
 
 
-def _remarks(agreement: pd.DataFrame) -> Iterator[str]:
-    """Yield what limits the figures on agreement of people: few groups, pooled questions."""
-    asked = agreement[agreement["scope"] == "question"]
-    few = asked.loc[asked["n_groups"].between(1, FEW_GROUPS - 1), "question_id"]
-    if len(few):
-        where = "" if len(few) == len(asked) else f" on {', '.join(few)}"
+def _remarks(agreement: Sequence[HumanFigures]) -> Iterator[str]:
+    """Yield the limits of figures on human agreement: few groups, pooled questions."""
+    overall, *questions = agreement
+    few = [row.question_id or "" for row in questions if 0 < row.n_groups < FEW_GROUPS]
+    if few:
+        where = "" if len(few) == len(questions) else f" on {', '.join(few)}"
         yield (
             f"Fewer than {FEW_GROUPS} response groups{where}: go by the intervals, not by the "
             "values.\nResponses to one prompt, or of one conversation, form a group."
         )
-    overall = agreement.iloc[0]
-    if len(asked) == 1 and _figure(asked["alpha"].iloc[0]) != _figure(overall["alpha"]):
+    if len(questions) == 1 and _number(questions[0].alpha.value) != _number(overall.alpha.value):
         yield (
-            f"Alpha of all questions is at the {overall['alpha_level']} level, which the gates "
-            f"judge; of the question it is at\nthe {asked['alpha_level'].iloc[0]} level. Both are "
-            "of the same ratings."
+            f"Alpha of all questions is at the {overall.alpha_level} level, which the gates use;\n"
+            f"of the question it is at the {questions[0].alpha_level} level. Both are of the same "
+            "ratings."
         )
-    if len(asked) > 1 and not math.isnan(overall["alpha_within"]):
+    if len(questions) > 1 and overall.alpha_within.is_defined:
         yield (
             "Alpha of all questions counts differences between questions as agreement;\nwithin "
-            f"questions it is {_figure(overall['alpha_within'])} "
-            f"{_interval(overall['alpha_within_low'], overall['alpha_within_high'])}."
+            f"questions it is {_number(overall.alpha_within.value)} "
+            f"{_interval(overall.alpha_within)}."
         )
 
 
-def print_judges(agreement: pd.DataFrame, outcomes: tuple[GateOutcome, ...]) -> None:
-    """Print how close each judge is to the humans, beside its controls."""
-    if agreement.empty or not agreement["n_units"].any():
+def print_judges(agreement: Sequence[JudgeHumanFigures], outcomes: Sequence[GateOutcome]) -> None:
+    """Print how close each judge is to the humans, with its controls."""
+    if not any(row.n_units for row in agreement):
         return
     numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
     print_table(
@@ -197,42 +192,27 @@ def print_judges(agreement: pd.DataFrame, outcomes: tuple[GateOutcome, ...]) -> 
         ("judge", "question", *numbers, "verdict"),
         [
             (
-                row["judge_id"],
-                row["question_id"],
-                _figure(row["a_ha"]),
-                _figure(row["a_ha_constant"]),
-                _figure(row["a_ha_shuffled"]),
-                _figure(row["spearman"]),
-                _figure(row["bias"], "+.2f"),
-                f"{row['n_units']:,}{' conversations' if row['unit'] == 'conversation' else ''}",
-                f"{row['n_groups']:,}",
+                row.judge_id,
+                row.question_id,
+                _number(row.a_ha.value),
+                _number(row.a_ha_constant),
+                _number(row.a_ha_shuffled),
+                _number(row.spearman.value),
+                _number(row.bias.value, "+.2f"),
+                f"{row.n_units:,}{' conversations' if row.unit == 'conversation' else ''}",
+                f"{row.n_groups:,}",
                 _judge_verdict(row, outcomes),
             )
-            for row in agreement.to_dict("records")
+            for row in agreement
         ],
         numbers=numbers,
     )
 
 
-def _judge_verdict(row: Mapping[Hashable, Any], outcomes: tuple[GateOutcome, ...]) -> str:
-    """Return the verdict on a judge on one question in a few words, as the report has it."""
-    verdict, constant = row["verdict"], row["a_ha_constant"]
-    if why := why_not_judged(row["question_id"], verdict, constant=constant, outcomes=outcomes):
+def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
+    if why := why_not_judged(row, outcomes):
         return f"cannot be judged: {why}"
-    if row["a_ha_above_shuffled_high"] < 0:
-        return "goes against people's ratings"
-    words = _JUDGE_VERDICTS.get(verdict, str(verdict))
-    column = "a_ha_above_constant" if verdict == "like a constant" else "a_ha_above_shuffled"
-    return words.replace("not clearly", "no") if row[column] <= 0 else words
-
-
-_JUDGE_VERDICTS: Mapping[JudgeVerdict, str] = {
-    "as people do": "agrees as people do",
-    "less than people do": "agrees less than people do",
-    "cannot tell": "the data cannot tell",
-    "like a constant": "not clearly nearer than one score for all",
-    "like shuffled scores": "not clearly nearer than its scores in random order",
-}
+    return row.verdict.sentence
 
 
 def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:
@@ -241,7 +221,7 @@ def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> No
         (
             outcome.gate,
             _state(outcome),
-            _interval(outcome.overall.low, outcome.overall.high),
+            _interval(Figure(outcome.overall.value, outcome.overall.low, outcome.overall.high)),
             outcome.reason,
         )
         for outcome in outcomes
@@ -264,10 +244,12 @@ def _state(outcome: GateOutcome) -> Text:
     return Text("open" if outcome.overall.verdict == "pass" else "warns", style="yellow")
 
 
-def _figure(value: float | None, form: str = ".3f") -> str:
-    """Return a figure as written; "--" if it is undefined."""
+def _number(value: float | None, form: str = ".3f") -> str:
+    """Return a number as written; "--" if it is undefined."""
     return "--" if value is None or math.isnan(value) else format(value, form)
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "--" if _figure(low) == "--" else f"[{_figure(low)}, {_figure(high)}]"
+def _interval(figure: Figure) -> str:
+    if not figure.has_interval:
+        return "--"
+    return f"[{_number(figure.low)}, {_number(figure.high)}]"

@@ -1,39 +1,24 @@
 """`eval-assets tune`: tune judges, plan it, or open the seal of a test."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import duckdb
 
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
-from eval_assets.cli.options import data_option, database_of, database_option, ledger_of
-from eval_assets.cli.tables import print_table, print_verdicts
-from eval_assets.evaluation import Evaluation
-from eval_assets.gates import tunable_questions
-from eval_assets.readers import read_evaluation, source_fingerprints
-from eval_assets.store import (
-    Database,
-    background_of,
-    connect,
-    cost_of_requests,
-    current_judges,
-    judge_gates,
-    open_seal,
-    seal_of,
-    store_ledger,
-    tuning_units,
-)
-from eval_assets.tuning import (
-    Plan,
-    RatedUnits,
-    candidates_for,
-    most_requests,
-    plan_reading,
-    sealed_units,
-    untested_judge,
-)
+from eval_assets.cli.options import data_option, database_option, ledger_of, resolve_database
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.tuning.plan import Plan
+    from eval_assets.tuning.rated import RatedUnits
 
 ASSETS = (
     "judge_splits,score_calibration,tuned_judges,judge_versions,tuned_judge_evaluation,"
@@ -41,7 +26,7 @@ ASSETS = (
 )
 
 
-@click.command(short_help="Tune judges, and read their sealed tests.")
+@click.command()
 @data_option
 @database_option
 @click.option("--plan", is_flag=True, help="Only say what a reading could show and cost.")
@@ -64,21 +49,32 @@ def tune(
     A run reads a test by itself for the first time, when a judge or its prompt is another one,
     and when the test has grown by half; this command reads it whenever anything changed.
     """
+    from eval_assets.readers.evaluation.read import read_evaluation
+
     evaluation = read_evaluation(data)
     if plan:
-        return _plan(evaluation, data, database_of(data, database))
+        return _plan(evaluation, data, resolve_database(data, database))
     if open_seal is not None:
-        return _open(evaluation, data, database_of(data, database), open_seal, yes=yes)
+        return _open(evaluation, data, resolve_database(data, database), open_seal, yes=yes)
     # Dagster takes seconds to import.
-    from eval_assets.assets.resources import EvaluationFolder  # noqa: PLC0415
-    from eval_assets.cli.materialize import materialize  # noqa: PLC0415
+    from eval_assets.assets.resources import EvaluationFolder
+    from eval_assets.cli.materialize import materialize
 
     folder = EvaluationFolder(data=str(data), database=str(database or ""))
     return materialize(folder, select=ASSETS, verbose=False, output="text", read_tests=True)
 
 
-def _plan(evaluation: Evaluation, data: Path, database: Database) -> int:
+def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     """Print what the next reading of each test could show."""
+    from eval_assets.cli.tables import print_table
+    from eval_assets.store.connection import connect
+    from eval_assets.store.sealed import seal_of
+    from eval_assets.store.splits import cost_of_requests, tuning_units
+    from eval_assets.store.tuned_judges import current_judges
+    from eval_assets.tuning.plan import plan_reading
+    from eval_assets.tuning.sealed_evaluation import candidates_for, sealed_units
+    from eval_assets.tuning.steps import untested_judge
+
     with connect(database, folder=data) as connection:
         question_ids = _open_questions(connection, evaluation)
         if not question_ids:
@@ -124,6 +120,8 @@ def _costs(
     per_1000_requests: Mapping[str, float | None],
 ) -> list[str]:
     """Return what the declared steps would ask and cost, a line for each live judge."""
+    from eval_assets.tuning.plan import most_requests
+
     live = [judge.id for judge in evaluation.judges if judge.provider != "recorded"]
     n_requests = most_requests(units, evaluation.tuning)
     if not (live and n_requests):
@@ -146,9 +144,16 @@ def _costs(
 
 
 def _open(
-    evaluation: Evaluation, data: Path, database: Database, question_id: str, *, yes: bool
+    evaluation: Evaluation, data: Path, database: Path, question_id: str, *, yes: bool
 ) -> int:
     """End the seal of one question and print everything that its test says."""
+    from eval_assets.cli.tables import print_verdicts
+    from eval_assets.store.connection import connect
+    from eval_assets.store.ledger.copies import store_ledger
+    from eval_assets.store.sealed import background_of, open_seal
+    from eval_assets.store.splits import tuning_units
+    from eval_assets.store.tuned_judges import current_judges
+
     known = [question.id for question in evaluation.rubric]
     if question_id not in known:
         raise click.UsageError(f"there is no question {question_id}; there are {', '.join(known)}")
@@ -177,7 +182,11 @@ def _open(
 
 def _open_questions(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> Sequence[str]:
     """Return the questions that may be tuned on; print the closed gates if there are none."""
-    outcomes = judge_gates(connection, evaluation, sources=source_fingerprints(evaluation))
+    from eval_assets.agreement.gates.decision import tunable_questions
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.store.gates import stored_gate_outcomes
+
+    outcomes = stored_gate_outcomes(connection, evaluation, sources=source_fingerprints(evaluation))
     for outcome in outcomes:
         if outcome.is_closed:
             click.echo(f"Gate {outcome.gate} is closed: {outcome.reason}.", err=True)

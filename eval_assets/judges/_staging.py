@@ -3,11 +3,12 @@
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
-from eval_assets.agreement import MIDDLE, Stage, StageChange, next_stage, pair_kappa, spot_checks
+from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
+from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
+from eval_assets.config.judges import Judge, Staged
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.replicates import JudgeScore
-from eval_assets.raters import Judge, Staged
 
 Judges = Sequence[LiveModel[Judge]]
 Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import BUDGET_USED_UP, IN_BATCH, ModelClient
 from eval_assets.judges.calling.ledger_writer import attempt_row, request_row
@@ -25,7 +26,6 @@ from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, pl
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import Reading, read_answer
 from eval_assets.ledger import Batch, BatchLedger, Subject
-from eval_assets.raters import Judge
 
 logger = logging.getLogger(__name__)
 

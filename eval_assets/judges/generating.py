@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from eval_assets.config.judges import Generator
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
@@ -13,7 +14,6 @@ from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
 from eval_assets.judges.replies import Status
 from eval_assets.ledger import Ledger, Reply, Subject
-from eval_assets.raters import Generator
 
 
 @dataclass(frozen=True)

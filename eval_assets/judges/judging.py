@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from eval_assets.agreement import StageChange
+from eval_assets.agreement.staged import StageChange
+from eval_assets.config.judges import Judge, Staged
 from eval_assets.judges._staging import judge_in_stages
 from eval_assets.judges.batching import judge_by_batch, plan_after_batches
 from eval_assets.judges.calling.budget import Budget, JointReservations
@@ -20,7 +21,6 @@ from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replicates import JudgeScore
 from eval_assets.judges.replies import Reading, Status
 from eval_assets.ledger import BatchLedger, Ledger
-from eval_assets.raters import Judge, Staged
 
 _NOT_IN_LEDGER = Reading("missing", error="the ledger holds no reply")
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from eval_assets.config.judges import Judge
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.budget import Allowance, JointReservations, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, ModelClient
 from eval_assets.judges.calling.progress import Estimate
@@ -13,8 +15,6 @@ from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, 
 from eval_assets.judges.replicates import JudgeScore, combine
 from eval_assets.judges.replies import Reading, read_answer
 from eval_assets.ledger import Reply, Subject
-from eval_assets.raters import Judge
-from eval_assets.rubric import RubricQuestion
 
 _UNITS_PER_LOOKUP = 10_000
 _NOT_ASKED = Reading("missing", error="it was not asked")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from eval_assets.config.judges import Aggregate
 from eval_assets.judges.replies import Reading, Status
-from eval_assets.raters import Aggregate
 
 
 @dataclass(frozen=True)

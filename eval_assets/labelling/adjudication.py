@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import pandas as pd
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from eval_assets.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling._durable import append_line, locked
-from eval_assets.problems import InputProblem, raise_all
 from eval_assets.scale import TOLERANCE
 
 ADJUDICATIONS = "adjudications.jsonl"

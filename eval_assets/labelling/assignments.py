@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
-from eval_assets.problems import InputError, InputProblem
 
 Purpose = Literal["shared", "single", "repeat", "control"]
 """Why a rater labels a response: every rater does, only this one does, to see whether the rater

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.choices import choices_of
-from eval_assets.labelling.desk import Answer, Desk
 from eval_assets.labelling.dimensions import dimension_of
+from eval_assets.labelling.rater_queue import Answer, Desk
+from eval_assets.labelling.rater_view import ShownResponse
 from eval_assets.labelling.session_files import as_text
 from eval_assets.labelling.sessions import UNDO, Confidence, Label
-from eval_assets.labelling.shown import ShownResponse
-from eval_assets.labelling.work import WorkUnit
-from eval_assets.rubric import RubricQuestion
+from eval_assets.labelling.work_items import WorkUnit
 
 
 def page_task(desk: Desk) -> dict[str, Any]:

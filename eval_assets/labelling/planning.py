@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.evaluation import Evaluation, GateName
+from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.stats import Alpha, HumanAgreement, Interval, coefficient_interval
 
 Floats = NDArray[np.float64]

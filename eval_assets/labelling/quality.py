@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling._advice import CLEARLY_LESS, Findings, advice_on
-from eval_assets.labelling.circumstances import ControlUnit
-from eval_assets.rubric import RubricQuestion
+from eval_assets.labelling.session_frames import ControlUnit
 from eval_assets.stats import human_agreement, krippendorff_alpha
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.dimensions import with_fields, without_fields
 from eval_assets.labelling.sessions import Label, Session, SessionKey, Withdrawn
-from eval_assets.problems import InputError, InputProblem
 
 SESSIONS = "sessions"
 """Folder of the session files in the evaluation folder."""

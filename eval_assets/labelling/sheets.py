@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
-from eval_assets.labelling.shown import EarlierTurn
-from eval_assets.labelling.work import WorkUnit
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.labelling.rater_view import EarlierTurn
+from eval_assets.labelling.work_items import WorkUnit
 
 SHEET_COLUMNS = (
     "indicator_id",

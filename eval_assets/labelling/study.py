@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from eval_assets.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.desk import Desk
+from eval_assets.labelling.rater_queue import Desk
+from eval_assets.labelling.rater_view import ShownResponse
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.shown import ShownResponse
-from eval_assets.labelling.work import work_of
+from eval_assets.labelling.work_items import work_of
 
 _KEY_FILE = ".key"
 

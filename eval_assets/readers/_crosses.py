@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from eval_assets.problems import InputProblem
+from eval_assets.errors import InputProblem
 from eval_assets.readers._cells import number_in
 from eval_assets.readers._guessed_scales import scale_in_order
 from eval_assets.readers._written_ratings import Tops
 from eval_assets.readers.formats.table import Table
-from eval_assets.readers.labels.given import FIELDS
+from eval_assets.readers.labels.parsed_labels import FIELDS
 from eval_assets.readers.labels.wide import RatingColumn
 from eval_assets.readers.labels.without_rubric import columns_by_question, rater_header
 

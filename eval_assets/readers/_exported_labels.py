@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.tables import format_of
-from eval_assets.readers.importers import import_records, recognised
 from eval_assets.readers.importers.imported import Imported, Record
 from eval_assets.readers.importers.records import read_records
-from eval_assets.readers.labels.given import GivenLabels, labels_one_by_one
+from eval_assets.readers.importers.tool_exports import import_records, recognised
+from eval_assets.readers.labels.parsed_labels import GivenLabels, labels_one_by_one
 
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 _ANY_ROWS = "hugging-face"

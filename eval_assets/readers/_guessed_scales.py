@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._cells import BoolArray, Ratings, read_ratings
 from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.tables import read_table

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from eval_assets.problems import InputProblem
+from eval_assets.errors import InputProblem
 from eval_assets.readers._cells import BoolArray
 
 WhatAndRemedy = tuple[str, str]

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from eval_assets.problems import InputError, InputProblem
-from eval_assets.raters import Judge
+from eval_assets.config.judges import Judge
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._cells import BoolArray
 from eval_assets.readers._problems import nearest, shown
 from eval_assets.readers.formats.table import Table, per_distinct, repeating

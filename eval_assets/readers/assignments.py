@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import get_args
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.labelling import ASSIGNMENTS, Assignment, Purpose
-from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputError, InputProblem, raise_all
+from eval_assets.labelling.assignments import ASSIGNMENTS, Assignment, Purpose
 from eval_assets.readers._problems import nearest, shown
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers.formats.files import read_text
 
 _LARGEST_ID = 2**63 - 1

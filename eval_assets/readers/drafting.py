@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._cells import read_ratings
 from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.scale import BINARY, LIKERT5, Scale

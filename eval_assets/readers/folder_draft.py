@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 from eval_assets.readers._cells import read_ratings
 from eval_assets.readers.drafting import (
     EXAMPLE_QUESTION,
@@ -18,12 +18,12 @@ from eval_assets.readers.drafting import (
     recorded_judges,
     write_files,
 )
-from eval_assets.readers.evaluation.given_files import found_files
+from eval_assets.readers.evaluation.input_files import found_files
 from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
-from eval_assets.readers.labels.given import FIELDS
+from eval_assets.readers.labels.parsed_labels import FIELDS
 from eval_assets.readers.labels.wide import rating_columns
 from eval_assets.readers.labels.without_rubric import labels_without_rubric
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references

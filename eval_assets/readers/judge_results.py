@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers._cells import read_ratings, values_on
 from eval_assets.readers._problems import Findings, nearest, shown
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.without_rubric import items_of
 from eval_assets.readers.ratings_file import read_ratings_file
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 Floats = npt.NDArray[np.float64]

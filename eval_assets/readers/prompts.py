@@ -3,9 +3,9 @@
 import re
 from collections import defaultdict
 
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.table import Table

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._cells import is_absent, read_ratings
 from eval_assets.readers._crosses import crosses_read
 from eval_assets.readers._exported_labels import exported_labels
@@ -17,13 +18,12 @@ from eval_assets.readers._problems import shown
 from eval_assets.readers._written_ratings import Tops, in_numbers
 from eval_assets.readers.formats.table import Table, plain
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.labels.given import FIELDS, GivenLabels
+from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels
 from eval_assets.readers.labels.read import Labels, labels_of_files
 from eval_assets.readers.labels.validation import checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
 from eval_assets.readers.labels.without_rubric import item_header, labels_without_rubric
 from eval_assets.readers.references import Units
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Level, Scale
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.labelling import neutralised
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.labelling.sheets import neutralised
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import Findings, WhatAndRemedy, nearest, shown
 from eval_assets.readers.formats.table import Table, as_text, is_none, per_distinct, repeating

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from eval_assets.columns import RESPONSE_COLUMNS
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem, gathered, raise_all
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputError, InputProblem, gathered, raise_all
+from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import Findings, shown
 from eval_assets.readers.formats.table import Repeated, Table, as_text, is_none, per_distinct
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.labels import read_labels
+from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.references import (
     MODEL_NAME,
     RESPONSE_ID,

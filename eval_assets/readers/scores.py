@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.columns import SCORE_COLUMNS
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem, raise_all
-from eval_assets.raters import Judge
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.errors import InputError, InputProblem, raise_all
+from eval_assets.frame_columns import SCORE_COLUMNS
 from eval_assets.readers._cells import read_ratings, values_on
 from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers._recorded_forms import GivenScores, given_scores, rows_of

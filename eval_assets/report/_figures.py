@@ -4,28 +4,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from eval_assets.interpretation import (
+from eval_assets.bands import (
     A_HH_LIMITS,
     ALPHA_LIMITS,
     FAIR_A_HH,
     GOOD_A_HH,
     MODERATE_A_HH,
-    UNDEFINED,
     alpha_label,
-    figure_text,
 )
-from eval_assets.report._document import (
-    Cell,
-    MarkKind,
-    Plot,
-    Table,
-    TableRow,
-    Tone,
-    cells,
-    columns,
-)
-from eval_assets.report._text import interval_text, percent_text
+from eval_assets.render.document import Cell, MarkKind, Plot, Table, TableRow, cells, columns
 from eval_assets.report.data import Record, number
+from eval_assets.verdicts import Tone
+from eval_assets.wording import UNDEFINED, figure_text, interval_text, percent_text
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class Line:
     value: str
     interval: str
     reading: str
-    tone: Tone = "none"
+    tone: Tone = Tone.NONE
 
     @property
     def is_defined(self) -> bool:
@@ -60,7 +50,7 @@ def coefficient(  # noqa: PLR0913 - where it is stored, what it is, how it reads
     reading: str,
     undefined: str,
     limits: Iterable[float] = (),
-    tone: Tone = "none",
+    tone: Tone = Tone.NONE,
 ) -> Line:
     """Return a coefficient of a row, with its interval if the row has one.
 
@@ -112,18 +102,22 @@ def lines_table(statistics: Iterable[Line], *, label: str) -> Table:
 def a_hh_tone(value: float) -> Tone:
     """Return the tone of an A^HH or of a share of agreeing pairs, both in [0, 1]."""
     if math.isnan(value):
-        return "none"
+        return Tone.NONE
     if value >= GOOD_A_HH:
-        return "good"
+        return Tone.GOOD
     if value >= MODERATE_A_HH:
-        return "fair"
-    return "weak" if value >= FAIR_A_HH else "poor"
+        return Tone.FAIR
+    return Tone.WEAK if value >= FAIR_A_HH else Tone.POOR
 
 
 def alpha_tone(value: float) -> Tone:
     """Return the tone of a Krippendorff's alpha."""
-    tones: dict[str, Tone] = {"reliable": "good", "tentative": "fair", "unreliable": "poor"}
-    return tones.get(alpha_label(value), "none")
+    tones: dict[str, Tone] = {
+        "reliable": Tone.GOOD,
+        "tentative": Tone.FAIR,
+        "unreliable": Tone.POOR,
+    }
+    return tones.get(alpha_label(value), Tone.NONE)
 
 
 def agreement_plot(  # noqa: PLR0913 - what is stored where, and what to compare it with

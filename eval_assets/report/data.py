@@ -7,8 +7,9 @@ from datetime import datetime
 
 import pandas as pd
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.gates import GateOutcome
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.figures import JudgeHumanFigures
 
 Record = Mapping[str, object]
 """A row of a table, by column."""
@@ -22,8 +23,9 @@ class ReportData:
         evaluation: What was evaluated.
         gates: Outcome of every gate that applies, on the data as it is now.
         tunable: Ids of the questions that tuning may cover; empty while a gate is closed.
-        tables: Figures by table, with its columns. Lists of single responses hold the worst rows
-            only, with `model_name`, `prompt_text` and `response_text` of the response.
+        judge_humans: Agreement of judges with humans.
+        tables: Other figures by table, with its columns. Lists of single responses hold the worst
+            rows only, with `model_name`, `prompt_text` and `response_text` of the response.
         sizes: Rows of the tables that `tables` holds in part, and of `responses`.
         generated_at: When the report is made, with a time zone.
     """
@@ -31,6 +33,7 @@ class ReportData:
     evaluation: Evaluation
     gates: tuple[GateOutcome, ...]
     tunable: tuple[str, ...]
+    judge_humans: tuple[JudgeHumanFigures, ...]
     tables: Mapping[str, pd.DataFrame]
     sizes: Mapping[str, int]
     generated_at: datetime

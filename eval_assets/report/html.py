@@ -7,10 +7,10 @@ from base64 import b64encode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from eval_assets.report._content import report_content
-from eval_assets.report._document import Block
+from eval_assets.render.document import Block
+from eval_assets.render.plots import shape_key, svg, ticks
 from eval_assets.report._methods import methods_html
-from eval_assets.report._plots import shape_key, svg, ticks
+from eval_assets.report.content import report_content
 from eval_assets.report.data import ReportData
 
 

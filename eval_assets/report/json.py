@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from eval_assets.gates import GateVerdict
-from eval_assets.report._content import report_content
+from eval_assets.report.content import report_content
 from eval_assets.report.data import Record, ReportData
 
 
@@ -21,13 +20,7 @@ def render_json(data: ReportData) -> str:
         "next": report.first.next_step.text,
         "tunable_questions": list(data.tunable),
         "gates": [
-            {
-                "gate": outcome.gate,
-                "sentence": sentence.text,
-                "severity": outcome.severity,
-                "is_closed": outcome.is_closed,
-                "verdicts": [_verdict(v) for v in (outcome.overall, *outcome.questions)],
-            }
+            {"sentence": sentence.text, **outcome.to_json()}
             for outcome, sentence in zip(data.gates, report.first.gates, strict=True)
         ],
         "judges": [
@@ -35,9 +28,7 @@ def render_json(data: ReportData) -> str:
                 "judge_id": judge.id,
                 "sentence": sentence.text,
                 "questions": [
-                    row
-                    for row in _rows(data.rows("judge_human_agreement"))
-                    if row["judge_id"] == judge.id
+                    row.columns() for row in data.judge_humans if row.judge_id == judge.id
                 ],
             }
             for judge, sentence in zip(data.evaluation.judges, report.first.judges, strict=True)
@@ -48,10 +39,6 @@ def render_json(data: ReportData) -> str:
         "score_summary": _rows(data.rows("score_summary")),
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def _verdict(verdict: GateVerdict) -> dict[str, object]:
-    return {name: _value(value) for name, value in vars(verdict).items() if name != "gate"}
 
 
 def _rows(records: Iterable[Record]) -> list[dict[str, object]]:

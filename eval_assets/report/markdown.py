@@ -1,34 +1,8 @@
-"""The report in GitHub's Markdown, which reads well as text too."""
+"""The report in GitHub's Markdown."""
 
-import html
-import re
-from collections.abc import Iterator, Sequence
-from typing import assert_never
-
-from eval_assets.report._content import report_content
-from eval_assets.report._document import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Definitions,
-    Fold,
-    Quote,
-    Table,
-    TableRow,
-    Text,
-)
-from eval_assets.report._text import counted
+from eval_assets.render.markdown import escape_markdown, markdown_blocks, markdown_cell
+from eval_assets.report.content import report_content
 from eval_assets.report.data import ReportData
-
-_SPECIAL = re.compile(r"[\\`*\[\]|~$@]|(?<![^\W_])_|_(?![^\W_])")
-"""Characters that may be markup anywhere; an underscore within a word is not."""
-
-_MOST_ROWS = 25
-"""Rows of a table; a comment on a pull request holds 65,536 characters."""
-
-_LEADING = re.compile(r"^(?:([-+=#>])(?=[-+=#>\s]|$)|(\d+)([.)])(?=\s|$))")
-"""Start of a line that makes it a list, a heading, a rule or a quotation."""
 
 
 def render_markdown(data: ReportData) -> str:
@@ -40,113 +14,18 @@ def render_markdown(data: ReportData) -> str:
     parts = [
         f"# Agreement report: {escape_markdown(report.name)}",
         f"**Can the judges be trusted? {escape_markdown(report.first.answer)}.**",
-        "\n".join(f"- {_cell(item)}" for item in (*report.first.gates, *report.first.judges)),
+        "\n".join(
+            f"- {markdown_cell(item)}" for item in (*report.first.gates, *report.first.judges)
+        ),
         f"**Next:** {escape_markdown(report.first.next_step.text)}",
         escape_markdown(" · ".join(report.facts)),
     ]
     for section in report.sections:
         parts.append(f"## {escape_markdown(section.title)}")
-        parts += _blocks(section.blocks)
+        parts += markdown_blocks(section.blocks)
     parts.append(
         f"Made {report.generated_at} by Eval Assets. Intervals are 95 % intervals over response "
         f"groups. Every figure is in the evaluation's database, unrounded; gates go by the "
         f"unrounded ones."
     )
     return "\n\n".join(parts) + "\n"
-
-
-def escape_markdown(text: str) -> str:
-    r"""Return a text on one line that Markdown shows as it is, in a table cell too.
-
-    Examples:
-        >>> print(escape_markdown("a|b\n<b>`code`</b>"))
-        a\|b &lt;b&gt;\`code\`&lt;/b&gt;
-        >>> print(escape_markdown("1. not a list"))
-        1\. not a list
-    """
-    line = html.escape(" ".join(text.split()), quote=False)
-    line = _SPECIAL.sub(r"\\\g<0>", line)
-    line = line.replace("://", ":\\//").replace("www.", "www\\.")
-    return _LEADING.sub(
-        lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line
-    )
-
-
-def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
-    """Yield paragraphs, which blank lines separate."""
-    for block in blocks:
-        match block:
-            case Text():
-                yield escape_markdown(block.text)
-            case Quote():
-                yield f"> {escape_markdown(block.text) or '(empty)'}"
-            case Bullets():
-                if block.heading:
-                    yield f"{escape_markdown(block.heading)}:"
-                yield "\n".join(f"- {_cell(item)}" for item in block.items)
-            case Definitions():
-                yield "\n".join(
-                    f"- **{escape_markdown(item.term)}**: {escape_markdown(item.meaning)}"
-                    for item in block.items
-                )
-            case Table():
-                yield from _table(block)
-            case Fold():
-                yield from _fold(block)
-            case Card():
-                yield from _card(block)
-            case _:
-                assert_never(block)
-
-
-def _fold(fold: Fold) -> Iterator[str]:
-    """Yield the blocks in a fold that is open on the page; what is folded there is left out."""
-    if not fold.is_open:
-        return
-    summary = html.escape(" ".join(fold.summary.split()), quote=False)
-    yield f"<details><summary>{summary}</summary>"
-    yield from _blocks(fold.blocks)
-    yield "</details>"
-
-
-def _card(card: Card) -> Iterator[str]:
-    if card.title:
-        yield f"### {escape_markdown(card.title)}"
-    if figure := card.figure:
-        name = f"{figure.name} " if figure.name else ""
-        reading = escape_markdown(f"{name}{figure.value}: {figure.reading}")
-        yield f"**{reading}** ({escape_markdown(figure.notes[0])})"
-    yield from _blocks(card.blocks)
-
-
-def _table(table: Table) -> Iterator[str]:
-    """Yield the caption and the table, without columns that hold nothing but pictures."""
-    if table.caption:
-        yield escape_markdown(table.caption)
-    shown = [
-        place
-        for place in range(len(table.columns))
-        if any(len(row.cells) > place and _cell(row.cells[place]) for row in table.rows)
-    ]
-    heads = [escape_markdown(table.columns[place].name) for place in shown]
-    rules = ["---:" if table.columns[place].is_number else "---" for place in shown]
-    lines = [_row(row, shown) for row in table.rows[:_MOST_ROWS]]
-    yield "\n".join(f"| {' | '.join(line)} |" for line in [heads, rules, *lines])
-    if n_left := len(table.rows) - len(lines):
-        yield f"{counted(n_left, 'more row')} in report.html."
-
-
-def _row(row: TableRow, shown: Sequence[int]) -> list[str]:
-    first, *others = row.cells
-    name = _cell(first)
-    if row.kind in {"heading", "total"}:
-        name = f"**{name}**"
-    elif row.kind == "part":
-        name = f"- {name}"
-    of_columns = dict(enumerate([name, *(_cell(cell) for cell in others)]))
-    return [of_columns.get(place, "") for place in shown]
-
-
-def _cell(cell: Cell) -> str:
-    note = f" ({escape_markdown(cell.note)})" if cell.note and cell.text else ""
-    return f"{escape_markdown(cell.text)}{note}"

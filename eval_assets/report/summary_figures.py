@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from eval_assets.interpretation import figure_text
-from eval_assets.report._text import interval_text
+from eval_assets.figures import JudgeHumanFigures
 from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
 from eval_assets.report.sections.cautions import cautions
 from eval_assets.report.sections.first_screen import first_screen
+from eval_assets.wording import figure_text, interval_text
 
 _TASK = """\
 Write the executive summary of a report on whether LLM judges can stand in for human raters. Its
@@ -68,8 +68,8 @@ def _figures(data: ReportData) -> Iterator[str]:
     yield f"Questions: {len(data.evaluation.rubric)}. Judges: {len(data.evaluation.judges)}."
     for record in data.rows("human_agreement"):
         yield _of_people(record)
-    for record in data.rows("judge_human_agreement"):
-        yield _of_judge(record)
+    for row in data.judge_humans:
+        yield _of_judge(row)
     yield from (f"Caution: {each.term}. {each.meaning}" for each in cautions(data))
 
 
@@ -83,18 +83,15 @@ def _of_people(record: Record) -> str:
     )
 
 
-def _of_judge(record: Record) -> str:
-    controls = ", ".join(
-        f"{name} {figure_text(number(record, column), limits=[])}"
-        for name, column in (
-            ("constant score", "a_ha_constant"),
-            ("own scores in random order", "a_ha_shuffled"),
-        )
+def _of_judge(row: JudgeHumanFigures) -> str:
+    constant, shuffled = (
+        figure_text(value, limits=[]) for value in (row.a_ha_constant, row.a_ha_shuffled)
     )
     return (
-        f"{text(record, 'judge_id')} with people on {text(record, 'question_id')}: A^HA "
-        f"{_figure(record, 'a_ha')}, {controls}; verdict: {text(record, 'verdict')}; responses "
-        f"{groups_text(record, 'n_units')}."
+        f"{row.judge_id} with people on {row.question_id}: A^HA "
+        f"{_figure(row.columns(), 'a_ha')}, constant score {constant}, own scores in random order "
+        f"{shuffled}; verdict: {row.verdict.sentence}; responses "
+        f"{groups_text(row.columns(), 'n_units')}."
     )
 
 

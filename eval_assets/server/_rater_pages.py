@@ -9,8 +9,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from eval_assets.labelling import PAGE_ACTION, Study, now, page_answers, page_task
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
+from eval_assets.labelling.pages import PAGE_ACTION, page_answers, page_task
+from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.study import Study
 from eval_assets.server._rendering import TEMPLATES, json_in_html
 
 MOST_BYTES = 256 * 1024

@@ -6,7 +6,7 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from eval_assets.labelling import value_name
+from eval_assets.labelling.choices import value_name
 
 TEMPLATES = Environment(
     loader=PackageLoader("eval_assets.server"),

@@ -12,8 +12,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from eval_assets.labelling import Study
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
+from eval_assets.labelling.study import Study
 from eval_assets.server._rater_pages import rater_routes
 from eval_assets.server._rendering import static_text
 from eval_assets.server.lead_pages import LeadSources, lead_routes

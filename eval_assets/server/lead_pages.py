@@ -11,17 +11,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from eval_assets.labelling import (
-    MEASURES,
-    AdjudicationDesk,
-    Case,
-    Disagreement,
-    QualityFigure,
-    Study,
-    choices_of,
-    now,
-    parse_typed,
-)
+from eval_assets.labelling.adjudicating import AdjudicationDesk, Case
+from eval_assets.labelling.adjudication import Disagreement
+from eval_assets.labelling.choices import choices_of, parse_typed
+from eval_assets.labelling.quality import MEASURES, QualityFigure
+from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.study import Study
 from eval_assets.server._rendering import TEMPLATES
 
 _MOST_BYTES = 64 * 1024

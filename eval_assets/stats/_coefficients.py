@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from eval_assets.scale import Level, Scale
 from eval_assets.stats._distances import Distance, near_pairs, sums_between, sums_within
-from eval_assets.stats._ends import BeyondChance, MeanShare, Spread, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread, kurtosis
 from eval_assets.stats._numbers import (
     Floats,
     Integers,

@@ -11,7 +11,7 @@ from typing import Literal, Self, TypeAlias, assert_never
 import numpy as np
 
 from eval_assets.stats._coefficients import Measure
-from eval_assets.stats._ends import BeyondChance, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance, kurtosis
 from eval_assets.stats._numbers import Floats, Integers
 from eval_assets.stats._units import Estimator, defined_ratio, sums_by_code, weighted_sums
 

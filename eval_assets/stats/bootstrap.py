@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from eval_assets.stats._ends import TIE, Method
+from eval_assets.stats._interval_bounds import TIE, Method
 from eval_assets.stats._numbers import Column, Floats, Integers, Ratings, group_codes, rating_matrix
 from eval_assets.stats._quantiles import t_quantile
 from eval_assets.stats.intervals import Interval, require_confidence

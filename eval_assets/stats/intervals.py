@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from eval_assets.stats._coefficients import Coefficient, Measure, PatternCoefficient
-from eval_assets.stats._ends import TIE, Evidence, Method
+from eval_assets.stats._interval_bounds import TIE, Evidence, Method
 from eval_assets.stats._numbers import Column, Floats, Ratings, group_codes
 from eval_assets.stats._patterns import RatingPatterns, counted
 from eval_assets.stats._units import Sample, Units

@@ -10,7 +10,7 @@ import numpy as np
 from eval_assets.scale import Level, Scale
 from eval_assets.stats._coefficients import Measure, inapplicable
 from eval_assets.stats._compared_units import ComparedUnits
-from eval_assets.stats._ends import MeanShare
+from eval_assets.stats._interval_bounds import MeanShare
 from eval_assets.stats._numbers import Column, Floats, Ratings, require_literal
 from eval_assets.stats._paired_scores import PairedScores
 from eval_assets.stats._profile import Profile

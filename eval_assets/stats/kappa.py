@@ -7,7 +7,7 @@ from typing import Literal, Self, TypeAlias, assert_never
 import numpy as np
 
 from eval_assets.stats._coefficients import Measure
-from eval_assets.stats._ends import BeyondChance, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance, kurtosis
 from eval_assets.stats._numbers import (
     Column,
     Floats,

@@ -14,7 +14,7 @@ import numpy as np
 from eval_assets.scale import Scale
 from eval_assets.stats._coefficients import Measure, chance_agreement, observed_marginals
 from eval_assets.stats._distances import near_pairs, sums_within
-from eval_assets.stats._ends import BeyondChance, MeanShare, Spread, kurtosis
+from eval_assets.stats._interval_bounds import BeyondChance, MeanShare, Spread, kurtosis
 from eval_assets.stats._numbers import (
     Column,
     Floats,

@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.agreement import LongRatings
+from eval_assets.agreement.ratings import LongRatings
 from eval_assets.store.tables import spare_memory
 
 _UNSETTLED_SQL = """SELECT human_labels.response_id, human_labels.question_id, rater_id,

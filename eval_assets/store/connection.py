@@ -1,39 +1,27 @@
-"""The database of an evaluation, a file or a lake: opened late, closed early, waited for."""
+"""The DuckDB file of an evaluation. One process holds it at a time.
+
+Outside a session a connection is opened late and closed early. Within a session (a run) the process
+keeps the file open between uses, and closes it as soon as another process waits for it.
+"""
 
 import hashlib
 import logging
-import shlex
+import re
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
-from eval_assets.store._database_file import DAMAGED, HOLDER, LOCKED, file_error, open_file
-from eval_assets.store.lakes import (
-    Lake,
-    absolute_lake,
-    attach_lake,
-    claim_table,
-    close_lake,
-    is_away,
-    is_conflict,
-    is_lake,
-    is_of_bucket,
-    lake_error,
-    lake_of,
-    open_lake,
-    quoted,
-)
+from eval_assets.errors import DamagedError, StoreError
 from eval_assets.store.schema import column_comments, schema
-from eval_assets.store.store_errors import DamagedError, StoreError
 
 logger = logging.getLogger(__name__)
-
-Database = Path | Lake
-"""Where the tables of an evaluation are."""
 
 SCHEMA_VERSION = 1
 """Raised when a database must not be opened by an older program any more."""
@@ -41,13 +29,29 @@ SCHEMA_VERSION = 1
 _KEPT = ("judge_calls", "judge_batches", "dual_judgements")
 """Tables that a new ledger takes over: a change to one needs an ALTER TABLE in schema.sql."""
 
-_FIRST_PAUSE_SECONDS = 0.05
-_LONGEST_PAUSE_SECONDS = 1.0
-_SECONDS_BETWEEN_MESSAGES = 10.0
-_SERVER_SECONDS = 120.0
-"""How long a lake's catalog may be away."""
+_READABLE_FROM = "v1.0.0"
+"""Oldest DuckDB that opens the file, whichever version writes it."""
 
-# A commit that the disk refuses is told as a TransactionException.
+_SETTINGS = "SET enable_progress_bar = false; SET TimeZone = 'UTC'"
+
+_FIRST_PAUSE_SECONDS = 0.02
+_LONGEST_PAUSE_SECONDS = 0.5
+_SECONDS_BETWEEN_MESSAGES = 10.0
+_SECONDS_BETWEEN_LOOKS = 0.05
+"""How often an idle session looks for a waiting process."""
+
+# Messages name the file too: a path may hold words like "block" or "disk".
+_LOCKED = re.compile("Could not set lock|Conflicting lock")
+_HOLDER = re.compile(r"held in (.+? \(PID \d+\))")
+_FULL = re.compile("No space left on device|File too large|Disk quota exceeded")
+_READ_ONLY = re.compile("Permission denied|Read-only file system")
+_NO_DATABASE = re.compile("not a valid DuckDB database|sqlite_scanner")
+_DAMAGED = re.compile(
+    "Corrupt database file|Failure while replaying WAL|Could not read enough bytes"
+    "|Failed to deserialize|database file with version number"
+)
+
+# A commit that the disk refuses is reported as a TransactionException.
 _FAULTS = (
     duckdb.IOException,
     duckdb.FatalException,
@@ -56,88 +60,150 @@ _FAULTS = (
 )
 
 
-def database_of(
-    folder: Path, *, given: str | None, files: str | None, evaluation: Callable[[], str]
-) -> Database:
-    """Return where the tables of an evaluation folder are.
+@dataclass(eq=False)
+class _Session:
+    """Files that this process keeps open.
+
+    Attributes:
+        depth: Sessions that have begun and not ended; outside of them nothing is kept open.
+        files: Open files.
+        owners: Evaluation folder that each of these was checked to belong to.
+        n_uses: Uses of each file now; only an unused file is closed for another process.
+    """
+
+    depth: int = 0
+    files: dict[Path, duckdb.DuckDBPyConnection] = field(default_factory=dict)
+    owners: dict[Path, Path | None] = field(default_factory=dict)
+    n_uses: Counter[Path] = field(default_factory=Counter)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+_session = _Session()
+
+
+@contextmanager
+def session() -> Iterator[None]:
+    """Keep databases open between uses until the end, or until another process waits for one."""
+    with _session.lock:
+        _session.depth += 1
+        if _session.depth == 1:
+            threading.Thread(target=_give_way, daemon=True).start()
+    try:
+        yield
+    finally:
+        with _session.lock:
+            _session.depth -= 1
+            if not _session.depth:
+                release()
+
+
+def release() -> None:
+    """Close the databases that this process keeps open and does not use."""
+    with _session.lock:
+        for path in [path for path in _session.files if not _session.n_uses[path]]:
+            _session.files.pop(path).close()
+
+
+def _give_way() -> None:
+    """Close idle files for processes that wait for them, until the session ends."""
+    while _session.depth:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        with _session.lock:
+            for path in [path for path in _session.files if not _session.n_uses[path]]:
+                if _waiting_file(path).exists():
+                    _session.files.pop(path).close()
+                    _waiting_file(path).unlink(missing_ok=True)
+
+
+def _waiting_file(path: Path) -> Path:
+    """Return the file that a waiting process creates anew with every try."""
+    return path.with_name(f"{path.name}.waiting")
+
+
+def database_path(folder: Path, *, given: str | None) -> Path:
+    """Return the DuckDB file of an evaluation folder.
 
     Args:
         folder: The evaluation folder.
-        given: What EVAL_DATABASE holds: a path, or `ducklake:` and a catalog; None or empty for
-            `out/eval.duckdb` in the folder.
-        files: What EVAL_DATA_PATH holds: where a lake keeps its files.
-        evaluation: Returns the name of the evaluation, which a lake goes by.
+        given: Value of EVAL_DATABASE; None or empty for `out/eval.duckdb` in the folder.
 
     Raises:
-        StoreError: If a lake's address holds a password, or no schema can have the name.
+        StoreError: If it names a lake, which is not supported any more.
     """
-    if given and is_lake(given):
-        return lake_of(given, files=files, evaluation=evaluation())
+    if given and given.startswith("ducklake:"):
+        raise StoreError(
+            f"{given}: DuckLake is not supported any more. Unset EVAL_DATABASE and run again: "
+            "every table is made again from the files and the ledger, without a request."
+        )
     return Path(given) if given else folder / "out" / "eval.duckdb"
-
-
-def absolute(given: str) -> str:
-    """Return what EVAL_DATABASE holds with a path that means the same in every folder."""
-    return absolute_lake(given) if is_lake(given) else str(Path(given).resolve())
 
 
 @contextmanager
 def connect(
-    database: Database, *, folder: Path | None = None, wait_seconds: float = 600.0
+    path: Path, *, folder: Path | None = None, wait_seconds: float = 600.0
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the database, wait while it is held or away, and close it whatever happens.
+    """Open the database, wait while another process holds it, and give it back whatever happens.
 
     Args:
-        database: The DuckDB file, or a lake; made, with its tables, if it does not exist.
+        path: The DuckDB file; made, with its tables, if it does not exist.
         folder: Evaluation folder that the database must belong to; None to open any.
-        wait_seconds: How long to wait for another process, which is said in the log meanwhile; for
-            a lake's catalog that is away two minutes at most.
+        wait_seconds: How long to wait for another process; the log says so meanwhile.
 
     Raises:
         StoreError: If it stays locked, cannot be written, is no database or is of a newer schema.
-        LostError: If a lake's catalog is away, or another process wrote first.
         DamagedError: If it cannot be read.
     """
+    path = path if str(path) == ":memory:" else path.resolve()
+    owner = folder and folder.resolve()
     try:
-        connection = _patiently(
-            lambda: _connect(database, folder and folder.resolve()),
-            database,
-            wait_seconds=wait_seconds,
-        )
+        connection = _acquire(path, owner, wait_seconds=wait_seconds)
     except (OSError, duckdb.Error) as error:
-        raise _store_error(database, error) from error
+        raise _store_error(path, error) from error
     try:
         yield connection
     except duckdb.Error as error:
-        if isinstance(error, _FAULTS) or _is_foreseen(error):
-            raise _store_error(database, error) from error
+        if isinstance(error, _FAULTS) or _DAMAGED.search(str(error)):
+            raise _store_error(path, error) from error
         raise
     finally:
-        _close(connection, database)
+        connection.close()
+        with _session.lock:
+            _session.n_uses[path] -= 1
 
 
-@contextmanager
-def connect_to_lake(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a lake as a whole, whatever evaluations are in it."""
+def _acquire(path: Path, owner: Path | None, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+    """Return a connection of its own for one use of a file."""
+    with _session.lock:
+        if path in _session.files:
+            if owner not in (None, _session.owners[path]):
+                _belong_to(_session.files[path], path, owner)
+                _session.owners[path] = owner
+            _session.n_uses[path] += 1
+            return _cursor(_session.files[path])
+    connection = _patiently(path, wait_seconds=wait_seconds)
     try:
-        connection = _patiently(lambda: attach_lake(lake), lake, wait_seconds=_SERVER_SECONDS)
-    except (OSError, duckdb.Error) as error:
-        raise lake_error(lake, error) from error
-    try:
-        yield connection
-    except duckdb.Error as error:
-        raise lake_error(lake, error) from error
-    finally:
-        close_lake(connection, lake)
+        _prepare(connection, path, owner)
+    except BaseException:
+        connection.close()
+        raise
+    with _session.lock:
+        _session.n_uses[path] += 1
+        if not _session.depth or str(path) == ":memory:":
+            return connection
+        _session.files[path], _session.owners[path] = connection, owner
+        return _cursor(connection)
 
 
-def is_stored(database: Database) -> bool:
-    """Return whether anything is stored: a file exists, or a lake holds what was imported."""
-    if isinstance(database, Path):
-        return database.exists()
-    with connect(database) as connection:
-        [(n_imports,)] = connection.execute("SELECT count(*) FROM imports").fetchall()
-    return bool(n_imports)
+def _cursor(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Return another connection to the same file, with the settings of a connection."""
+    cursor = connection.cursor()
+    cursor.execute(_SETTINGS)
+    return cursor
+
+
+def is_stored(path: Path) -> bool:
+    """Return whether anything is stored."""
+    return path.exists()
 
 
 @contextmanager
@@ -161,108 +227,97 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     connection.commit()
 
 
-def _patiently(
-    open_: Callable[[], duckdb.DuckDBPyConnection], database: Database, *, wait_seconds: float
-) -> duckdb.DuckDBPyConnection:
-    """Retry while another process is in the way: no pool of workers can replace that."""
+def quoted(text: str) -> str:
+    """Return a text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+    """Open a file; retry while another process holds it."""
     started = time.monotonic()
-    said_at = -_SECONDS_BETWEEN_MESSAGES
+    logged_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
     while True:
         try:
-            return open_()
+            return _open(path)
         except duckdb.Error as error:
             waited = time.monotonic() - started
-            reason, longest = _passing(error)
-            if reason is None or waited >= min(wait_seconds, longest):
+            if not _LOCKED.search(str(error)) or waited >= wait_seconds:
                 raise
-            if waited - said_at >= _SECONDS_BETWEEN_MESSAGES:
-                so_far = f" ({waited:.0f} s so far)" if said_at >= 0 else ""
-                logger.warning("%s %s%s", database, reason, so_far)
-                said_at = waited
+            with suppress(OSError):
+                _waiting_file(path).touch()
+            if waited - logged_at >= _SECONDS_BETWEEN_MESSAGES:
+                holder = _HOLDER.search(str(error))
+                name = holder[1] if holder else "another process"
+                duration = f" ({waited:.0f} s so far)" if logged_at >= 0 else ""
+                logger.warning(
+                    "%s is in use by %s; waiting for it to be closed%s", path, name, duration
+                )
+                logged_at = waited
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _passing(error: duckdb.Error) -> tuple[str | None, float]:
-    """Return what is waited for after an error and how long at most; None if it is final."""
-    if LOCKED.search(str(error)):
-        holder = HOLDER.search(str(error))
-        by = holder[1] if holder else "another process"
-        return f"is in use by {by}; waiting for it to be closed", float("inf")
-    if is_conflict(error):
-        return "is being made by another process", _SERVER_SECONDS
-    if is_away(error):
-        return "cannot be reached; waiting for its catalog to be back", _SERVER_SECONDS
-    return None, 0.0
-
-
-def _connect(database: Database, folder: Path | None) -> duckdb.DuckDBPyConnection:
-    """Open the database with its tables, which must belong to the folder if there is one."""
-    connection = open_file(database) if isinstance(database, Path) else open_lake(database)
-    try:
-        _prepare(connection, database)
-        if folder is not None:
-            _belong_to(connection, database, folder)
-    except BaseException:
-        _close(connection, database)
-        raise
+def _open(path: Path) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB file; make it, with its folder, if it does not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = duckdb.connect(
+        f"duckdb:{path}",  # nothing else: a CSV file would open as a database in memory
+        config={
+            "autoinstall_known_extensions": "false",
+            "storage_compatibility_version": _READABLE_FROM,
+            # By default beside a file whose name begins with "duckdb:", where there is no folder.
+            "temp_directory": f"{path}.tmp",
+        },
+    )
+    connection.execute(_SETTINGS)
     return connection
 
 
-def _close(connection: duckdb.DuckDBPyConnection, database: Database) -> None:
-    if isinstance(database, Lake):
-        close_lake(connection, database)
-    else:
-        connection.close()
-
-
-def _prepare(connection: duckdb.DuckDBPyConnection, database: Database) -> None:
-    """Make the tables of a new database or an older schema; refuse a newer one."""
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
+def _prepare(connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None) -> None:
+    """Make the tables of a new database or an older schema; refuse a newer one, or another's."""
     version, fingerprint = _stored_schema(connection)
     if version is not None and version > SCHEMA_VERSION:
         raise StoreError(
-            f"{database}: written by a newer eval-assets (schema {version}, this one reads "
+            f"{path}: written by a newer eval-assets (schema {version}, this one reads "
             f"{SCHEMA_VERSION}). Upgrade eval-assets, or set EVAL_DATABASE to another file."
         )
-    now = hashlib.sha256(schema().encode()).hexdigest()
-    if (version, fingerprint) == (SCHEMA_VERSION, now):
-        return
+    current = hashlib.sha256(schema().encode()).hexdigest()
+    if (version, fingerprint) != (SCHEMA_VERSION, current):
+        _make_tables(connection, current)
+    if owner is not None:
+        _belong_to(connection, path, owner)
+
+
+def _make_tables(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> None:
     with transaction(connection):
-        _drop_what_a_run_makes_again(connection)
+        _drop_derived_tables(connection)
         connection.execute(schema())
         for table, column, comment in column_comments():
             connection.execute(f'COMMENT ON COLUMN "{table}"."{column}" IS {quoted(comment)}')
         connection.execute(
             "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
         )
-        connection.execute("INSERT INTO schema_version VALUES (?, ?)", [SCHEMA_VERSION, now])
+        connection.execute(
+            "INSERT INTO schema_version VALUES (?, ?)", [SCHEMA_VERSION, fingerprint]
+        )
 
 
-def _belong_to(connection: duckdb.DuckDBPyConnection, database: Database, folder: Path) -> None:
-    """Record whose database it is; raise StoreError if it is another folder's.
+def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> None:
+    """Record the owner of a database; raise StoreError if it is another folder's.
 
-    One that lies in the folder is the folder's own, also after the folder was moved or copied.
+    A file in the folder is the folder's own, also after the folder was moved or copied.
     """
     owners = connection.execute("SELECT path FROM evaluation_folder").fetchall()
     if owners == [(str(folder),)]:
         return
-    is_own = isinstance(database, Path) and database.resolve().is_relative_to(folder)
-    if owners and not is_own:
-        remedy = "Set EVAL_DATABASE to another file."
-        if isinstance(database, Lake):
-            remedy = (
-                "Give this one another name in evaluation.yaml; or, if it is the same and was "
-                f"moved, run eval-assets lake drop {shlex.quote(database.schema)}."
-            )
+    if owners and not path.is_relative_to(folder):
         raise StoreError(
-            f"{database}: holds the evaluation in {owners[0][0]}, not the one in {folder}. {remedy}"
+            f"{path}: holds the evaluation in {owners[0][0]}, not the one in {folder}. Set "
+            "EVAL_DATABASE to another file."
         )
     with transaction(connection):
         connection.execute("DELETE FROM evaluation_folder")
-        if not owners:
-            claim_table(connection, "evaluation_folder")
         connection.execute("INSERT INTO evaluation_folder VALUES (?)", [str(folder)])
 
 
@@ -276,9 +331,9 @@ def _stored_schema(connection: duckdb.DuckDBPyConnection) -> tuple[int | None, s
     return int(version), str(fingerprint[0]) if fingerprint else None
 
 
-def _drop_what_a_run_makes_again(connection: duckdb.DuckDBPyConnection) -> None:
+def _drop_derived_tables(connection: duckdb.DuckDBPyConnection) -> None:
     """Drop tables and views of another schema; the next run makes them again."""
-    found = connection.execute(
+    names = connection.execute(
         """SELECT 'VIEW', view_name FROM duckdb_views()
            WHERE NOT internal AND database_name = current_database()
              AND schema_name = current_schema()
@@ -286,42 +341,51 @@ def _drop_what_a_run_makes_again(connection: duckdb.DuckDBPyConnection) -> None:
            SELECT 'TABLE', table_name FROM duckdb_tables()
            WHERE database_name = current_database() AND schema_name = current_schema()"""
     ).fetchall()
-    for kind, name in found:
+    for kind, name in names:
         if name not in _KEPT:
             connection.execute(f'DROP {kind} "{name}"')
 
 
-def set_aside(database: Database) -> Path | None:
+def set_aside(path: Path) -> Path | None:
     """Move a damaged file aside, so that the next run makes a new one.
 
     Returns:
-        Where it is now; None if it can be read after all: another run has made it again.
+        Its new path; None if it can be read after all: another run has made it again.
     """
-    if isinstance(database, Lake):
-        return None
+    release()
     try:
-        with connect(database) as connection:
+        with connect(path) as connection:
             for (table,) in connection.execute("SHOW TABLES").fetchall():
                 read_all = f'SELECT count(hash(t)) FROM "{table}" t'  # noqa: S608 - our own tables
                 connection.execute(read_all).fetchall()
     except DamagedError:
+        release()
         at = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
-        aside = database.with_name(f"{database.name}.damaged-{at}")
-        database.rename(aside)
-        wal = database.with_name(f"{database.name}.wal")
+        aside = path.with_name(f"{path.name}.damaged-{at}")
+        path.rename(aside)
+        wal = path.with_name(f"{path.name}.wal")
         if wal.exists():
             wal.rename(aside.with_name(f"{aside.name}.wal"))
         return aside
     return None
 
 
-def _is_foreseen(error: duckdb.Error) -> bool:
-    """Return whether an error that DuckDB has no class of its own for is one of the database."""
-    return bool(DAMAGED.search(str(error))) or is_away(error) or is_of_bucket(error)
-
-
-def _store_error(database: Database, error: Exception) -> StoreError:
-    """Return the error as one line, with what to do."""
-    if isinstance(database, Lake):
-        return lake_error(database, error)
-    return file_error(database, error)
+def _store_error(path: Path, error: Exception) -> StoreError:
+    """Return the error as one line, with its remedy."""
+    text = " ".join(str(error).split())
+    # Everything in out/ is the program's own; elsewhere a path may have been mistyped.
+    is_own = path.parent.name == "out"
+    if _DAMAGED.search(text) or (is_own and path.is_file() and _NO_DATABASE.search(text)):
+        return DamagedError(
+            f"{path}: cannot be read. `eval-assets run` moves it aside and makes a new one, "
+            f"without a single request. ({text})"
+        )
+    for pattern, remedy in (
+        (_LOCKED, "still in use by another process. Close it and run again"),
+        (_FULL, "the disk is full; what was stored before is kept. Free space"),
+        (_READ_ONLY, "cannot be written. Give write access or set EVAL_DATABASE"),
+        (_NO_DATABASE, "this is not a DuckDB database. Move it away or set EVAL_DATABASE"),
+    ):
+        if pattern.search(text):
+            return StoreError(f"{path}: {remedy}. ({text})")
+    return StoreError(f"{path}: {text}")

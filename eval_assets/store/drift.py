@@ -6,7 +6,7 @@ from datetime import datetime
 import duckdb
 import pandas as pd
 
-from eval_assets.agreement import MeanScores
+from eval_assets.agreement.drift import MeanScores
 from eval_assets.store.scores import judge_fingerprints
 
 

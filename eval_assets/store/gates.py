@@ -1,97 +1,123 @@
-"""Gates judged on the stored figures, and their verdicts."""
+"""Gates on stored figures, and their verdicts."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 import duckdb
-import pandas as pd
 
-from eval_assets import agreement
-from eval_assets.agreement import RaterKind, measures_version
-from eval_assets.evaluation import Evaluation
-from eval_assets.gates import GateOutcome
+from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.agreement.gates.evidence import (
+    MeasuredAgreement,
+    gate_outcomes,
+    measures_version,
+)
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind
+from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
+from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import changed_tables
-from eval_assets.store.tables import replace_rows
+from eval_assets.store.tables import empty_table
+from eval_assets.verdicts import GateResult
+from eval_assets.wording import or_none
 
 
-def judge_gates(
+def stored_gate_outcomes(
     connection: duckdb.DuckDBPyConnection,
     evaluation: Evaluation,
     *,
     sources: Mapping[str, str],
-    measures: Mapping[str, pd.DataFrame] | None = None,
+    measured: MeasuredAgreement | None = None,
 ) -> tuple[GateOutcome, ...]:
-    """Judge the stored figures by the thresholds declared now, with every gate that applies.
+    """Decide every gate that applies on the stored figures, by the minimums declared now.
 
     Args:
         connection: The database.
         evaluation: The evaluation as declared now.
         sources: By table, the fingerprint of its files as they are now.
-        measures: Rows of `human_agreement` and `judge_agreement` to judge instead of the stored.
+        measured: Figures to use instead of the stored ones.
     """
-    stored = ("human_agreement", "judge_agreement")
-    return agreement.judge_gates(
+    return gate_outcomes(
         evaluation,
-        measures=measures or {table: _figures(connection, table) for table in stored},
+        measured=measured or measured_agreement(connection),
         versions=rating_versions(connection),
         changed=changed_tables(connection, sources),
     )
 
 
-def _figures(connection: duckdb.DuckDBPyConnection, table: str) -> pd.DataFrame:
-    """Return the figures of all responses and of each question; those of single ones are many."""
-    query = f"SELECT * FROM {table} WHERE scope <> 'response'"  # noqa: S608 - tables of ours
-    return connection.execute(query).df()
+def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreement:
+    """Return stored agreement of humans and of judges, overall and by question."""
+    subjects = ("overall", "question")
+    return {
+        "human": read_figures(connection, HumanFigures, subjects=subjects),
+        "judge": read_figures(connection, JudgeFigures, subjects=subjects),
+    }
+
+
+def stored_findings(connection: duckdb.DuckDBPyConnection) -> tuple[Finding, ...]:
+    """Return the remarks on the labels that were stored last."""
+    rows = connection.execute("SELECT question_id, kind, finding FROM label_findings").fetchall()
+    return tuple(Finding(*row) for row in rows)
 
 
 def current_kinds(
-    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: MeasuredAgreement
 ) -> frozenset[RaterKind]:
-    """Return the kinds of rater whose stored agreement was measured on the data as they are now."""
+    """Return the kinds of rater whose agreement was measured on the data as they are now."""
     return frozenset(
         kind
         for kind, version in rating_versions(connection).items()
         if measures_version(evaluation, kind, data_version=version)
-        in set(_figures(connection, f"{kind}_agreement")["data_version"])
+        in {row.data_version for row in measured[kind]}
     )
 
 
 def write_gate_verdicts(
     connection: duckdb.DuckDBPyConnection, outcomes: Iterable[GateOutcome]
 ) -> None:
-    """Replace `gate_verdicts` by the verdicts of all gates that apply.
+    """Replace `gate_verdicts` by the verdicts of all gates that apply, in a transaction.
 
     A row of a question is closed if the gate leaves that question out of tuning. While a gate is
     closed, the rows behind it say so in `stale_because`.
     """
     outcomes = tuple(outcomes)
-    now = datetime.now(tz=UTC)
     rows = [
-        {
-            "gate": verdict.gate,
-            "question_id": verdict.question_id,
-            "value": verdict.value,
-            "low": verdict.low,
-            "high": verdict.high,
-            "minimum": verdict.minimum,
-            "verdict": verdict.verdict,
-            "is_closed": outcome.is_closed
-            or (outcome.severity == "error" and verdict.verdict != "pass"),
-            "reason": outcome.reason if verdict is outcome.overall else verdict.reason,
-            "severity": outcome.severity,
-            "evaluated_at": now,
-            "data_version": outcome.data_version,
-        }
+        (
+            verdict.gate,
+            verdict.question_id,
+            or_none(verdict.value),
+            or_none(verdict.low),
+            or_none(verdict.high),
+            verdict.minimum,
+            verdict.verdict.value,
+            outcome.is_closed
+            or (outcome.severity == "error" and verdict.verdict is not GateResult.PASS),
+            outcome.reason if verdict is outcome.overall else verdict.reason,
+            outcome.severity,
+            outcome.data_version,
+        )
         for outcome in outcomes
         for verdict in (outcome.overall, *outcome.questions)
     ]
-    replace_rows(connection, "gate_verdicts", pd.DataFrame(rows))
+    if connection.execute(f"SELECT {_COLUMNS} FROM gate_verdicts").fetchall() == rows:  # noqa: S608
+        return
     closed = [f"{outcome.gate}: {outcome.reason}" for outcome in outcomes if outcome.is_closed]
-    _mark_stale(connection, f"{_CLOSED}{'; '.join(closed)}" if closed else None)
+    now = datetime.now(tz=UTC)
+    with transaction(connection):
+        empty_table(connection, "gate_verdicts")
+        connection.executemany(
+            f"INSERT INTO gate_verdicts ({_COLUMNS}, evaluated_at) "  # noqa: S608 - our own table
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(*row, now) for row in rows],
+        )
+        _mark_stale(connection, f"gate closed: {'; '.join(closed)}" if closed else None)
 
 
-_CLOSED = "gate closed: "
+_COLUMNS = (
+    "gate, question_id, value, low, high, minimum, verdict, is_closed, reason, severity, "
+    "data_version"
+)
 
 
 def _mark_stale(connection: duckdb.DuckDBPyConnection, because: str | None) -> None:
@@ -99,13 +125,13 @@ def _mark_stale(connection: duckdb.DuckDBPyConnection, because: str | None) -> N
     tables = connection.execute(
         """SELECT table_name FROM duckdb_columns()
            WHERE database_name = current_database() AND schema_name = current_schema()
-             AND column_name = 'stale_because'
+             AND column_name = 'is_gated'
            ORDER BY table_name"""
     ).fetchall()
     for (table,) in tables:
         connection.execute(
-            f"""UPDATE "{table}" SET stale_because = $because
+            f"""UPDATE "{table}" SET stale_because = $because, is_gated = $because IS NOT NULL
                 WHERE stale_because IS DISTINCT FROM $because
-                  AND (stale_because IS NULL OR starts_with(stale_because, $closed))""",  # noqa: S608
-            {"because": because, "closed": _CLOSED},
+                  AND (stale_because IS NULL OR is_gated)""",  # noqa: S608 - our own tables
+            {"because": because},
         )

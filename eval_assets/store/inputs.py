@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.rubric import RubricQuestion
-from eval_assets.store.lakes import claim_table
-from eval_assets.store.store_errors import StoreError
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import StoreError
+from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.store.tables import columns_of, empty_table, insert_rows, replace_rows
 
 
@@ -66,7 +65,7 @@ def write_labels(
         ("skipped_labels", labels[labels["skipped"]], "true"),
         ("earlier_labels", earlier, "true"),
     ):
-        empty_table(connection, table, is_claimed=not rows.empty)
+        empty_table(connection, table)
         names = {column.name for column in columns_of(connection, table)}
         given = {name: name for name in rows if name in names and rows[name].notna().any()}
         columns = {**given, "source": "concat(file, ':', line)"}
@@ -203,11 +202,7 @@ def record_import(
     n_rows: int,
 ) -> None:
     """Record what `table` was made from: all of it, and the files alone."""
-    [(n_before,)] = connection.execute(
-        "DELETE FROM imports WHERE table_name = ?", [table]
-    ).fetchall()
-    if not n_before:
-        claim_table(connection, "imports")
+    connection.execute("DELETE FROM imports WHERE table_name = ?", [table])
     connection.execute(
         "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
         [table, fingerprint, sources, n_rows, datetime.now(tz=UTC)],

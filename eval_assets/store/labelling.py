@@ -6,8 +6,8 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from eval_assets.columns import RESPONSE_COLUMNS
-from eval_assets.store.lakes import quoted
+from eval_assets.frame_columns import RESPONSE_COLUMNS
+from eval_assets.store.connection import quoted
 from eval_assets.store.tables import replace_rows
 
 _COLUMNS = ["response_id", "question_id", "value", "source", "excluded", "reason", "decided_by"]

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.agreement import JudgedUnits
+from eval_assets.agreement.ratings import JudgedUnits
 from eval_assets.store.tables import replace_rows
 
 _UNIT_SQL = """

@@ -7,8 +7,11 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from eval_assets.store.ledger import SqlLedger, versions_of
-from eval_assets.tuning import RatedUnits, Scores, Words
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.seals import versions_of
+from eval_assets.tuning.prompt_training_data import Words
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.steps import Scores
 
 PromptedScores = Mapping[tuple[str, str], Scores]
 """Scores by judge and hash of its prompt, and by question: one for each rated unit."""

@@ -15,11 +15,8 @@ MOST_LISTED = 200
 
 _WHOLE = (
     "judges",
-    "human_agreement",
     "agreement_by_round",
-    "label_findings",
     "judge_agreement_without",
-    "judge_human_agreement",
     "judge_confusion",
     "judge_human_agreement_with_excluded",
     "label_quality",
@@ -33,7 +30,6 @@ _WHOLE = (
 """Tables whose length depends on questions, raters and slices, not on responses."""
 
 _LISTS = {
-    "judge_agreement": "SELECT * FROM judge_agreement WHERE scope <> 'response'",
     "agreement_by_slice": """
         SELECT * FROM agreement_by_slice
         WHERE slice <> 'prompt_id' AND question_id IS NULL

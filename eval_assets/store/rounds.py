@@ -2,8 +2,8 @@
 
 import duckdb
 
-from eval_assets.agreement import LongRatings
-from eval_assets.evaluation import Evaluation
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.store._long_ratings import group_codes, ratings_from
 
 _OF_ROUND_SQL = """

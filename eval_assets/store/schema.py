@@ -4,23 +4,22 @@ import re
 from functools import cache
 from importlib import resources
 
-from eval_assets.statistics import STATISTICS
+from eval_assets.store.figures import figure_comments, figure_views
+
+_FIGURE_VIEWS = "-- {views on figures}"
 
 
 @cache
 def schema() -> str:
-    """Return the text of schema.sql."""
-    return resources.files("eval_assets.store").joinpath("schema.sql").read_text("utf-8")
+    """Return the text of schema.sql with the views on `figures`."""
+    text = resources.files("eval_assets.store").joinpath("schema.sql").read_text("utf-8")
+    return text.replace(_FIGURE_VIEWS, figure_views())
 
 
 @cache
 def column_comments() -> tuple[tuple[str, str, str], ...]:
-    """Return table, column and comment of every column that schema.sql or a statistic explains."""
-    comments = [
-        (table, statistic.column, statistic.meaning)
-        for table, statistics in STATISTICS.items()
-        for statistic in statistics
-    ]
+    """Return table, column and comment of every column that has one."""
+    comments = list(figure_comments())
     table = ""
     for line in schema().splitlines():
         if created := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", line):

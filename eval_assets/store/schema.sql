@@ -3,6 +3,23 @@
 -- No primary keys: readers refuse duplicates with the line they stand on, and an index on
 -- millions of ratings would cost more than everything else done to them.
 
+-- Every measured figure once. human_agreement, judge_agreement, ... are views on it, made from the
+-- records in figures.py.
+CREATE TABLE IF NOT EXISTS figures (
+    table_name VARCHAR NOT NULL,           -- view that shows it
+    "row" BIGINT NOT NULL,                 -- row of that view, from 1
+    subject VARCHAR,                       -- scope, judge or slice that it is about
+    "key" VARCHAR NOT NULL,                -- JSON object of the row's other columns
+    statistic VARCHAR NOT NULL,
+    value DOUBLE, low DOUBLE, high DOUBLE, -- with the ends of the 95 % interval
+    n BIGINT,                              -- units that it is measured on
+    n_groups BIGINT,                       -- response groups that these belong to
+    method VARCHAR,                        -- of the interval
+    data_version VARCHAR                   -- of the ratings that were measured
+);
+
+-- {views on figures}
+
 -- The folder whose evaluation this is: one row.
 CREATE TABLE IF NOT EXISTS evaluation_folder (
     path VARCHAR NOT NULL
@@ -191,125 +208,10 @@ CREATE TABLE IF NOT EXISTS judges (
     version_hash VARCHAR                   -- of that version, if tuning changed its prompt or maps
 );
 
--- Statistics of this table and of the next two are explained in statistics.py.
-CREATE TABLE IF NOT EXISTS human_agreement (
-    scope VARCHAR NOT NULL,                -- 'question' or 'overall'
-    question_id VARCHAR,                   -- NULL overall
-    n_responses BIGINT NOT NULL,           -- with at least two ratings
-    n_groups BIGINT NOT NULL,              -- response groups that these belong to: what intervals go by
-    n_raters BIGINT NOT NULL,
-    n_ratings BIGINT NOT NULL,
-    n_pairs BIGINT NOT NULL,
-    n_skipped BIGINT NOT NULL,
-    n_disagreements BIGINT NOT NULL,       -- rows of label_disagreements
-    a_hh DOUBLE, a_hh_low DOUBLE, a_hh_high DOUBLE,
-    a_hh_by_chance DOUBLE,
-    exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
-    adjacent_agreement DOUBLE, adjacent_agreement_low DOUBLE, adjacent_agreement_high DOUBLE,
-    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE, alpha_level VARCHAR NOT NULL,
-    alpha_within DOUBLE, alpha_within_low DOUBLE, alpha_within_high DOUBLE,
-    kappa DOUBLE, kappa_low DOUBLE, kappa_high DOUBLE, kappa_kind VARCHAR,
-    gwet_ac DOUBLE, gwet_ac_low DOUBLE, gwet_ac_high DOUBLE, gwet_ac_kind VARCHAR,
-    most_frequent_share DOUBLE,
-    interval_method VARCHAR,
-    interpretation VARCHAR NOT NULL,
-    data_version VARCHAR NOT NULL          -- of the labels that were measured
-);
-
 CREATE TABLE IF NOT EXISTS label_findings (
     question_id VARCHAR NOT NULL,
     kind VARCHAR NOT NULL,                 -- 'pattern' or 'suggestion'
     finding VARCHAR NOT NULL
-);
-
-CREATE TABLE IF NOT EXISTS judge_agreement (
-    scope VARCHAR NOT NULL,                -- 'question', 'overall' or 'response'
-    question_id VARCHAR,
-    response_id VARCHAR,
-    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE, alpha_level VARCHAR NOT NULL,
-    alpha_within DOUBLE, alpha_within_low DOUBLE, alpha_within_high DOUBLE,
-    n_units BIGINT NOT NULL,               -- with scores of at least two judges
-    n_groups BIGINT NOT NULL,              -- response groups that these belong to
-    n_judges BIGINT NOT NULL,
-    n_comparisons BIGINT NOT NULL,
-    kappa_macro DOUBLE,
-    kappa_micro DOUBLE,
-    interval_method VARCHAR,
-    interpretation VARCHAR NOT NULL,
-    judge_set_fingerprint VARCHAR NOT NULL,
-    data_version VARCHAR NOT NULL
-);
-
--- Rounds of labelling side by side, of the questions that were labelled in several.
-CREATE TABLE IF NOT EXISTS agreement_by_round (
-    question_id VARCHAR NOT NULL,
-    round INTEGER NOT NULL,
-    n_responses BIGINT NOT NULL,           -- with ratings by two raters or more in this round
-    n_groups BIGINT NOT NULL,
-    n_raters BIGINT NOT NULL,
-    a_hh DOUBLE, a_hh_low DOUBLE, a_hh_high DOUBLE,
-    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE,
-    alpha_level VARCHAR NOT NULL,
-    previous_round INTEGER,                -- NULL in the first round, as are the gains
-    n_in_both BIGINT,                      -- responses with ratings by two raters in both rounds
-    n_groups_in_both BIGINT,
-    a_hh_gain DOUBLE, a_hh_gain_low DOUBLE, a_hh_gain_high DOUBLE,
-    alpha_gain DOUBLE, alpha_gain_low DOUBLE, alpha_gain_high DOUBLE,
-    data_version VARCHAR NOT NULL
-);
-
--- Each judge beside the others.
-CREATE TABLE IF NOT EXISTS judge_agreement_without (
-    scope VARCHAR NOT NULL,                -- 'question' or 'overall'
-    question_id VARCHAR,
-    judge_id VARCHAR NOT NULL,
-    n_units BIGINT NOT NULL,               -- that it and another judge scored
-    alpha DOUBLE,                          -- of all judges
-    alpha_without DOUBLE,                  -- of the others; NULL if only one is left
-    mean_difference DOUBLE NOT NULL,       -- its score minus the others' mean, in scale points; overall on [0, 1]
-    data_version VARCHAR NOT NULL
-);
-
--- Agreement on parts of the responses. Alpha pools units on [0, 1] at the interval level.
-CREATE TABLE IF NOT EXISTS agreement_by_slice (
-    rater_kind VARCHAR NOT NULL,           -- 'human' or 'judge'
-    slice VARCHAR NOT NULL,                -- 'all', 'prompt_id', 'difficulty', 'indicator_id' or an attribute
-    slice_value VARCHAR,
-    model_name VARCHAR,                    -- NULL: over all models
-    question_id VARCHAR,                   -- NULL: over all questions
-    n_responses BIGINT NOT NULL,
-    n_units BIGINT NOT NULL,               -- with ratings by two raters
-    alpha DOUBLE,
-    mean DOUBLE,                           -- of the units' mean ratings, on [0, 1]
-    spread DOUBLE,                         -- their population standard deviation
-    interpretation VARCHAR NOT NULL        -- as of alpha; 'unstable' if low on scores that hardly vary
-);
-
-CREATE TABLE IF NOT EXISTS judge_human_agreement (
-    judge_id VARCHAR NOT NULL,
-    question_id VARCHAR NOT NULL,
-    unit VARCHAR NOT NULL,                 -- 'response', or 'conversation': means over its turns
-    n_units BIGINT NOT NULL,
-    n_groups BIGINT NOT NULL,              -- response groups that these belong to
-    a_ha DOUBLE, a_ha_low DOUBLE, a_ha_high DOUBLE,
-    a_ha_constant DOUBLE,
-    a_ha_shuffled DOUBLE,
-    a_ha_above_constant DOUBLE, a_ha_above_constant_low DOUBLE, a_ha_above_constant_high DOUBLE,
-    a_ha_above_shuffled DOUBLE, a_ha_above_shuffled_low DOUBLE, a_ha_above_shuffled_high DOUBLE,
-    a_ha_above_people DOUBLE, a_ha_above_people_low DOUBLE, a_ha_above_people_high DOUBLE,
-    exact_agreement DOUBLE, exact_agreement_low DOUBLE, exact_agreement_high DOUBLE,
-    adjacent_agreement DOUBLE, adjacent_agreement_low DOUBLE, adjacent_agreement_high DOUBLE,
-    alpha DOUBLE, alpha_low DOUBLE, alpha_high DOUBLE,
-    kappa DOUBLE, kappa_low DOUBLE, kappa_high DOUBLE,
-    weighted_kappa DOUBLE, weighted_kappa_low DOUBLE, weighted_kappa_high DOUBLE,
-    spearman DOUBLE, spearman_low DOUBLE, spearman_high DOUBLE,
-    kendall DOUBLE, kendall_low DOUBLE, kendall_high DOUBLE,
-    pearson DOUBLE, pearson_low DOUBLE, pearson_high DOUBLE,
-    mae DOUBLE, mae_low DOUBLE, mae_high DOUBLE,
-    bias DOUBLE, bias_low DOUBLE, bias_high DOUBLE,
-    wilcoxon_p DOUBLE,
-    verdict VARCHAR NOT NULL,              -- 'as people do', 'less than people do', 'cannot tell', ...
-    data_version VARCHAR NOT NULL
 );
 
 -- Responses on which a judge and the mean human rating lie half the scale apart, worst first.
@@ -323,12 +225,6 @@ CREATE TABLE IF NOT EXISTS judge_human_disagreements (
     score DOUBLE NOT NULL,
     difference DOUBLE NOT NULL             -- score minus human_mean, in scale points
 );
-
--- The same as judge_human_agreement with the responses that were left out as ambiguous, by their
--- raters' own ratings; empty if none were. Leaving out what people cannot settle makes judges look
--- better.
-CREATE TABLE IF NOT EXISTS judge_human_agreement_with_excluded AS
-FROM judge_human_agreement LIMIT 0;
 
 CREATE TABLE IF NOT EXISTS judge_confusion (
     judge_id VARCHAR NOT NULL,
@@ -381,27 +277,14 @@ SELECT coalesce(indicator_id, question_id) AS indicator_id, convo_id, model_name
 FROM combined_scores
 ORDER BY ALL;
 
-CREATE TABLE IF NOT EXISTS score_summary (
-    slice VARCHAR NOT NULL,                -- 'all', 'model_name', 'difficulty', 'indicator_id' or an attribute
-    slice_value VARCHAR,
-    question_id VARCHAR NOT NULL,
-    model_name VARCHAR,                    -- NULL: over all models
-    rater_kind VARCHAR NOT NULL,           -- 'human' or 'judge'
-    rater_id VARCHAR,                      -- judge id; NULL: all human raters
-    n BIGINT NOT NULL,                     -- responses
-    mean DOUBLE,
-    standard_deviation DOUBLE,             -- sample standard deviation between responses
-    n_paired BIGINT,                       -- of a judge: responses that humans rated too
-    bias DOUBLE                            -- of a judge on those: above 0 is more lenient than humans
-);
-
 CREATE TABLE IF NOT EXISTS judge_splits (
     response_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
     split VARCHAR NOT NULL,                -- 'train', 'dev' or 'test': the same for all questions
     group_id VARCHAR NOT NULL,             -- responses of one group are never parted
     data_version VARCHAR NOT NULL,
-    stale_because VARCHAR                  -- a gate that closed since; NULL while the rows hold
+    stale_because VARCHAR,                 -- a gate that closed since; NULL while the rows hold
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
 -- What each value that a judge gave becomes, fitted on train; beside it maps in common use.
@@ -420,7 +303,8 @@ CREATE TABLE IF NOT EXISTS score_calibration (
     kappa_dev_linear DOUBLE,
     verdict VARCHAR NOT NULL,              -- 'mapped', 'unchanged' or 'not_evaluable'
     reason VARCHAR NOT NULL,
-    stale_because VARCHAR
+    stale_because VARCHAR,
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
 -- The version of each judge that is tested now; judge_versions has what it is.
@@ -429,7 +313,8 @@ CREATE TABLE IF NOT EXISTS tuned_judges (
     version VARCHAR NOT NULL,
     step VARCHAR NOT NULL,                 -- last step that changed the judge; 'declared' if none did
     definition_hash VARCHAR NOT NULL,
-    stale_because VARCHAR
+    stale_because VARCHAR,
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
 -- Answers that a live judge rates again and again: frozen, one of each group.
@@ -478,7 +363,8 @@ CREATE TABLE IF NOT EXISTS tuned_judge_scores (
     status VARCHAR NOT NULL,
     raw_output VARCHAR,
     cost_usd DOUBLE,                       -- of all attempts; NULL if not known
-    stale_because VARCHAR
+    stale_because VARCHAR,
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
 -- What readings of sealed tests say; figures that the seal keeps are NULL.
@@ -500,7 +386,8 @@ CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     groups_wanted BIGINT,                  -- groups in the test that would decide
     verdict VARCHAR NOT NULL,
     reason VARCHAR NOT NULL,
-    stale_because VARCHAR
+    stale_because VARCHAR,
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
 CREATE TABLE IF NOT EXISTS judge_certificates (
@@ -514,7 +401,8 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     n_readings BIGINT NOT NULL,            -- of the question's test under this seal
     certificate JSON,                      -- NULL if neither claim holds
     created_at TIMESTAMPTZ,
-    stale_because VARCHAR                  -- what changed since; NULL while it holds
+    stale_because VARCHAR,                 -- what changed since; NULL while it holds
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
 -- Means of systems, and differences of two, corrected by human ratings of some of their answers.
@@ -537,7 +425,8 @@ CREATE TABLE IF NOT EXISTS system_comparison (
     labels_saved BIGINT,                   -- further labels that this precision would take
     rogan_gladen DOUBLE, rogan_gladen_low DOUBLE, rogan_gladen_high DOUBLE, -- pass rates only
     is_safe BOOLEAN,                       -- whether low_all and high_all are on one side of 0
-    stale_because VARCHAR
+    stale_because VARCHAR,
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 
 -- Two ways in which responses belong together. `prompt_id`: answers to one prompt, such as a query

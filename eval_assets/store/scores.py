@@ -12,9 +12,9 @@ from typing import Self
 import duckdb
 import pandas as pd
 
-from eval_assets.raters import CURRENT, Judge
+from eval_assets.config.judges import CURRENT, Judge
+from eval_assets.errors import StoreError
 from eval_assets.store.inputs import is_in_partition
-from eval_assets.store.store_errors import StoreError
 from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
 
 _PORTION = 100_000

@@ -7,9 +7,10 @@ from typing import Any
 
 import duckdb
 
-from eval_assets.interpretation import or_none
-from eval_assets.store.ledger import (
-    SqlLedger,
+from eval_assets.figures import HumanFigures
+from eval_assets.store.figures import read_figures
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.seals import (
     readings_elsewhere,
     readings_of,
     record_reading,
@@ -23,41 +24,35 @@ from eval_assets.store.splits import (
     models_returned,
     questions_where_people_agree,
 )
-from eval_assets.store.tables import read_table
 from eval_assets.store.tuned_judges import judges_of, members_of
-from eval_assets.tuning import (
-    JURY,
-    OPENED,
+from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of, label_fingerprints
+from eval_assets.tuning.history import OPENED, Reading, Seal
+from eval_assets.tuning.issued import FingerprintsNow
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.reading import Row
+from eval_assets.tuning.sealed_evaluation import (
     Background,
-    Fingerprints,
-    FingerprintsNow,
-    RatedUnits,
-    Reading,
-    Row,
-    Seal,
-    TunedJudge,
     candidates_for,
     due_reading,
-    fingerprints_of,
-    label_fingerprints,
     make_reading,
     sealed_units,
     unread_rows,
     why_not_read,
 )
+from eval_assets.tuning.steps import JURY, TunedJudge
 
 
 def background_of(
     connection: duckdb.DuckDBPyConnection, question_id: str, *, margin: float
 ) -> Background:
     """Return what a certificate says of a question and its judges besides the test."""
-    agreement = read_table(connection, "human_agreement")
-    [row] = agreement[agreement["question_id"] == question_id].to_dict("records")
+    rows = read_figures(connection, HumanFigures, subjects=("question",))
+    [columns] = [row.columns() for row in rows if row.question_id == question_id]
     figures = ("a_hh", "a_hh_low", "a_hh_high", "alpha", "alpha_low", "alpha_high")
     return Background(
         margin=margin,
         people_agree=question_id in questions_where_people_agree(connection),
-        human_agreement={name: or_none(row[name]) for name in figures},
+        human_agreement={name: columns[name] for name in figures},
         cost_per_1000_usd=costs_of_prompts(connection),
         models_returned=models_returned(connection),
     )

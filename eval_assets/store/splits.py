@@ -8,15 +8,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.agreement import LongRatings
-from eval_assets.gates import HUMAN_GATES
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.gates.declarations import HUMAN_GATES
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import SplitShares
 from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratings
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import empty_table, read_table
-from eval_assets.tuning import ComparedAnswers, RatedUnits, splits_of
-from eval_assets.tuning_options import SplitShares
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.splits import splits_of
+from eval_assets.tuning.systems import ComparedAnswers
 
 
 def write_splits(

@@ -3,7 +3,9 @@
 import duckdb
 import pandas as pd
 
+from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
+from eval_assets.store.figures import replace_figures_by_query
 from eval_assets.store.tables import empty_table, spare_memory
 
 
@@ -42,9 +44,10 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     the sample's, between responses. A slice is a column
     that sorts responses into at most 20 values: difficulty, indicator_id and given attributes.
     """
-    empty_table(connection, "score_summary")
-    connection.execute("""
-        INSERT INTO score_summary BY NAME
+    replace_figures_by_query(
+        connection,
+        ScoreFigures,
+        """
         WITH rated AS (
             SELECT response_id, question_id, avg(value) AS human FROM human_labels GROUP BY ALL
         ), scored AS (
@@ -75,7 +78,8 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
             (slice, slice_value, question_id, rater_kind, rater_id)
         )
         ORDER BY ALL
-    """)
+    """,
+    )
 
 
 def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 import duckdb
 import pandas as pd
 
-from eval_assets.store.lakes import claim_table
 from eval_assets.store.schema import column_comments, table_names
 
 if TYPE_CHECKING:
@@ -20,23 +19,13 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: pd.Dat
 
     Call it within a transaction: until that commits, the previous rows stand.
     """
-    empty_table(connection, table, is_claimed=not rows.empty)
+    empty_table(connection, table)
     insert_rows(connection, table, rows)
 
 
-def empty_table(
-    connection: duckdb.DuckDBPyConnection, table: str, *, is_claimed: bool = True
-) -> None:
-    """Delete all rows of `table`.
-
-    Args:
-        connection: The database.
-        table: The table.
-        is_claimed: Whether rows are inserted next, which in a lake nobody else may do meanwhile.
-    """
-    [(n_rows,)] = connection.execute(f'DELETE FROM "{table}"').fetchall()  # noqa: S608 - names of our own schema
-    if is_claimed and not n_rows:
-        claim_table(connection, table)
+def empty_table(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Delete all rows of `table`."""
+    connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - names of our own schema
 
 
 def insert_rows(

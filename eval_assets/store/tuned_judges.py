@@ -6,21 +6,15 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.store.ledger import SqlLedger, readings_of, versions_of
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.seals import readings_of, versions_of
 from eval_assets.store.prompted import PromptedScores, prompted_scores
 from eval_assets.store.tables import read_table
-from eval_assets.tuning import (
-    JURY,
-    JudgeVersion,
-    RatedUnits,
-    Reading,
-    TunedJudge,
-    accepted_version,
-    fitted_maps,
-    jury_judge,
-    mapped_judge,
-    shown_in,
-)
+from eval_assets.tuning.history import Reading, accepted_version
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.steps import JURY, TunedJudge, fitted_maps, jury_judge, mapped_judge
+from eval_assets.tuning.tuned_prompts import shown_in
+from eval_assets.tuning.versions import JudgeVersion
 
 
 def current_judges(

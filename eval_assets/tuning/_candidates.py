@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eval_assets.config.tuning import Tuning
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
 from eval_assets.tuning._writer import Disagreement, instructions_request, read_instructions
-from eval_assets.tuning.material import PromptMaterial
+from eval_assets.tuning.prompt_training_data import PromptMaterial
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import Section
-from eval_assets.tuning_options import Tuning
 
 SHOWN = 10
 """Disagreements that the writer reads for one candidate, and on which each is tried first."""

@@ -14,9 +14,9 @@ from eval_assets.stats import (
     judge_human_agreement,
     spearman,
 )
-from eval_assets.tuning._seal import RELEASED_STEP, coarse_gain
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.seal_policy import RELEASED_STEP, coarse_gain
 
 ImprovementVerdict = Literal["accepted", "rejected", "inconclusive", "unchanged", "not_evaluable"]
 

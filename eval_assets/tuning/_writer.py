@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.tuning.tuned_prompts import Rule, Section, marked
 
 MOST_RULES = 8

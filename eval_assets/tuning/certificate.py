@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from eval_assets.interpretation import or_none
-from eval_assets.tuning._beside import figures_beside
-from eval_assets.tuning._seal import TOTAL_SIGNIFICANCE
+from eval_assets.tuning.certificate_metrics import figures_beside
 from eval_assets.tuning.fingerprints import Fingerprints
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Verdicts, evaluation_rows
+from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import JudgeVersion, json_hash
+from eval_assets.wording import or_none
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion, json_hash
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from eval_assets.stats import cohen_kappa
-from eval_assets.tuning._seal import MOST_READINGS
 from eval_assets.tuning.reading import Row
+from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.tuning.versions import (
     JudgeVersion,
     json_hash,

@@ -7,14 +7,14 @@ from statistics import NormalDist
 
 import numpy as np
 
+from eval_assets.config.tuning import Tuning
 from eval_assets.stats import agreement_gain, groups_to_detect, non_inferiority
 from eval_assets.tuning._candidates import SHOWN
 from eval_assets.tuning._fitness import MIN_PAIRED_GROUPS
-from eval_assets.tuning._seal import MOST_READINGS, reading_significance
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate
-from eval_assets.tuning_options import Tuning
+from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
 
 WORTHWHILE_GAIN = 0.05
 """Gain that is planned for if nothing is known of the real one."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eval_assets.config.tuning import PromptStep, Tuning
 from eval_assets.tuning._candidates import Score, Write, is_improved, search_instructions
 from eval_assets.tuning._exemplars import few_shot_examples
 from eval_assets.tuning._writer import guidelines_request, read_rules
-from eval_assets.tuning.material import PromptMaterial, Words
+from eval_assets.tuning.prompt_training_data import PromptMaterial, Words
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import Section
-from eval_assets.tuning_options import PromptStep, Tuning
 
 
 @dataclass(frozen=True)

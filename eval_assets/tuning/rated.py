@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import Level
 from eval_assets.tuning.splits import Split
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval_assets.interpretation import or_none
 from eval_assets.tuning._fitness import Fitness, judge_fitness
 from eval_assets.tuning._improvement import Improvement, judge_improvement
-from eval_assets.tuning._seal import coarse_gain, reading_significance
 from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.seal_policy import coarse_gain, reading_significance
 from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.wording import or_none
 
 Row = dict[str, object]
 

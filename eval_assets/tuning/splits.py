@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.tuning_options import SplitShares
+from eval_assets.config.tuning import SplitShares
 
 Split = Literal["train", "dev", "test"]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eval_assets.config.tuning import Step
 from eval_assets.stats import MonotoneMap, agreement_gain, concordance
-from eval_assets.tuning._jury import jury_scores, jury_weights
 from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.ensemble import jury_scores, jury_weights
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.versions import JudgeVersion
-from eval_assets.tuning_options import Step
 
 JURY = "jury"
 """Judge id of the jury, which no declared judge may have if there is one."""

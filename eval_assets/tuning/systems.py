@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_assets.interpretation import or_none
 from eval_assets.stats import (
     Interval,
     prediction_powered_difference,
@@ -16,6 +15,7 @@ from eval_assets.stats import (
     rogan_gladen,
 )
 from eval_assets.tuning.rated import Floats, Texts
+from eval_assets.wording import or_none
 
 CONFIDENCE = 0.95
 

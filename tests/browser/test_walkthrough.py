@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_assets.labelling import Study, shown_responses
-from eval_assets.readers import read_assignments, read_evaluation, read_responses
-from eval_assets.store import connect
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.study import Study
+from eval_assets.readers.assignments import read_assignments
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.responses import read_responses
+from eval_assets.store.connection import connect
 from tests.browser.conftest import new_context
 from tests.browser.serving import Serving
 from tests.browser.test_labelling import PHONE, SAVED

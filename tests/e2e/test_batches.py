@@ -8,7 +8,8 @@ import pytest
 from eval_assets.assets.automation import look_for_batches
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import defs
-from eval_assets.fake_provider import Behaviour, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.server import running
 from eval_assets.store.connection import connect
 
 EVALUATION = """\

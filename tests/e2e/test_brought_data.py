@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from eval_assets.fake_provider import running
-from eval_assets.readers import import_files, write_draft
+from eval_assets.fake_provider.server import running
+from eval_assets.readers.importers.draft import write_draft
+from eval_assets.readers.importers.tool_exports import import_files
 from tests.e2e.conftest import Evaluated
 from tests.e2e.test_expected_figures import (
     HUMANS,

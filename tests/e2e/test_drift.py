@@ -6,7 +6,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.fake_provider import Behaviour, Planted, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.planted import Planted
+from eval_assets.fake_provider.server import running
 from tests.e2e.conftest import Evaluated
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,12 @@ import pytest
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.summarizing import written_summary
-from eval_assets.evaluation import ExecutiveSummary
-from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, running
-from eval_assets.report import ReportData, unknown_numbers
+from eval_assets.config.evaluation import ExecutiveSummary
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults
+from eval_assets.fake_provider.server import RunningProvider, running
+from eval_assets.report.data import ReportData
+from eval_assets.report.summary_figures import unknown_numbers
 from tests.unit.report.builder import Case
 
 

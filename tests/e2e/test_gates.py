@@ -193,7 +193,7 @@ def test_better_labels_do_not_open_the_gate_before_they_are_measured(
 def test_worse_labels_mark_the_splits_as_stale_until_the_gate_opens_again(
     open_folder: Evaluated,
 ) -> None:
-    split = "SELECT * EXCLUDE (stale_because) FROM judge_splits ORDER BY ALL"
+    split = "SELECT * EXCLUDE (stale_because, is_gated) FROM judge_splits ORDER BY ALL"
     marks = "SELECT DISTINCT stale_because FROM judge_splits"
     before = open_folder.rows(split)
     open_folder.label({"clarity": OPPOSING, "depth": OPPOSING})
@@ -431,4 +431,4 @@ def test_checks_carry_what_they_judged(open_folder: Evaluated) -> None:
         ("depth", "pass"),
     ]
     assert all(len(str(question["value"])) <= len("-0.123") for question in questions)
-    assert "most_frequent_share" in str(metadata["figures"].value)
+    assert "Most frequent value" in str(metadata["figures"].value)

@@ -7,7 +7,9 @@ import dagster as dg
 import pytest
 
 from eval_assets.definitions import defs
-from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults
+from eval_assets.fake_provider.server import RunningProvider, running
 from eval_assets.store.connection import connect
 
 EVALUATION = """\

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, mixed_rates, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults, mixed_rates
+from eval_assets.fake_provider.server import RunningProvider, running
 from tests.e2e.conftest import Evaluated, clean_environment
 
 Started = subprocess.Popen[str]
@@ -25,14 +27,18 @@ JUDGE = """
 import asyncio, json, os, sys
 from datetime import date
 from pathlib import Path
-from eval_assets.evaluation import Evaluation
-from eval_assets.raters import AskedModel, Judge
-from eval_assets.rubric import RubricQuestion
-from eval_assets.judges import (
-    PromptTemplate, RequestOptions, Unit, api_keys, judge_units, live_judges
-)
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import AskedModel, Judge
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.judges.calling.session import RequestOptions
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging import judge_units
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.scale import LIKERT5
-from eval_assets.store import Worker, open_ledger
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.workers import Worker
 
 question = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")
 units = [Unit(f"r{i}", question, f"Prompt {i}", f"Answer {i}") for i in range(int(sys.argv[2]))]

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.labelling import (
-    AdjudicationDesk,
-    Answer,
-    Disagreement,
-    Study,
-    now,
-    shown_responses,
-)
-from eval_assets.readers import read_evaluation, read_responses
+from eval_assets.labelling.adjudicating import AdjudicationDesk
+from eval_assets.labelling.adjudication import Disagreement
+from eval_assets.labelling.rater_queue import Answer, now
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.study import Study
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.responses import read_responses
 from tests.e2e.conftest import AGREEING, BASE, NEAR, OPPOSING, Evaluated, make
 
 INPUTS = ("rubric_questions", "model_responses", "human_labels", "label_disagreements")

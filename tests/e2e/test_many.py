@@ -7,8 +7,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.definitions import definitions_of
 from tests.e2e.conftest import Evaluated
 
 ASSETS = (

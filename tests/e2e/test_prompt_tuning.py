@@ -12,7 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.certificates import certificates as certificates_command
-from eval_assets.fake_provider import Behaviour, Planted, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.planted import Planted
+from eval_assets.fake_provider.server import running
 from tests.e2e.conftest import Evaluated
 
 pytestmark = pytest.mark.slow

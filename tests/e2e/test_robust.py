@@ -368,6 +368,7 @@ def test_files_that_did_not_change_are_not_written_again(open_folder: Evaluated)
         "human_labels",
         "judge_calls",
         "judge_scores",
+        "ledger",
         "responses",
     }
     assert [name for name, at in again if (name, at) not in imported] == ["human_labels"]

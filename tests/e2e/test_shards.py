@@ -6,10 +6,12 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets import live_judging
+from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.definitions import definitions_of
-from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, mixed_rates, running
-from eval_assets.store.ledger.spending import spending
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults, mixed_rates
+from eval_assets.fake_provider.server import RunningProvider, running
+from eval_assets.store.ledger.spending import spending_table
 from tests.e2e.conftest import N_RESPONSES, Evaluated
 
 pytestmark = pytest.mark.slow
@@ -204,6 +206,6 @@ def test_the_runs_of_a_backfill_share_one_budget(
     assert len(provider.log.completions) < N_RATINGS
     folder = EvaluationFolder(data=str(live_folder.path))
     with folder.ledger(folder.evaluation()) as ledger:
-        [(run, spent)] = spending(ledger, by="run")[["run", "charged_usd"]].to_numpy()
+        [(run, spent)] = spending_table(ledger, by="run")[["run", "charged_usd"]].to_numpy()
     assert run == "autumn"
     assert 0 < spent <= 0.007

@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 
 from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.cli.tune import tune
-from eval_assets.problems import InputError
+from eval_assets.config.tuning import SplitShares
+from eval_assets.errors import InputError
 from eval_assets.tuning.certificate import certificate_schema
 from eval_assets.tuning.splits import split_of
-from eval_assets.tuning_options import SplitShares
 from tests.e2e.conftest import PROGRAM, Evaluated
 
 DATA = Path(__file__).parents[2] / "data" / "tuning"

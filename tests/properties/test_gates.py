@@ -6,15 +6,17 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.evaluation import Gate, GateName
-from eval_assets.gates import (
-    Evidence,
-    Figure,
+from eval_assets.agreement.gates.decision import (
+    GateEvidence,
+    GateFigure,
     GateOutcome,
     GateVerdict,
+    Unusable,
     evaluate_gates,
     tunable_questions,
 )
+from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.config.evaluation import Gate, GateName
 
 QUESTIONS = ("q1", "q2", "q3")
 NAMES: tuple[GateName, ...] = ("human_a_hh", "human_alpha", "judge_alpha")
@@ -29,12 +31,12 @@ counts = st.sampled_from([0, 1, 2, 30])
 
 
 @st.composite
-def evidences(draw: st.DrawFn) -> Evidence:
+def evidences(draw: st.DrawFn) -> GateEvidence:
     measured = draw(st.sampled_from([None, "v1", "v1", "v1", "v0"]))
     asked = draw(st.sampled_from([(), (None,), (None, *QUESTIONS), QUESTIONS]))
-    figures = tuple(Figure(q, draw(values), math.nan, math.nan, draw(counts)) for q in asked)
-    unusable = None if measured == "v1" else ("stale", "Materialize it")
-    return Evidence(figures if measured else (), measured or "", unusable)
+    figures = tuple(GateFigure(q, draw(values), math.nan, math.nan, draw(counts)) for q in asked)
+    unusable = None if measured == "v1" else Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it"))
+    return GateEvidence(figures if measured else (), measured or "", unusable)
 
 
 def gates(minimum: float = 0.75) -> dict[GateName, Gate]:
@@ -46,7 +48,7 @@ some_evidence = st.fixed_dictionaries(dict.fromkeys(NAMES, evidences()))
 
 @given(some_evidence)
 def test_an_open_gate_has_current_finite_values_of_two_units_that_reach_the_minimum(
-    evidence: dict[GateName, Evidence],
+    evidence: dict[GateName, GateEvidence],
 ) -> None:
     """The definition once more, over everything that is let through."""
     outcomes = evaluate_gates(evidence, gates())
@@ -54,7 +56,7 @@ def test_an_open_gate_has_current_finite_values_of_two_units_that_reach_the_mini
         if not outcome.is_closed:
             seen = evidence[outcome.gate]
             [overall] = [figure for figure in seen.figures if figure.question_id is None]
-            assert seen.unusable_because is None
+            assert seen.unusable is None
             assert overall.n_units >= 2
             assert 0.75 - 1e-9 <= overall.value < math.inf
     for question_id in tunable_questions(outcomes, QUESTIONS):
@@ -67,7 +69,7 @@ def test_an_open_gate_has_current_finite_values_of_two_units_that_reach_the_mini
 
 @given(some_evidence, st.floats(0, 1), st.data())
 def test_lowering_a_value_opens_nothing(
-    evidence: dict[GateName, Evidence], by: float, data: st.DataObject
+    evidence: dict[GateName, GateEvidence], by: float, data: st.DataObject
 ) -> None:
     name = data.draw(st.sampled_from(NAMES))
     worse = evidence | {
@@ -81,29 +83,29 @@ def test_lowering_a_value_opens_nothing(
 
 
 @given(some_evidence, st.floats(0, 1))
-def test_raising_a_minimum_opens_nothing(evidence: dict[GateName, Evidence], by: float) -> None:
+def test_raising_a_minimum_opens_nothing(evidence: dict[GateName, GateEvidence], by: float) -> None:
     assert_nothing_opens(
         evaluate_gates(evidence, gates(0.5)), evaluate_gates(evidence, gates(0.5 + by))
     )
 
 
 @given(some_evidence)
-def test_stale_figures_close_every_gate(evidence: dict[GateName, Evidence]) -> None:
-    stale = ("stale", "Materialize it")
-    newer = {name: replace(seen, unusable_because=stale) for name, seen in evidence.items()}
+def test_stale_figures_close_every_gate(evidence: dict[GateName, GateEvidence]) -> None:
+    stale = Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it"))
+    newer = {name: replace(seen, unusable=stale) for name, seen in evidence.items()}
 
     assert all(outcome.is_closed for outcome in evaluate_gates(newer, gates()))
 
 
 @given(some_evidence)
-def test_making_one_more_gate_apply_opens_nothing(evidence: dict[GateName, Evidence]) -> None:
+def test_making_one_more_gate_apply_opens_nothing(evidence: dict[GateName, GateEvidence]) -> None:
     fewer = {name: evidence[name] for name in NAMES[:2]}
 
     assert_nothing_opens(evaluate_gates(fewer, gates()), evaluate_gates(evidence, gates()))
 
 
 @given(some_evidence)
-def test_gates_that_only_warn_block_nothing(evidence: dict[GateName, Evidence]) -> None:
+def test_gates_that_only_warn_block_nothing(evidence: dict[GateName, GateEvidence]) -> None:
     warning = {name: Gate(0.75, "warn") for name in NAMES}
     outcomes = evaluate_gates(evidence, warning)
 
@@ -113,7 +115,7 @@ def test_gates_that_only_warn_block_nothing(evidence: dict[GateName, Evidence]) 
 
 @given(some_evidence)
 def test_every_verdict_says_why_and_no_undefined_value_passes(
-    evidence: dict[GateName, Evidence],
+    evidence: dict[GateName, GateEvidence],
 ) -> None:
     verdicts: list[GateVerdict] = []
     for outcome in evaluate_gates(evidence, gates()):

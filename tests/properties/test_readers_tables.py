@@ -8,7 +8,7 @@ from contextlib import suppress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 from eval_assets.readers.formats.delimited import parse_delimited
 from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
 

@@ -14,8 +14,8 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_assets.columns import LABEL_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.frame_columns import LABEL_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.scale import LIKERT5
 from eval_assets.store._long_ratings import group_codes, long_ratings
 from eval_assets.store.connection import connect

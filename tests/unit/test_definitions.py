@@ -6,8 +6,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.definitions import definitions_of
 
 DATA = Path(__file__).parents[2] / "data"
 

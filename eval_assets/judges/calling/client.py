@@ -10,6 +10,7 @@ from typing import Any, Generic
 
 import numpy as np
 
+from eval_assets.config.judges import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Allowance, Budget
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
@@ -25,7 +26,6 @@ from eval_assets.judges.calling.requests import (
 )
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.ledger import Reply, Request, Subject
-from eval_assets.raters import Generator, Judge, Setting
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass
 
-from eval_assets.judges.calling.grants import SharedRates
+from eval_assets.judges.calling.shared_rate_limits import SharedRates
 
 _MINUTE = 60.0
 _WINDOW = 61.0

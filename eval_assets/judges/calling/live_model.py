@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from eval_assets.config.judges import Generator, Judge, Setting
+from eval_assets.config.models import Capabilities, Price, Usage, cost_usd
 from eval_assets.judges.calling.requests import Endpoint, ModelRequest
-from eval_assets.models import Capabilities, Price, Usage, cost_usd
-from eval_assets.raters import Generator, Judge, Setting
 
 _FRAMING_TOKENS = 500
 """More than any vendor adds to a prompt of its own, roles and schema instructions included."""

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from eval_assets.config.models import Usage
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import ModelRequest
-from eval_assets.models import Usage
 
 logger = logging.getLogger(__name__)
 

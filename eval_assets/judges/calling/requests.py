@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+from eval_assets.config.judges import Setting
+from eval_assets.config.models import MaxTokensName
 from eval_assets.ledger import Batch, Reply
-from eval_assets.models import MaxTokensName
-from eval_assets.raters import Setting
 
 Vendor = Literal["openai", "anthropic"]
 Role = Literal["system", "user", "assistant"]

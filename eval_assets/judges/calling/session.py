@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.connections import Connections
-from eval_assets.judges.calling.grants import SharedRates
 from eval_assets.judges.calling.interruption import ending_well
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter
@@ -23,10 +23,10 @@ from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveMo
 from eval_assets.judges.calling.progress import Report, log_report
 from eval_assets.judges.calling.requests import Answer, Endpoint, Unsent
 from eval_assets.judges.calling.retry import RetryPolicy
+from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
 from eval_assets.ledger import Ledger
-from eval_assets.problems import InputError, InputProblem
 from eval_assets.rate_limits import Amount, Grant, RateLimits
 
 logger = logging.getLogger(__name__)

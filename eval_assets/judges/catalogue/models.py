@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import yaml
 
-from eval_assets.models import Capabilities, Price
+from eval_assets.config.models import Capabilities, Price
 
 UNKNOWN_FAMILY = "unknown"
 ENDS_SOON = timedelta(days=60)

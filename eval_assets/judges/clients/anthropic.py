@@ -8,8 +8,9 @@ from typing import Any
 import anthropic
 import httpx2
 
+from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import Answer, ModelRequest, RequestFailed
-from eval_assets.judges.clients.errors import (
+from eval_assets.judges.clients.failures import (
     answer_of,
     failure_of,
     named,
@@ -19,7 +20,6 @@ from eval_assets.judges.clients.errors import (
 from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
 from eval_assets.judges.clients.masking import storable, without_keys
 from eval_assets.ledger import Batch, Reply, ReplyStatus
-from eval_assets.models import Usage
 
 _STATUSES: Mapping[str, ReplyStatus] = {
     "max_tokens": "truncated",

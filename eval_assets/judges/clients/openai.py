@@ -7,8 +7,9 @@ from typing import Any
 import httpx2
 import openai
 
+from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import Answer, ModelRequest, RequestFailed
-from eval_assets.judges.clients.errors import (
+from eval_assets.judges.clients.failures import (
     answer_of,
     failure_of,
     named,
@@ -25,7 +26,6 @@ from eval_assets.judges.clients.fields import (
 )
 from eval_assets.judges.clients.masking import storable, without_keys
 from eval_assets.ledger import Batch, Reply, ReplyStatus
-from eval_assets.models import Usage
 
 _STATUSES: Mapping[str, ReplyStatus] = {
     "length": "truncated",

@@ -10,9 +10,10 @@ from typing import Any
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from eval_assets.evaluation import SHIPPED_PROMPTS
+from eval_assets.config.evaluation import SHIPPED_PROMPTS
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import PromptError
 from eval_assets.judges.calling.requests import Message
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 DEFAULT_TEMPLATE = "rating"
@@ -27,10 +28,6 @@ _FAULTS = (
     ValueError,
 )
 """Errors that an expression in a template may raise, such as `{{ 1 / 0 }}`."""
-
-
-class PromptError(ValueError):
-    """A template that cannot be used; the message is one line with file and line."""
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from eval_assets.declared import Text
-from eval_assets.problems import InputError, KeyPath
+from eval_assets.config.types import Text
+from eval_assets.errors import InputError, KeyPath
 from eval_assets.readers._guessed_scales import guessed_scales
 from eval_assets.readers._problems import shown
-from eval_assets.readers.evaluation.given_files import existing, found_files
+from eval_assets.readers.evaluation.input_files import existing, found_files
 from eval_assets.readers.evaluation.rubric_file import rubric_of_file
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.files import read_text

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from eval_assets.evaluation import Evaluation, default_gates
-from eval_assets.labelling import SessionFolder
-from eval_assets.models import Capabilities
-from eval_assets.problems import InputError, InputProblem, KeyPath
+from eval_assets.config.evaluation import Evaluation, default_gates
+from eval_assets.config.models import Capabilities
+from eval_assets.errors import InputError, InputProblem, KeyPath
+from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
-from eval_assets.readers.evaluation.given_files import given_files, in_folder
+from eval_assets.readers.evaluation.input_files import given_files, in_folder
 from eval_assets.readers.evaluation.validation import Checks, keys_of, type_at, validated
 from eval_assets.readers.evaluation.yaml_lines import YamlDocument, read_yaml
 from eval_assets.readers.formats.files import read_text

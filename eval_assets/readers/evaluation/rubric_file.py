@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.evaluation.validation import Checks
 from eval_assets.readers.formats.table import Table, as_text, plain, without_blanks
 from eval_assets.readers.formats.tables import read_table

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from eval_assets.problems import DeclarationError, InputProblem, KeyPath, raise_all
+from eval_assets.errors import DeclarationError, InputProblem, KeyPath, raise_all
 from eval_assets.readers._problems import nearest, shown
 from eval_assets.readers.evaluation.yaml_lines import YamlDocument, dotted
 from eval_assets.readers.formats.table import as_text

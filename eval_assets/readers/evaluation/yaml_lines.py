@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from eval_assets.problems import InputError, InputProblem, KeyPath
+from eval_assets.errors import InputError, InputProblem, KeyPath
 
 try:  # LibYAML is ten times as fast, and every asset of a run reads the file.
     from yaml import CSafeLoader as FastLoader

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.header import SAMPLE_ROWS, Header, header_of, named_columns
 from eval_assets.readers.formats.table import Repeated, Table, numbering
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 
 BOM = b"\xef\xbb\xbf"
 

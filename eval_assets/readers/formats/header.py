@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 
 Row = tuple[int, Sequence[str]]
 """Line of a row, and its cells."""

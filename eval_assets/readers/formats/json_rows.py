@@ -3,7 +3,7 @@
 import json
 import re
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.table import Table
 
 

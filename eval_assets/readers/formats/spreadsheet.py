@@ -4,7 +4,7 @@ from pathlib import Path
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.files import check_readable
 from eval_assets.readers.formats.header import SAMPLE_ROWS, header_of, named_columns
 from eval_assets.readers.formats.table import Table, as_text

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.problems import InputProblem
+from eval_assets.errors import InputProblem
 
 S = TypeVar("S", bound=Hashable)
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.delimited import parse_delimited
 from eval_assets.readers.formats.files import (
     check_readable,

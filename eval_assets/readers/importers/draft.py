@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._cells import in_utc
 from eval_assets.readers.drafting import (
     EXAMPLE_QUESTION,

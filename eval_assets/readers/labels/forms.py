@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.table import Table
-from eval_assets.readers.labels.given import FIELDS, GivenLabels, labels_in_rows
+from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels, labels_in_rows
 from eval_assets.readers.labels.sessions import session_labels
 from eval_assets.readers.labels.wide import wide_labels
 from eval_assets.readers.labels.workshop import workshop_labels

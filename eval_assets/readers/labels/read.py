@@ -9,14 +9,14 @@ from difflib import get_close_matches
 import numpy as np
 import pandas as pd
 
-from eval_assets.columns import LABEL_COLUMNS, REJECTED_COLUMNS
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError, InputProblem, raise_all
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputError, InputProblem, raise_all
+from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.table import repeating
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import given_labels
-from eval_assets.readers.labels.given import GivenLabels
+from eval_assets.readers.labels.parsed_labels import GivenLabels
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     CheckedLabels,

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from eval_assets.labelling import dimension_of
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
+from eval_assets.labelling.dimensions import dimension_of
 from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.table import Table, as_text
-from eval_assets.readers.labels.given import GivenLabel, GivenLabels, labels_one_by_one
+from eval_assets.readers.labels.parsed_labels import GivenLabel, GivenLabels, labels_one_by_one
 
 _KEYS = {
     "response_id": "scenarioId",

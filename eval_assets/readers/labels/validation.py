@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.columns import LABEL_COLUMNS
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputProblem
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputProblem
+from eval_assets.frame_columns import LABEL_COLUMNS
 from eval_assets.readers._cells import (
     BoolArray,
     FloatArray,
@@ -26,9 +27,8 @@ from eval_assets.readers._cells import (
 )
 from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
 from eval_assets.readers.formats.table import Repeated, is_none, per_distinct, repeating
-from eval_assets.readers.labels.given import FIELDS, GivenLabels
+from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
-from eval_assets.rubric import RubricQuestion
 
 UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
 """Columns that are unique together among ratings."""

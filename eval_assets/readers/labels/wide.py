@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._cells import is_absent, read_ratings, values_on
 from eval_assets.readers.formats.table import Table, plain
-from eval_assets.readers.labels.given import FIELDS, GivenLabels
+from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels
 from eval_assets.readers.references import (
     KEY_COLUMNS,
     MODEL_NAME,

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from eval_assets.problems import InputError, InputProblem
+from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.labels.forms import given_labels
-from eval_assets.readers.labels.given import FIELDS, GivenLabels, labels_in_rows
+from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels, labels_in_rows
 from eval_assets.readers.labels.wide import RatingColumn, melted, rating_columns
 from eval_assets.readers.references import (
     RESPONSE_ID,

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from eval_assets.problems import InputProblem
+from eval_assets.errors import InputProblem
 from eval_assets.readers._problems import shown
 from eval_assets.readers.formats.table import Table, as_text, without_blanks
-from eval_assets.readers.labels.given import FIELDS, GivenLabel, GivenLabels, labels_one_by_one
+from eval_assets.readers.labels.parsed_labels import (
+    FIELDS,
+    GivenLabel,
+    GivenLabels,
+    labels_one_by_one,
+)
 from eval_assets.readers.references import RESPONSE_ID
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 
 SCHEMA_VERSION = "0.3.0"
 _UNKNOWN = "unknown"

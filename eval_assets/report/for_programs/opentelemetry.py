@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 _EVENT = "gen_ai.evaluation.result"

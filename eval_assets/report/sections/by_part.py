@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from eval_assets.interpretation import ALPHA_LIMITS, UNSTABLE, figure_text
-from eval_assets.report._document import Card, Cell, Section, Table, TableRow, Text, cells, columns
+from eval_assets.bands import ALPHA_LIMITS, UNSTABLE
+from eval_assets.render.document import Card, Cell, Section, Table, TableRow, Text, cells, columns
 from eval_assets.report._figures import alpha_tone
-from eval_assets.report._text import counted
 from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.report.sections.scores import in_order, shown_values
+from eval_assets.verdicts import Tone
+from eval_assets.wording import counted, figure_text
 
 _LEAD = (
     "Krippendorff's alpha over all questions, at the interval level, on the responses of one part. "
@@ -75,5 +76,5 @@ def _cell(record: Record | None) -> Cell:
     return Cell(
         figure_text(alpha, limits=ALPHA_LIMITS),
         note=f"{meaning} · {counted(count(record, 'n_responses'), 'response')}",
-        tone="fair" if meaning == UNSTABLE else alpha_tone(alpha),
+        tone=Tone.FAIR if meaning == UNSTABLE else alpha_tone(alpha),
     )

@@ -3,19 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from eval_assets.gates import GateOutcome
-from eval_assets.interpretation import (
-    FEW_GROUPS,
-    LOWEST_COVERAGE,
-    MOSTLY_EQUAL,
-    SKEWED_SHARE,
-    figure_text,
-)
-from eval_assets.report._document import Card, Definition, Definitions, Section
-from eval_assets.report._text import counted, interval_text, listed, percent_text
+from eval_assets.agreement.gates.decision import GateOutcome
+from eval_assets.bands import FEW_GROUPS, LOWEST_COVERAGE, MOSTLY_EQUAL, SKEWED_SHARE
+from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
 from eval_assets.report.sections.trend import falls
 from eval_assets.scale import TOLERANCE
+from eval_assets.wording import counted, figure_text, interval_text, listed, percent_text
 
 _MOST_NAMED = 5
 
@@ -89,7 +83,7 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
         f"({figure_text(verdict.value, limits=[verdict.minimum])}, "
         f"{interval_text(verdict.low, verdict.high, limits=[verdict.minimum])})"
         for verdict in (outcome.overall, *outcome.questions)
-        if verdict.cannot_tell and not (is_single and verdict.question_id)
+        if verdict.is_inconclusive and not (is_single and verdict.question_id)
     ]
 
 
@@ -299,13 +293,12 @@ def _never_different(data: ReportData) -> Iterator[Definition]:
                     f"rated differently. Independent ratings seldom agree so well: check that "
                     f"{whose}, not one set under several names.",
                 )
-    for record in data.rows("judge_human_agreement"):
-        is_equal = number(record, "a_ha") >= 1 - TOLERANCE > number(record, "a_ha_constant")
-        if is_equal and count(record, "n_units") >= _MANY_EQUAL:
-            judge_id, question_id = text(record, "judge_id"), text(record, "question_id")
+    for row in data.judge_humans:
+        is_equal = row.a_ha.value >= 1 - TOLERANCE > row.a_ha_constant
+        if is_equal and row.n_units >= _MANY_EQUAL:
             yield Definition(
-                f"{judge_id} never differs from people on {question_id}",
-                f"Its scores equal all ratings of {count(record, 'n_units'):,} units. Check that "
+                f"{row.judge_id} never differs from people on {row.question_id}",
+                f"Its scores equal all ratings of {row.n_units:,} units. Check that "
                 "they were not made from the labels.",
             )
 

@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from eval_assets.interpretation import UNDEFINED
-from eval_assets.report._document import (
+from eval_assets.render.document import (
     Bullets,
     Card,
     Cell,
@@ -16,12 +15,13 @@ from eval_assets.report._document import (
     Table,
     TableRow,
     Text,
-    Tone,
     anchor,
     cells,
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, text
+from eval_assets.verdicts import Tone
+from eval_assets.wording import UNDEFINED
 
 _LEAD = (
     "Tests on response groups that tuning never saw, at a level that keeps all readings of a test "
@@ -33,12 +33,12 @@ _LEAD = (
 _CAUTIONS = "What no test of this size can exclude"
 
 _TONES: Mapping[str, Tone] = {
-    "fit": "good",
-    "accepted": "good",
-    "unfit": "poor",
-    "rejected": "poor",
-    "undecided": "fair",
-    "inconclusive": "fair",
+    "fit": Tone.GOOD,
+    "accepted": Tone.GOOD,
+    "unfit": Tone.POOR,
+    "rejected": Tone.POOR,
+    "undecided": Tone.FAIR,
+    "inconclusive": Tone.FAIR,
 }
 
 _AXIS = (-0.3, 0.3)
@@ -53,7 +53,7 @@ def section(data: ReportData) -> Section | None:
         return None
     valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
     held = [certificate for certificate in valid if certificate]
-    shown = {text(row, "judge_id") for row in data.rows("judge_human_agreement")}
+    shown = {row.judge_id for row in data.judge_humans}
     priced = ["Per 1,000 scores#"] if any(each.get("cost_per_1000_usd") for each in held) else []
     table = Table(
         "Judges on their sealed tests",
@@ -102,7 +102,7 @@ def _cells(row: Record, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
 
 
 def _verdict(verdict: str, *, is_stale: bool) -> Cell:
-    tone = "none" if is_stale else _TONES.get(verdict, "none")
+    tone = Tone.NONE if is_stale else _TONES.get(verdict, Tone.NONE)
     return Cell(verdict.replace("_", " ") or UNDEFINED, tone=tone)
 
 
@@ -132,7 +132,7 @@ def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
         dots=(("circle", gap),),
         interval=(low, high),
         marks=(("minimum", -claim["margin"]), ("people", 0.0)),
-        tone="good",
+        tone=Tone.GOOD,
     )
     return Cell(words, note=f"{low:+.3f} to {high:+.3f}", plot=plot)
 

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from eval_assets.interpretation import A_HH_LIMITS, UNDEFINED, figure_text
-from eval_assets.report._document import (
+from eval_assets.bands import A_HH_LIMITS
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.render.document import (
     Block,
     Card,
     Cell,
@@ -25,12 +26,15 @@ from eval_assets.report._figures import (
     coefficient,
     share_of_pairs,
 )
-from eval_assets.report._text import lenience
 from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.report.sections.confusion import confusion
 from eval_assets.report.sections.disagreements import texts_of
-from eval_assets.report.sections.judge_words import judge_sentence, verdict_cell
-from eval_assets.rubric import RubricQuestion
+from eval_assets.report.sections.judge_words import (
+    figures_of_judge,
+    judge_sentence,
+    verdict_cell,
+)
+from eval_assets.wording import UNDEFINED, figure_text, lenience
 
 _LEAD = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "
@@ -59,7 +63,7 @@ _OF_CLASSES = {"a_ha", *_CONTROLS, "exact_agreement", "kappa"}
 
 def section(data: ReportData) -> Section | None:
     """Return a card per judge; None if no judge is compared with humans."""
-    judges = list(dict.fromkeys(text(r, "judge_id") for r in data.rows("judge_human_agreement")))
+    judges = list(dict.fromkeys(row.judge_id for row in data.judge_humans))
     order = [judge.id for judge in data.evaluation.judges]
     judges.sort(key=lambda judge_id: order.index(judge_id) if judge_id in order else len(order))
     if not judges:
@@ -77,12 +81,8 @@ def section(data: ReportData) -> Section | None:
 
 
 def _card(data: ReportData, judge_id: str) -> Card:
-    by_question = {
-        text(record, "question_id"): record
-        for record in data.rows("judge_human_agreement")
-        if text(record, "judge_id") == judge_id
-    }
-    compared = [(q, by_question[q.id]) for q in data.evaluation.rubric if q.id in by_question]
+    rows = figures_of_judge(data, judge_id)
+    compared = [(data.evaluation.question(q), row.columns()) for q, row in rows.items()]
     sentence = judge_sentence(data, judge_id)
     blocks: list[Block] = [
         Text(f"{sentence[0].upper()}{sentence[1:]}."),
@@ -148,7 +148,7 @@ def _overview_cells(
         figure_text(constant, limits=[a_ha]),
         figure_text(shuffled, limits=[a_ha]),
         figure_text(a_hh, limits=[]),
-        verdict_cell(data, record),
+        verdict_cell(data, figures_of_judge(data, text(record, "judge_id"))[question_id]),
         _leaning(record) if question.has_order else "values have no order",
         f"{count(record, 'n_units'):,}"
         + (" conversations" if text(record, "unit") == "conversation" else ""),

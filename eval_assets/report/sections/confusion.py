@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from eval_assets.interpretation import UNDEFINED
-from eval_assets.report._document import Block, Cell, Table, TableRow, Text, cells, columns
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import Targets
+from eval_assets.render.document import Block, Cell, Table, TableRow, Text, cells, columns
 from eval_assets.report.data import ReportData, count, number, text
-from eval_assets.rubric import RubricQuestion
-from eval_assets.tuning_options import Targets
+from eval_assets.wording import UNDEFINED
 
 _MOST_VALUES = 12
 """A confusion table of more values than this cannot be read."""

@@ -2,8 +2,7 @@
 
 import math
 
-from eval_assets.interpretation import UNDEFINED
-from eval_assets.report._document import (
+from eval_assets.render.document import (
     Card,
     Cell,
     Section,
@@ -15,6 +14,7 @@ from eval_assets.report._document import (
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.wording import UNDEFINED
 
 _LEAD = (
     "Every request that was ever made for this evaluation, whether it was answered or not. A cost "

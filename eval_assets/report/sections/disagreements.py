@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-from eval_assets.report._document import (
+from eval_assets.render.document import (
     Block,
     Card,
     Cell,
@@ -15,8 +15,8 @@ from eval_assets.report._document import (
     cells,
     columns,
 )
-from eval_assets.report._text import shortened
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.wording import shortened
 
 _MOST_CHARACTERS = 2000
 """Longest text that is shown whole; `responses` has all of it."""

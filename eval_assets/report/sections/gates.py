@@ -1,26 +1,25 @@
 """Every gate with its figure, overall and by question."""
 
-from typing import Literal
+from typing import Literal, assert_never
 
-from eval_assets.evaluation import GateName
-from eval_assets.gates import GateOutcome, GateVerdict
-from eval_assets.interpretation import figure_text
-from eval_assets.report._document import (
+from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
+from eval_assets.config.evaluation import GateName
+from eval_assets.render.document import (
     Card,
+    CardFigure,
     Cell,
-    Figure,
     Plot,
     Section,
     Table,
     TableRow,
     Text,
-    Tone,
     cells,
     columns,
 )
 from eval_assets.report._figures import lowest_tick
-from eval_assets.report._text import counted, interval_text, listed
 from eval_assets.report.data import ReportData
+from eval_assets.verdicts import GateResult, Tone
+from eval_assets.wording import counted, figure_text, interval_text, listed
 
 State = Literal["open", "partly open", "closed", "below, does not block"]
 
@@ -30,10 +29,10 @@ _TITLES: dict[GateName, str] = {
     "judge_alpha": "Judges agree beyond chance: Krippendorff's alpha",
 }
 _STATE_TONES: dict[State, Tone] = {
-    "open": "good",
-    "partly open": "fair",
-    "closed": "poor",
-    "below, does not block": "weak",
+    "open": Tone.GOOD,
+    "partly open": Tone.FAIR,
+    "closed": Tone.POOR,
+    "below, does not block": Tone.WEAK,
 }
 _LEAD = (
     "What must be reached before judges may be tuned. The dot is the value, the bar its 95 % "
@@ -81,13 +80,15 @@ def is_blocked(data: ReportData) -> bool:
 def _why_closed(outcome: GateOutcome) -> str:
     overall = outcome.overall
     match overall.verdict:
-        case "fail":
+        case GateResult.FAIL:
             value = figure_text(overall.value, limits=[overall.minimum])
             return f"{outcome.gate} {value} is below {overall.minimum:g}"
-        case "not_evaluable":
+        case GateResult.NOT_EVALUABLE:
             return f"{outcome.gate} cannot be evaluated"
-        case "pass":
+        case GateResult.PASS:
             return _NONE_PASSES
+        case _:
+            assert_never(overall.verdict)
 
 
 def _card(outcome: GateOutcome) -> Card:
@@ -105,7 +106,7 @@ def _card(outcome: GateOutcome) -> Card:
             ),
             Text(f"{outcome.reason[0].upper()}{outcome.reason[1:]}."),
         ),
-        figure=Figure(
+        figure=CardFigure(
             name="",
             value=value,
             reading=state,
@@ -170,10 +171,14 @@ def _by_question(data: ReportData) -> Table:
 def _verdict(verdict: GateVerdict | None) -> Cell:
     if verdict is None:
         return Cell("not measured")
-    tones: dict[str, Tone] = {"pass": "good", "fail": "poor", "not_evaluable": "none"}
+    tones: dict[GateResult, Tone] = {
+        GateResult.PASS: Tone.GOOD,
+        GateResult.FAIL: Tone.POOR,
+        GateResult.NOT_EVALUABLE: Tone.NONE,
+    }
     value, interval = _written(verdict)
     note = f"{interval or 'no interval'} · n {verdict.n_units:,}"
-    if verdict.verdict == "not_evaluable":
+    if verdict.verdict is GateResult.NOT_EVALUABLE:
         note += f" · {verdict.reason}"
     return Cell(
         f"{value} {verdict.verdict.replace('_', ' ')}", note=note, tone=tones[verdict.verdict]

@@ -1,6 +1,6 @@
 """Glossary: the meaning of each number of the report."""
 
-from eval_assets.report._document import Card, Definition, Definitions, Section
+from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import ReportData
 
 _GLOSSARY = (

@@ -5,32 +5,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from eval_assets.evaluation import GateName
-from eval_assets.interpretation import (
+from eval_assets.bands import (
     A_HH_LIMITS,
     ALPHA_LIMITS,
     ALPHA_TARGETS,
     KAPPA_LIMITS,
     KAPPA_TARGETS,
-    UNDEFINED,
     a_hh_label,
     alpha_label,
     chance_remark,
-    figure_text,
     kappa_label,
 )
-from eval_assets.report._document import (
+from eval_assets.config.evaluation import GateName
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.render.document import (
     Block,
     Card,
+    CardFigure,
     Cell,
     Column,
-    Figure,
     Fold,
     Section,
     Table,
     TableRow,
     Text,
-    Tone,
     anchor,
     bullets,
 )
@@ -45,9 +43,9 @@ from eval_assets.report._figures import (
     share_of_pairs,
     within_questions,
 )
-from eval_assets.report._text import counted, percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
-from eval_assets.rubric import RubricQuestion
+from eval_assets.verdicts import Tone
+from eval_assets.wording import UNDEFINED, counted, figure_text, percent_text
 
 _LEAD = (
     "A judge can only be compared with humans who mean the same thing. A^HH says how close their "
@@ -157,7 +155,7 @@ def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
     return Card(
         title=question.id,
         anchor=anchor("question", question.id),
-        figure=Figure(
+        figure=CardFigure(
             name=main.name,
             value=main.value,
             reading=main.reading,
@@ -200,7 +198,7 @@ def _statistics(record: Record) -> dict[str, Line]:
     gwet_name = _GWET_NAMES.get(text(record, "gwet_ac_kind"), "Gwet's AC")
     named: list[tuple[str, str, str, Sequence[float], Tone]] = [
         ("a_hh", "A^HH", *_a_hh_reading(record)),
-        ("a_hh_by_chance", "A^HH by chance", "what raters' habits alone would give", (), "none"),
+        ("a_hh_by_chance", "A^HH by chance", "what raters' habits alone would give", (), Tone.NONE),
         (
             "alpha",
             f"Krippendorff's alpha ({text(record, 'alpha_level')})",
@@ -208,8 +206,8 @@ def _statistics(record: Record) -> dict[str, Line]:
             ALPHA_LIMITS,
             alpha_tone(alpha),
         ),
-        ("kappa", kappa_name, _kappa_reading(kappa), KAPPA_LIMITS, "none"),
-        ("gwet_ac", gwet_name, "beyond chance, steadier on skewed data", (), "none"),
+        ("kappa", kappa_name, _kappa_reading(kappa), KAPPA_LIMITS, Tone.NONE),
+        ("gwet_ac", gwet_name, "beyond chance, steadier on skewed data", (), Tone.NONE),
     ]
     shares = [
         ("exact_agreement", "Exact agreement", "pairs of equal ratings"),
@@ -240,7 +238,7 @@ def _a_hh_reading(record: Record) -> tuple[str, Sequence[float], Tone]:
     remark = chance_remark(
         a_hh, low=number(record, "a_hh_low"), by_chance=number(record, "a_hh_by_chance")
     )
-    return a_hh_label(a_hh) + remark, A_HH_LIMITS, "poor" if remark else a_hh_tone(a_hh)
+    return a_hh_label(a_hh) + remark, A_HH_LIMITS, Tone.POOR if remark else a_hh_tone(a_hh)
 
 
 def _alpha_reading(alpha: float) -> str:

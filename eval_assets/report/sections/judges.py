@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping
 
-from eval_assets.interpretation import ALPHA_LIMITS, UNDEFINED, alpha_label, figure_text
-from eval_assets.report._document import (
+from eval_assets.bands import ALPHA_LIMITS, alpha_label
+from eval_assets.render.document import (
     Block,
     Card,
     Cell,
@@ -14,7 +14,6 @@ from eval_assets.report._document import (
     Table,
     TableRow,
     Text,
-    Tone,
     anchor,
     bullets,
     cells,
@@ -27,11 +26,12 @@ from eval_assets.report._figures import (
     lowest_tick,
     within_questions,
 )
-from eval_assets.report._text import percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.report.sections.disagreements import texts_of
+from eval_assets.verdicts import Tone
+from eval_assets.wording import UNDEFINED, figure_text, percent_text
 
-_STATUS_TONES: Mapping[str, Tone] = {"pass": "good", "fail": "poor"}
+_STATUS_TONES: Mapping[str, Tone] = {"pass": Tone.GOOD, "fail": Tone.POOR}
 _REMARK = (
     "Judges that agree may still be wrong together: see below how they compare with humans. Kappa "
     "compares scores above the middle of the scale with the rest and is undefined if all fall on "
@@ -206,7 +206,7 @@ def _validation(data: ReportData) -> tuple[Table, ...]:
                 Cell(
                     text(record, "status").replace("_", " "),
                     note=text(record, "notes"),
-                    tone=_STATUS_TONES.get(text(record, "status"), "none"),
+                    tone=_STATUS_TONES.get(text(record, "status"), Tone.NONE),
                 ),
             )
         )

@@ -3,8 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 
-from eval_assets.interpretation import UNDEFINED
-from eval_assets.report._document import (
+from eval_assets.render.document import (
     Block,
     Card,
     Cell,
@@ -17,15 +16,16 @@ from eval_assets.report._document import (
     cells,
     columns,
 )
-from eval_assets.report._text import percent_text
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.verdicts import Tone
+from eval_assets.wording import UNDEFINED, percent_text
 
 _LEAD = (
     "Severity and agreement compare a rater with the others on the responses that they share. The "
     "table label_quality has every figure with the number of labels behind it."
 )
 _SPREAD = "Responses by the standard deviation of their ratings, in bands relative to the scale."
-_BANDS = ("perfect", "good", "moderate", "high", "very high")
+_BANDS = ("perfect", Tone.GOOD, "moderate", "high", "very high")
 
 
 def _share(value: float) -> str:

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from eval_assets.interpretation import ALPHA_LIMITS, figure_text
-from eval_assets.report._document import (
+from eval_assets.bands import ALPHA_LIMITS
+from eval_assets.render.document import (
     Block,
     Card,
     Cell,
@@ -17,8 +17,9 @@ from eval_assets.report._document import (
     columns,
 )
 from eval_assets.report._figures import alpha_tone
-from eval_assets.report._text import counted, shortened
 from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.verdicts import Tone
+from eval_assets.wording import counted, figure_text, shortened
 
 _LEAD = (
     "Krippendorff's alpha of the judges on the responses of one model to one prompt. Few scores "
@@ -96,7 +97,7 @@ def _cells(record: Record) -> tuple[Cell, ...]:
         shortened(" ".join(prompt.split()), most=_MOST_CHARACTERS),
         text(record, "model_name"),
         figure_text(alpha, limits=ALPHA_LIMITS),
-        Cell(meaning, tone="fair" if meaning == "unstable" else alpha_tone(alpha)),
+        Cell(meaning, tone=Tone.FAIR if meaning == "unstable" else alpha_tone(alpha)),
         f"{number(record, 'mean'):.2f}",
         f"{number(record, 'spread'):.2f}",
         f"{count(record, 'n_units'):,}",

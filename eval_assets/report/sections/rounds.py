@@ -2,8 +2,8 @@
 
 import math
 
-from eval_assets.interpretation import A_HH_LIMITS, ALPHA_LIMITS, UNDEFINED, figure_text
-from eval_assets.report._document import (
+from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS
+from eval_assets.render.document import (
     Block,
     Card,
     Cell,
@@ -11,15 +11,15 @@ from eval_assets.report._document import (
     Table,
     TableRow,
     Text,
-    Tone,
     anchor,
     bullets,
     cells,
     columns,
 )
 from eval_assets.report._figures import a_hh_tone, alpha_tone
-from eval_assets.report._text import counted, interval_text
 from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
+from eval_assets.verdicts import Tone
+from eval_assets.wording import UNDEFINED, counted, figure_text, interval_text
 
 _LEAD = (
     "Responses were labelled in several rounds. The latest round of each response decides; the "
@@ -115,6 +115,6 @@ def _gain(record: Record, column: str) -> Cell:
     if math.isnan(gain):
         return Cell(UNDEFINED)
     is_clear = low > 0 or high < 0
-    tone: Tone = "none" if not is_clear else "good" if gain > 0 else "poor"
+    tone: Tone = Tone.NONE if not is_clear else Tone.GOOD if gain > 0 else Tone.POOR
     interval = "no interval" if math.isnan(low + high) else f"{low:+.3f} to {high:+.3f}"
     return Cell(f"{gain:+.3f}", note=interval, tone=tone)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 
-from eval_assets.interpretation import UNDEFINED
-from eval_assets.report._document import (
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.render.document import (
     Cell,
     Column,
     Fold,
@@ -19,7 +19,7 @@ from eval_assets.report._document import (
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
-from eval_assets.rubric import RubricQuestion
+from eval_assets.wording import UNDEFINED
 
 _MOST_SLICE_VALUES = 12
 """Values of one slice that are shown; the table `score_summary` has all."""

@@ -1,6 +1,6 @@
 """The executive summary that a judge wrote, marked as such, or why it is not shown."""
 
-from eval_assets.report._document import Block, Card, Quote, Section, Text
+from eval_assets.render.document import Block, Card, Quote, Section, Text
 from eval_assets.report.data import ReportData, text
 
 

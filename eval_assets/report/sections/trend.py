@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator
 
-from eval_assets.evaluation import GateName
-from eval_assets.interpretation import A_HH_LIMITS, ALPHA_LIMITS, figure_text
-from eval_assets.report._document import (
+from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS
+from eval_assets.config.evaluation import GateName
+from eval_assets.render.document import (
     Block,
     Bullets,
     Card,
@@ -18,8 +18,9 @@ from eval_assets.report._document import (
     Text,
     cells,
 )
-from eval_assets.report._text import interval_text
 from eval_assets.report.data import Record, ReportData, number, text
+from eval_assets.verdicts import Tone
+from eval_assets.wording import figure_text, interval_text
 
 _MOST_RUNS = 20
 _FEWEST_RUNS = 2
@@ -70,7 +71,7 @@ def _falls(now: Record, before: Record) -> Iterator[Cell]:
             ends = (number(now, f"{column}_low"), number(now, f"{column}_high"))
             interval = interval_text(*ends, limits=limits)
             words = f"{name} fell from {was} to {value} ({interval})"
-            yield Cell(words, tone="poor", link=f"gate-{gate}")
+            yield Cell(words, tone=Tone.POOR, link=f"gate-{gate}")
 
 
 def highest_difference(now: Record, before: Record, column: str) -> float:

@@ -6,9 +6,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from eval_assets.ledger import Batch, Subject
-from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import batches, claims, workers
 from eval_assets.store.ledger.claims import in_portions
+from eval_assets.store.ledger.engine import SqlLedger
 
 
 def open_batches(ledger: SqlLedger, judge_id: str) -> list[Batch]:

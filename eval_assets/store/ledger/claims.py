@@ -7,8 +7,8 @@ from typing import get_args
 import sqlalchemy as sa
 
 from eval_assets.ledger import ClaimState, Reply, ReplyStatus, Request
-from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
+from eval_assets.store.ledger.engine import SqlLedger
 
 _KEYS_PER_STATEMENT = 5_000
 

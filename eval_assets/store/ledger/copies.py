@@ -1,15 +1,14 @@
 """Copies of the ledger in DuckDB, for whoever queries there."""
 
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import duckdb
 import pandas as pd
 import sqlalchemy as sa
 
-from eval_assets.store.connection import Database, connect, transaction
+from eval_assets.store.connection import connect, transaction
 from eval_assets.store.inputs import import_fingerprint, record_import
-from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import (
     attempts,
     batches,
@@ -20,14 +19,11 @@ from eval_assets.store.ledger._tables import (
     test_set_uses,
     workers,
 )
+from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import HistoryTable, history_of
-from eval_assets.store.store_errors import LostError
 from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows, spare_memory
 
 _ATTEMPTS_AT_ONCE = 20_000
-
-_MOST_ATTEMPTS = 4
-"""How often a transaction is tried; a step of a run is tried as often."""
 
 _NOT_COPIED = {"id", "evaluation", "worker", "day", "raw_reply"}
 _ATTEMPTS = (
@@ -46,48 +42,75 @@ _ATTEMPTS = (
 )
 
 
-def copy_ledger(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:
-    """Bring the tables that mirror the ledger up to date; call it within a transaction."""
-    _copy_attempts(ledger, connection)
-    for name in get_args(HistoryTable):
-        rows = history_of(ledger, name)
-        if name == "dual_judgements" and len(rows):
-            rows = rows.drop_duplicates("query_id", keep="last")
-        known = [column.name for column in columns_of(connection, name)]
-        replace_rows(connection, name, rows[[column for column in rows if column in known]])
-    for table in (staged_mode, judge_versions, test_set_uses):
-        replace_rows(connection, table.name, _rows(ledger, table))
-    # Not generated columns: after a kill DuckDB cannot read back a table that has any.
-    connection.execute(
-        """UPDATE judge_versions SET dev_kappa = json_extract(notes, '$.dev_kappa'),
-               cost_usd = CAST(json_extract_string(notes, '$.cost_usd') AS DOUBLE)"""
-    )
-    replace_rows(connection, "run_spending", _run_spending(ledger))
-    replace_rows(connection, "judge_batches", _open_batches(ledger))
+LedgerTable = (
+    HistoryTable | Literal["judge_calls", "staged_mode", "judge_versions", "test_set_uses"]
+)
+"""A table that mirrors the ledger; with judge_calls go run_spending and judge_batches."""
+
+_LEDGER_TABLES: tuple[LedgerTable, ...] = (
+    *get_args(HistoryTable),
+    *("judge_calls", "staged_mode", "judge_versions", "test_set_uses"),
+)
 
 
-def store_ledger(ledger: SqlLedger, database: Database, *, folder: Path | None = None) -> None:
-    """Bring the tables that mirror the ledger up to date, in a transaction of its own.
-
-    If another process writes them at the same time, it is done again.
+def copy_ledger(
+    ledger: SqlLedger, connection: duckdb.DuckDBPyConnection, *tables: LedgerTable
+) -> None:
+    """Bring tables that mirror the ledger up to date; call it within a transaction.
 
     Args:
         ledger: The ledger.
-        database: Where the tables are.
-        folder: Evaluation folder that the database must belong to; None for any.
-
-    Raises:
-        LostError: If another process wrote first each time, or a lake's catalog is away.
+        connection: The database.
+        tables: Tables that were written since they were copied; none for all. All are copied if the
+            database holds copies of another ledger, or none.
     """
-    for n_left in reversed(range(_MOST_ATTEMPTS)):
-        try:
-            with connect(database, folder=folder) as connection, transaction(connection):
-                copy_ledger(ledger, connection)
-        except LostError:
-            if not n_left:
-                raise
-        else:
-            return
+    with ledger.reading() as reading:
+        identity = reading.scalars(sa.select(ledger_version.c.identity)).one()
+    fingerprint = f"{identity} {ledger.evaluation}"
+    if import_fingerprint(connection, "ledger") != fingerprint:
+        tables = _LEDGER_TABLES
+        record_import(connection, "ledger", fingerprint=fingerprint, sources="", n_rows=0)
+    for name in tables or _LEDGER_TABLES:
+        _copy_table(ledger, connection, name)
+
+
+def _copy_table(
+    ledger: SqlLedger, connection: duckdb.DuckDBPyConnection, name: LedgerTable
+) -> None:
+    match name:
+        case "judge_calls":
+            _copy_attempts(ledger, connection)
+            replace_rows(connection, "run_spending", _run_spending(ledger))
+            replace_rows(connection, "judge_batches", _open_batches(ledger))
+        case "staged_mode":
+            replace_rows(connection, name, _rows(ledger, staged_mode))
+        case "test_set_uses":
+            replace_rows(connection, name, _rows(ledger, test_set_uses))
+        case "judge_versions":
+            replace_rows(connection, name, _rows(ledger, judge_versions))
+            # Not generated columns: after a kill DuckDB cannot read back a table that has any.
+            connection.execute(
+                """UPDATE judge_versions SET dev_kappa = json_extract(notes, '$.dev_kappa'),
+                       cost_usd = CAST(json_extract_string(notes, '$.cost_usd') AS DOUBLE)"""
+            )
+        case _:
+            rows = history_of(ledger, name)
+            if name == "dual_judgements" and len(rows):
+                rows = rows.drop_duplicates("query_id", keep="last")
+            known = [column.name for column in columns_of(connection, name)]
+            replace_rows(connection, name, rows[[column for column in rows if column in known]])
+
+
+def store_ledger(ledger: SqlLedger, database: Path, *, folder: Path | None = None) -> None:
+    """Bring the tables that mirror the ledger up to date, in a transaction of its own.
+
+    Args:
+        ledger: The ledger.
+        database: The DuckDB file.
+        folder: Evaluation folder that the database must belong to; None for any.
+    """
+    with connect(database, folder=folder) as connection, transaction(connection):
+        copy_ledger(ledger, connection)
 
 
 def _copy_attempts(ledger: SqlLedger, connection: duckdb.DuckDBPyConnection) -> None:

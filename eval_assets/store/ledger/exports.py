@@ -6,8 +6,8 @@ import pandas as pd
 import sqlalchemy as sa
 
 from eval_assets.store.connection import connect_in_memory
-from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import attempts, requests, workers
+from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.tables import ExportFormat, columns_of, copy_rows, insert_rows
 
 _ROWS_AT_ONCE = 5_000

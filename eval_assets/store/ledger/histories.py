@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from eval_assets.agreement import StageChange
-from eval_assets.store.ledger._engine import SqlLedger
+from eval_assets.agreement.staged import StageChange
 from eval_assets.store.ledger._tables import histories, staged_mode
+from eval_assets.store.ledger.engine import SqlLedger
 
 HistoryTable = Literal[
     "agreement_history",

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from eval_assets.store.ledger._engine import SqlLedger, this_machine
+from eval_assets.errors import StoreError
 from eval_assets.store.ledger._tables import claims, workers
-from eval_assets.store.store_errors import StoreError
+from eval_assets.store.ledger.engine import SqlLedger, this_machine
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from eval_assets.store.connection import Database, connect, is_stored
-from eval_assets.store.ledger._engine import SqlLedger, connect_ledger
+from eval_assets.store.connection import connect, is_stored
+from eval_assets.store.ledger.engine import SqlLedger, connect_ledger
 from eval_assets.store.ledger.takeover import is_taken_over, take_over
 
 logger = logging.getLogger(__name__)
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def open_ledger(
-    folder: Path, *, evaluation: str, database: Database, given: str | None
+    folder: Path, *, evaluation: str, database: Path, given: str | None
 ) -> Iterator[SqlLedger]:
     """Open the ledger of an evaluation folder, and close it whatever happens.
 
@@ -40,7 +40,7 @@ def open_ledger(
         ledger.close()
 
 
-def _take_over(ledger: SqlLedger, database: Database, folder: Path) -> None:
+def _take_over(ledger: SqlLedger, database: Path, folder: Path) -> None:
     """Take over what the database holds, and log it if it is anything."""
     if not is_stored(database):
         take_over(ledger, None)

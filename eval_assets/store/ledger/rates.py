@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from eval_assets.rate_limits import GRANT_SECONDS, Amount, Grant, RateLimits
-from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import rate_grants
+from eval_assets.store.ledger.engine import SqlLedger
 
 WINDOW_SECONDS = 60.0 + GRANT_SECONDS + 0.5
 """Seconds over which a rate is held. What is sent within a minute was granted within this: a grant

@@ -6,10 +6,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from eval_assets.store.ledger._engine import SqlLedger
+from eval_assets.errors import StoreError
 from eval_assets.store.ledger._tables import judge_versions, test_set_uses
-from eval_assets.store.store_errors import StoreError
-from eval_assets.tuning import JudgeVersion, Reading, number_version, version_from_json
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.tuning.history import Reading
+from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
 
 def versions_of(ledger: SqlLedger) -> list[JudgeVersion]:

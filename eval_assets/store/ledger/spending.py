@@ -7,9 +7,9 @@ from typing import Literal, assert_never
 import pandas as pd
 import sqlalchemy as sa
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.store.ledger._engine import SqlLedger
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.store.ledger._tables import attempts, batches, claims, workers
+from eval_assets.store.ledger.engine import SqlLedger
 
 SpendingBy = Literal["judge", "model", "day", "run"]
 
@@ -105,7 +105,7 @@ def portion_of(left_usd: float, *, needed_usd: float) -> float:
     return max(needed_usd, left_usd / _PORTIONS)
 
 
-def spending(ledger: SqlLedger, *, by: SpendingBy) -> pd.DataFrame:
+def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> pd.DataFrame:
     """Return what was spent, a row for each judge, model, day or run.
 
     Returns:

@@ -7,7 +7,6 @@ from typing import Any, get_args
 import duckdb
 import sqlalchemy as sa
 
-from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import (
     attempts,
     batches,
@@ -19,6 +18,7 @@ from eval_assets.store.ledger._tables import (
     test_set_uses,
     workers,
 )
+from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import HistoryTable, add_rows
 
 Row = dict[str, Any]

@@ -8,10 +8,10 @@ from typing import Self
 
 import sqlalchemy as sa
 
-from eval_assets.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import StoreError
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request
 from eval_assets.rate_limits import Amount, Grant, RateLimits
-from eval_assets.store.ledger._engine import SqlLedger
 from eval_assets.store.ledger._tables import attempts, refusals, workers
 from eval_assets.store.ledger.batches_under_way import (
     add_batch,
@@ -21,10 +21,10 @@ from eval_assets.store.ledger.batches_under_way import (
     open_batches,
 )
 from eval_assets.store.ledger.claims import REPLIES, Claims, end_claims, release, replies_to
+from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.leases import Lease
 from eval_assets.store.ledger.rates import grant
 from eval_assets.store.ledger.spending import left_of_caps, portion_of
-from eval_assets.store.store_errors import StoreError
 
 
 class Worker:

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.agreement import LongRatings, suggestions
-from eval_assets.agreement.advice import rater_patterns
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.advice import rater_patterns, suggestions
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import Interval
 

@@ -1,13 +1,8 @@
 import numpy as np
 import pytest
 
-from eval_assets.agreement import (
-    MeanScores,
-    drift_row,
-    moved_judges,
-)
-from eval_assets.agreement.drift import drift_significance
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.drift import MeanScores, drift_row, drift_significance, moved_judges
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 
 QUESTION = RubricQuestion("clarity", "How clear is it?", LIKERT5, "ordinal")

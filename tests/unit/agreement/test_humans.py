@@ -4,9 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from eval_assets.agreement import HumanRatings, LongRatings, measure_humans
-from eval_assets.evaluation import Evaluation
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.humans import measure_humans
+from eval_assets.agreement.ratings import HumanRatings, LongRatings
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import HumanFigures
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import RatingPatterns
 
@@ -23,35 +25,30 @@ def rated(seed: int, noise: float) -> LongRatings:
     return LongRatings(unit, rater, values[unit, rater], ("a", "b"), np.arange(24) // 6)
 
 
-def measured(**by_question: LongRatings) -> list[dict[str, object]]:
-    """Rows of `human_agreement`, overall first."""
-    questions = tuple(each for each in (CLARITY, DEPTH) if each.id in by_question)
+def measured(**by_question: LongRatings) -> tuple[HumanFigures, ...]:
+    """Figures, overall first."""
+    questions = tuple(question for question in (CLARITY, DEPTH) if question.id in by_question)
     patterns = {
-        name: RatingPatterns.from_matrix(given.matrix(), groups=given.group)
-        for name, given in by_question.items()
+        name: RatingPatterns.from_matrix(ratings.matrix(), groups=ratings.group)
+        for name, ratings in by_question.items()
     }
     humans = HumanRatings(by_question, patterns, {}, {}, "v1")
-    found = measure_humans(humans, Evaluation("test", Path(), questions)).agreement
-    return [{str(name): cell for name, cell in row.items()} for row in found.to_dict("records")]
+    return measure_humans(humans, Evaluation("test", Path(), questions)).agreement
 
 
 def test_all_questions_together_go_by_response_groups_too() -> None:
     """Single responses would make the interval narrower than groups of six do."""
     rows = measured(clarity=rated(1, 0.5), depth=rated(2, 0.5))
 
-    assert [row["n_groups"] for row in rows] == [4, 4, 4]
-    assert [row["n_responses"] for row in rows] == [24, 24, 24]
+    assert [row.n_groups for row in rows] == [4, 4, 4]
+    assert [row.n_responses for row in rows] == [24, 24, 24]
 
 
 def test_agreement_that_chance_may_explain_is_called_so_by_its_interval() -> None:
     overall, unrelated = measured(clarity=rated(3, 2.5))
 
-    value, low, chance = (unrelated[name] for name in ("a_hh", "a_hh_low", "a_hh_by_chance"))
-    assert isinstance(value, float)
-    assert isinstance(low, float)
-    assert isinstance(chance, float)
-    assert low < chance < value
-    assert "not certainly better than chance" in str(unrelated["interpretation"])
-    assert "not certainly better than chance" in str(overall["interpretation"])
+    assert unrelated.a_hh.low < unrelated.a_hh_by_chance < unrelated.a_hh.value
+    assert "not certainly better than chance" in unrelated.interpretation
+    assert "not certainly better than chance" in overall.interpretation
     [_, related] = measured(clarity=rated(1, 0.3))
-    assert "chance" not in str(related["interpretation"])
+    assert "chance" not in related.interpretation

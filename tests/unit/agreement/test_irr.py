@@ -5,9 +5,10 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from eval_assets.agreement import HumanRatings, LongRatings, irr_result
+from eval_assets.agreement.advice import Finding
+from eval_assets.agreement.irr import irr_result
+from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from tests.unit.report.builder import QUESTIONS, Case, Measured
 
 CLARITY, SAFE = QUESTIONS
@@ -36,8 +37,12 @@ def result_of(
     result = irr_result(
         data.evaluation,
         humans,
-        data.tables["human_agreement"],
-        data.tables["label_findings"],
+        case.humans(),
+        [
+            Finding(m.question.id, kind, finding)  # type: ignore[arg-type] # of the test's own kinds
+            for m in case.measured
+            for kind, finding in m.findings
+        ],
         data.gates,
     )
     json.dumps(result, allow_nan=False)
@@ -143,11 +148,9 @@ def test_one_rater_is_too_few() -> None:
 
 def test_nothing_measured_gives_no_scores() -> None:
     data = Case().data()
-    nothing = data.tables["human_agreement"].head(0)
     humans = HumanRatings(
         {q.id: ratings_of(COMPLETE) for q in data.evaluation.rubric}, {}, {}, {}, "v1"
     )
-    findings = pd.DataFrame(columns=["question_id", "kind", "finding"])
 
-    result = irr_result(data.evaluation, humans, nothing, findings, data.gates)
+    result = irr_result(data.evaluation, humans, [], [], data.gates)
     assert (result["score"], result["per_metric_scores"]) == (None, {})

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from eval_assets.agreement import LongRatings, measure_judges_against_humans
-from eval_assets.evaluation import Evaluation
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.judges import measure_judges_against_humans
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -26,7 +27,7 @@ def test_a_judge_that_scored_conversations_is_compared_on_those_alone() -> None:
     judges = given([1, 2, 4, 4], [3, 3, 3, 3], raters=("by turn", "by talk"))
     means = given([1.5, nan, 4.5, nan], raters=("people",))
     talks = given([2, nan, 4, nan], raters=("by talk",))
-    found = measure_judges_against_humans(
+    rows = measure_judges_against_humans(
         {"clarity": people},
         {"clarity": judges},
         Evaluation("test", Path(), (CLARITY,)),
@@ -34,8 +35,7 @@ def test_a_judge_that_scored_conversations_is_compared_on_those_alone() -> None:
         data_version="v1",
     ).agreement
 
-    rows = found[["judge_id", "unit", "n_units", "mae"]].itertuples(index=False)
-    assert [tuple(row) for row in rows] == [
+    assert [(row.judge_id, row.unit, row.n_units, row.mae.value) for row in rows] == [
         ("by turn", "response", 4, 0.25),
         ("by talk", "conversation", 2, 0.5),
     ]

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement import JudgedUnits, measure_pairs, pair_kappa
-from eval_assets.agreement.pairs import PairMeasures
-from eval_assets.problems import DeclarationError
-from eval_assets.raters import DualJudge
+from eval_assets.agreement.pairs import PairMeasures, measure_pairs
+from eval_assets.agreement.ratings import JudgedUnits
+from eval_assets.agreement.split_kappa import pair_kappa
+from eval_assets.config.judges import DualJudge
+from eval_assets.errors import DeclarationError
 
 NAN = math.nan
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from eval_assets.agreement import LongRatings, measure_rounds
-from eval_assets.evaluation import Evaluation
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.agreement.rounds import measure_rounds
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.stats import Alpha, difference_interval, human_agreement, krippendorff_alpha
 
@@ -30,19 +31,19 @@ def ratings(matrix: ArrayLike) -> LongRatings:
 def test_each_round_is_measured_by_itself_and_compared_with_the_one_before() -> None:
     rounds = {"clarity": {1: ratings(APART), 2: ratings(CLOSE)}}
 
-    first, second = measure_rounds(rounds, EVALUATION).to_dict("records")
+    first, second = measure_rounds(rounds, EVALUATION, data_version="v1")
 
     for row, matrix in ((first, APART), (second, CLOSE)):
-        assert row["alpha"] == pytest.approx(krippendorff_alpha(matrix, level="ordinal"))
-        assert row["a_hh"] == pytest.approx(human_agreement(matrix, low=1, high=5))
-        assert (row["n_responses"], row["n_raters"]) == (8, 2)
-    assert np.isnan(first["previous_round"])
-    assert np.isnan(first["alpha_gain"])
-    assert (second["previous_round"], second["n_in_both"]) == (1, 8)
-    assert second["alpha_gain"] == pytest.approx(second["alpha"] - first["alpha"])
-    assert second["a_hh_gain"] == pytest.approx(second["a_hh"] - first["a_hh"])
+        assert row.alpha.value == pytest.approx(krippendorff_alpha(matrix, level="ordinal"))
+        assert row.a_hh.value == pytest.approx(human_agreement(matrix, low=1, high=5))
+        assert (row.n_responses, row.n_raters) == (8, 2)
+    assert first.previous_round is None
+    assert not first.alpha_gain.is_defined
+    assert (second.previous_round, second.n_in_both) == (1, 8)
+    assert second.alpha_gain.value == pytest.approx(second.alpha.value - first.alpha.value)
+    assert second.a_hh_gain.value == pytest.approx(second.a_hh.value - first.a_hh.value)
     expected = difference_interval(CLOSE, APART, Alpha("ordinal"), paired=True, confidence=0.95)
-    assert (second["alpha_gain_low"], second["alpha_gain_high"]) == (expected.low, expected.high)
+    assert (second.alpha_gain.low, second.alpha_gain.high) == (expected.low, expected.high)
 
 
 def test_a_gain_is_measured_on_responses_rated_twice_in_both_rounds() -> None:
@@ -51,26 +52,30 @@ def test_a_gain_is_measured_on_responses_rated_twice_in_both_rounds() -> None:
     again[:2], again[7, 1] = NAN, NAN
     rounds = {"clarity": {1: ratings(APART), 3: ratings(again)}}
 
-    _, second = measure_rounds(rounds, EVALUATION).to_dict("records")
+    _, second = measure_rounds(rounds, EVALUATION, data_version="v1")
 
     both = slice(2, 7)
     gain = krippendorff_alpha(CLOSE[both], level="ordinal") - krippendorff_alpha(
         APART[both], level="ordinal"
     )
-    assert (second["previous_round"], second["n_in_both"]) == (1, 5)
-    assert second["alpha_gain"] == pytest.approx(gain)
+    assert (second.previous_round, second.n_in_both) == (1, 5)
+    assert second.alpha_gain.value == pytest.approx(gain)
 
 
 def test_rounds_that_share_no_response_have_no_gain() -> None:
     first, second = np.array(APART, dtype=float), np.array(CLOSE, dtype=float)
     first[:4], second[4:] = NAN, NAN
 
-    row = measure_rounds({"clarity": {1: ratings(first), 2: ratings(second)}}, EVALUATION).iloc[1]
+    rounds = {"clarity": {1: ratings(first), 2: ratings(second)}}
+    _, row = measure_rounds(rounds, EVALUATION, data_version="v1")
 
-    assert (row["n_responses"], row["n_in_both"]) == (4, 0)
-    assert row[["a_hh_gain", "alpha_gain"]].isna().all()
+    assert (row.n_responses, row.n_in_both) == (4, 0)
+    assert not row.a_hh_gain.is_defined
+    assert not row.alpha_gain.is_defined
 
 
 def test_questions_that_were_labelled_once_are_not_listed() -> None:
-    assert measure_rounds({"clarity": {1: ratings(CLOSE)}}, EVALUATION).empty
-    assert measure_rounds({}, EVALUATION).empty
+    once = {"clarity": {1: ratings(CLOSE)}}
+
+    assert measure_rounds(once, EVALUATION, data_version="v1") == ()
+    assert measure_rounds({}, EVALUATION, data_version="v1") == ()

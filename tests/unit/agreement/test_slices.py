@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement import Coded, LongRatings, RaterKind, measure_slices
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.ratings import LongRatings
+from eval_assets.agreement.slices import Coded, measure_slices
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import RaterKind
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.stats import krippendorff_alpha
 

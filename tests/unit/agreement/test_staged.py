@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from eval_assets.agreement import Stage, next_stage, spot_checks
-from eval_assets.raters import Staged
+from eval_assets.agreement.staged import Stage, next_stage, spot_checks
+from eval_assets.config.judges import Staged
 
 
 @pytest.mark.parametrize(

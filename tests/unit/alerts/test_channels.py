@@ -2,8 +2,8 @@
 
 import json
 
-from eval_assets.alerts import Alert, channels_of
-from eval_assets.alerts.channels import signature
+from eval_assets.alerts.channels import channels_of, signature
+from eval_assets.alerts.message import Alert
 from tests.receivers import mailbox, webhook
 
 ALERT = Alert(

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
-from eval_assets.alerts import Alert, Delivery, deliver, positions
+from eval_assets.alerts.delivery import Delivery, deliver, positions
+from eval_assets.alerts.message import Alert
 from tests.unit.alerts.test_channels import ALERT
 
 ALERTS = [replace(ALERT, number=number) for number in (1, 2, 3)]

@@ -13,9 +13,9 @@ from eval_assets.assets.automation import (
     names_before,
 )
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.labelling import Session, SessionFolder
-from eval_assets.labelling.sessions import SessionKey
-from eval_assets.operation import Schedule
+from eval_assets.config.operations import Schedule
+from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.labelling.sessions import Session, SessionKey
 
 
 def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: Path) -> None:

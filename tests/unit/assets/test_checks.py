@@ -20,8 +20,8 @@ from eval_assets.assets.checks import (
     result_of,
     uncovered,
 )
-from eval_assets.evaluation import Evaluation
-from eval_assets.raters import Generator, Judge
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Generator, Judge
 
 TODAY = date(2026, 11, 21)
 GPT = Judge("gpt", "openai", "gpt-6-luna")

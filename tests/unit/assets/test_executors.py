@@ -7,11 +7,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.executors import executor, require_broker
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.materialize import job_of
-from eval_assets.definitions import definitions_of
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from eval_assets.assets.gates import questions_past_the_gates
-from eval_assets.evaluation import Evaluation, Gate
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.evaluation import Evaluation, Gate
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.tables import read_table, replace_rows

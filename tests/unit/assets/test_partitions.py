@@ -9,7 +9,7 @@ import pytest
 
 from eval_assets.assets.partitions import declare_partitions
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.problems import InputError, leaves
+from eval_assets.errors import InputError, leaves
 from eval_assets.store.tables import replace_rows
 from tests.unit.store.conftest import responses
 

@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.assets import reports
 from eval_assets.assets.reports import write_report
-from eval_assets.store import StoreError
+from eval_assets.errors import StoreError
 
 
 @pytest.fixture

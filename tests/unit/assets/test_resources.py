@@ -6,8 +6,7 @@ import dagster as dg
 import pytest
 
 from eval_assets.assets.resources import EvaluationFolder, clear_failures, version_of
-from eval_assets.problems import InputError, InputProblem
-from eval_assets.store.store_errors import LostError, StoreError
+from eval_assets.errors import InputError, InputProblem, StoreError
 
 
 def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,28 +102,6 @@ def test_an_error_of_the_database_is_one_line() -> None:
     with pytest.raises(dg.Failure) as raised, clear_failures():
         raise StoreError("out/eval.duckdb: the disk is full.")
     assert raised.value.description == "out/eval.duckdb: the disk is full."
-
-
-@pytest.mark.parametrize("n_lost", [1, 10])
-def test_a_step_that_loses_a_lake_is_run_again_a_few_times(n_lost: int) -> None:
-    attempts = []
-
-    @dg.asset
-    def written() -> None:
-        attempts.append(1)
-        with clear_failures():
-            if len(attempts) <= n_lost:
-                raise LostError("ducklake:x (one): another process changed the same tables.")
-
-    result = dg.materialize([written], raise_on_error=False)
-
-    assert result.success == (n_lost == 1)
-    assert len(attempts) == min(n_lost + 1, 4)
-    failures = [event for event in result.all_events if event.is_step_failure]
-    for event in failures:
-        raised = event.step_failure_data.user_failure_data
-        assert raised is not None
-        assert raised.description == "ducklake:x (one): another process changed the same tables."
 
 
 def test_other_errors_keep_their_traceback() -> None:

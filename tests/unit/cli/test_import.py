@@ -7,7 +7,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from eval_assets.cli.import_ import import_
-from eval_assets.readers import read_evaluation, read_labels, read_responses
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.responses import read_responses
 from tests.unit.readers.importers.exports import EXPORTS, written
 
 

@@ -6,10 +6,11 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.init import init
-from eval_assets.labelling import Study, shown_responses
-from eval_assets.problems import InputError
-from eval_assets.readers.evaluation import read_evaluation
-from eval_assets.readers.labels import read_labels
+from eval_assets.errors import InputError
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.study import Study
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 
 

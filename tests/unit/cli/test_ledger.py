@@ -11,7 +11,9 @@ from click.testing import CliRunner
 
 from eval_assets.cli.ledger import ledger
 from eval_assets.ledger import Batch
-from eval_assets.store import Worker, connect, open_ledger
+from eval_assets.store.connection import connect
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import attempt, failed, request_for
 
 NOW = datetime.now(tz=UTC)

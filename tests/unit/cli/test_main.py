@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from eval_assets.cli import main
 from eval_assets.cli.exit_codes import FAILED, MISUSED, STOPPED, print_errors
-from eval_assets.problems import InputError, InputProblem
-from eval_assets.store import StoreError
+from eval_assets.errors import InputError, InputProblem, StoreError
 
 FIRST = InputProblem("labels.csv", 3, "value", "6 is not on the scale", "Use 1 to 5")
 SECOND = InputProblem("labels.csv", 9, "value", "7 is not on the scale", "Use 1 to 5")

@@ -10,7 +10,7 @@ from dagster._core.execution.retries import RetryMode
 
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.cli.materialize import _errors, _instance
-from eval_assets.store import StoreError
+from eval_assets.errors import StoreError
 
 
 def test_records_that_are_deleted_during_a_run_are_one_line(

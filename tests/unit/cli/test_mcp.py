@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from eval_assets.cli.mcp import make_server
-from eval_assets.fake_provider import Behaviour, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.server import running
 
 fastmcp = pytest.importorskip("fastmcp")
 

@@ -7,25 +7,30 @@ from pathlib import Path
 import click
 import pytest
 
+from eval_assets.agreement.gates.decision import (
+    GateEvidence,
+    GateFigure,
+    GateOutcome,
+    evaluate_gates,
+)
 from eval_assets.cli.pull_request import Base, comment, decide, read_base
-from eval_assets.cli.results import gate_json
-from eval_assets.evaluation import Gate
-from eval_assets.gates import Evidence, Figure, GateOutcome, evaluate_gates
+from eval_assets.config.evaluation import Gate
 
 
 def outcome(value: float, half: float = 0.03) -> GateOutcome:
     """Return the gate human_a_hh on one question with this value and interval."""
     figures = tuple(
-        Figure(question, value, value - half, value + half, 72) for question in (None, "clarity")
+        GateFigure(question, value, value - half, value + half, 72)
+        for question in (None, "clarity")
     )
     [found] = evaluate_gates(
-        {"human_a_hh": Evidence(figures, "v1")}, {"human_a_hh": Gate(minimum=0.75)}
+        {"human_a_hh": GateEvidence(figures, "v1")}, {"human_a_hh": Gate(minimum=0.75)}
     )
     return found
 
 
 def base(value: float) -> Base:
-    return Base(json.loads(json.dumps([gate_json(outcome(value))])))
+    return Base(json.loads(json.dumps([outcome(value).to_json()])))
 
 
 @pytest.mark.parametrize(

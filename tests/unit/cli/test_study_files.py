@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from eval_assets.cli.study_files import StudyFiles, disagreements_now, quality_now, read_study
-from eval_assets.labelling import Answer, Disagreement, now
+from eval_assets.labelling.adjudication import Disagreement
+from eval_assets.labelling.rater_queue import Answer, now
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """Tables fit a terminal, and are plain unwrapped text in a pipe."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from eval_assets.cli.tables import print_gates, print_humans, print_judges, print_table
-from eval_assets.evaluation import Gate, default_gates
+from eval_assets.config.evaluation import Gate, default_gates
+from eval_assets.verdicts import JudgeVerdict
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured
 
 LONG = " ".join(["word"] * 100)
@@ -42,9 +44,7 @@ def test_a_row_on_a_narrow_terminal_is_wrapped_and_keeps_its_numbers_whole(
 def test_an_undefined_figure_is_two_dashes_and_never_a_number(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print_humans(
-        Case(measured=(Measured(CLARITY, alpha=math.nan),)).data().tables["human_agreement"]
-    )
+    print_humans(Case(measured=(Measured(CLARITY, alpha=math.nan),)).humans())
 
     [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("clarity")]
     assert row.split() == [
@@ -55,20 +55,19 @@ def test_an_undefined_figure_is_two_dashes_and_never_a_number(
 def test_without_ratings_there_is_a_line_instead_of_tables_of_dashes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tables = Case().data().tables
-    print_humans(tables["human_agreement"].assign(n_ratings=0, n_pairs=0))
-    print_judges(tables["judge_human_agreement"].assign(n_units=0), ())
+    print_humans([replace(row, n_ratings=0, n_pairs=0) for row in Case().humans()])
+    print_judges([replace(row, n_units=0) for row in Case().data().judge_humans], ())
 
     assert capsys.readouterr().out == "Human agreement: nothing is rated.\n\n"
 
 
 def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) -> None:
     data = Case().data()
-    print_judges(data.tables["judge_human_agreement"], data.gates)
+    print_judges(data.judge_humans, data.gates)
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     figures = ["gpt", "clarity", "0.860", "0.700", "0.570", "0.840", "+0.31", "80", "80"]
-    assert [*figures, "agrees", "as", "people", "do"] in rows
+    assert [*figures, "matches", "human", "agreement"] in rows
 
 
 @pytest.mark.parametrize(
@@ -76,21 +75,24 @@ def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) 
     [
         (
             Case(measured=(Measured(CLARITY, alpha=0.3),)),
-            "cannot be judged: people do not agree with each other",
+            "cannot be judged: humans do not agree with each other",
         ),
         (
             Case(measured=(Measured(CLARITY, alpha=0.6, half_width=0.2),)),
-            "cannot be judged: it is not known whether people agree with each other",
+            "cannot be judged: it is not known whether humans agree with each other",
         ),
-        (Case(a_ha_constant=1.0), "cannot be judged: people gave one value throughout"),
-        (Case(a_ha=0.5, a_ha_shuffled=0.7), "goes against people's ratings"),
+        (Case(a_ha_constant=1.0), "cannot be judged: humans gave one value throughout"),
+        (
+            Case(verdicts={("gpt", "clarity"): JudgeVerdict.AGAINST_HUMANS}),
+            "contradicts human ratings",
+        ),
     ],
 )
 def test_a_judge_is_no_better_in_the_terminal_than_in_the_report(
     case: Case, verdict: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = case.data()
-    print_judges(data.tables["judge_human_agreement"], data.gates)
+    print_judges(data.judge_humans, data.gates)
 
     assert verdict in capsys.readouterr().out
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.fake_provider import fake_provider
-from eval_assets.fake_provider import RunningProvider
+from eval_assets.fake_provider.server import RunningProvider
 
 PROGRAM = (sys.executable, "-c", "import eval_assets.cli.fake_provider as c; c.fake_provider()")
 

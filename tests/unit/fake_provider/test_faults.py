@@ -9,14 +9,9 @@ import pytest
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
 
-from eval_assets.fake_provider import (
-    FAULT_KINDS,
-    Behaviour,
-    Faults,
-    RunningProvider,
-    mixed_rates,
-    running,
-)
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import FAULT_KINDS, Faults, mixed_rates
+from eval_assets.fake_provider.server import RunningProvider, running
 
 Ask = Callable[..., ChatCompletion]
 

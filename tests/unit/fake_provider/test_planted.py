@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.fake_provider import Planted
+from eval_assets.fake_provider.planted import Planted
 from eval_assets.fake_provider.questions import Question
 
 PLANTED = Planted(

@@ -10,8 +10,9 @@ import pytest
 from anthropic.types import Message
 from openai.types.chat import ChatCompletion
 
-from eval_assets.fake_provider import Behaviour, RateLimit, running
-from eval_assets.fake_provider.rate_limit import SlidingWindow
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.rate_limit import RateLimit, SlidingWindow
+from eval_assets.fake_provider.server import running
 
 
 def test_a_window_admits_its_limit_and_then_says_when_to_come_back() -> None:

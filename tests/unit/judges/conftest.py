@@ -9,22 +9,20 @@ from typing import Any, Protocol
 
 import pytest
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.fake_provider import Behaviour, RunningProvider, running
-from eval_assets.judges import (
-    JudgingSummary,
-    PromptTemplate,
-    RequestOptions,
-    Unit,
-    api_keys,
-    judge_units,
-    live_judges,
-)
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.server import RunningProvider, running
 from eval_assets.judges.calling.retry import RetryPolicy
+from eval_assets.judges.calling.session import RequestOptions
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging import JudgingSummary, judge_units
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request, Subject
 from eval_assets.rate_limits import Amount, Grant, RateLimits
-from eval_assets.raters import Judge
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 
 KEY = "sk-secret-of-the-tests"

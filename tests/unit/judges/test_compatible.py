@@ -8,16 +8,13 @@ from typing import Any
 
 import pytest
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import (
-    JudgingSummary,
-    PromptTemplate,
-    RequestOptions,
-    Unit,
-    judge_units,
-    live_judges,
-)
-from eval_assets.raters import Judge
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.judges.calling.session import RequestOptions
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging import JudgingSummary, judge_units
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate
 from tests.unit.judges.clients.scripted import KEY, ScriptedServer, scripted
 from tests.unit.judges.conftest import IMPATIENT, QUESTION, MemoryLedger, units
 

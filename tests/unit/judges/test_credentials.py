@@ -6,9 +6,8 @@ import string
 
 import pytest
 
-from eval_assets.judges import api_keys
-from eval_assets.judges.credentials import is_placeholder
-from eval_assets.raters import Judge
+from eval_assets.config.judges import Judge
+from eval_assets.judges.credentials import api_keys, is_placeholder
 from tests.unit.judges.conftest import PAIR
 
 

@@ -3,9 +3,9 @@
 from datetime import date
 from pathlib import Path
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import live_judges
-from eval_assets.raters import Judge
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.judges.declared import live_judges
 from tests.unit.judges.conftest import PAIR, QUESTION
 
 

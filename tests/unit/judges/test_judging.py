@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.fake_provider import Behaviour, Faults, RateLimit, RunningProvider, mixed_rates
-from eval_assets.judges import (
-    PromptTemplate,
-    RequestOptions,
-    Unit,
-    api_keys,
-    judge_portions,
-    judge_units,
-    live_judges,
-)
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
+from eval_assets.errors import InputError
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults, mixed_rates
+from eval_assets.fake_provider.rate_limit import RateLimit
+from eval_assets.fake_provider.server import RunningProvider
 from eval_assets.judges.calling import session
 from eval_assets.judges.calling.progress import Estimate, Progress
 from eval_assets.judges.calling.retry import RetryPolicy
+from eval_assets.judges.calling.session import RequestOptions
+from eval_assets.judges.credentials import api_keys
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging import judge_portions, judge_units
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import Attempt
-from eval_assets.problems import InputError
-from eval_assets.raters import Judge
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
 OWN_MODEL = Judge("own", "openai", "llama3.2")

@@ -4,9 +4,12 @@ from collections import Counter
 
 import pytest
 
-from eval_assets.fake_provider import LIKES, Behaviour, Faults, Like, RunningProvider
+from eval_assets.config.judges import Judge
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults
 from eval_assets.fake_provider.odd_shapes import SHAPES
-from eval_assets.raters import Judge
+from eval_assets.fake_provider.server import RunningProvider
+from eval_assets.fake_provider.vendors.compatible import LIKES, Like
 from tests.unit.judges.conftest import JudgeAll, MemoryLedger, units
 
 MODELS = {

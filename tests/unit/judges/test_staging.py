@@ -5,14 +5,16 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
-from eval_assets.agreement import StageChange, spot_checks
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import JudgeScore, LiveModel, Unit, live_judges
+from eval_assets.agreement.staged import StageChange, spot_checks
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge, Staged
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges._staging import judge_in_stages
-from eval_assets.judges.replicates import combine
+from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging_plan import Unit
+from eval_assets.judges.replicates import JudgeScore, combine
 from eval_assets.judges.replies import Reading
-from eval_assets.raters import Judge, Staged
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

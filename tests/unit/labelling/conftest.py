@@ -8,14 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from eval_assets.columns import RESPONSE_COLUMNS
-from eval_assets.evaluation import Evaluation
-from eval_assets.human_raters import Labelling
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import Labelling
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.rater_view import shown_responses
 from eval_assets.labelling.sessions import Label, Session, SessionKey, TextHashes
-from eval_assets.labelling.shown import shown_responses
 from eval_assets.labelling.study import Study
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import BINARY, LIKERT5
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

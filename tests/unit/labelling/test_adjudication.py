@@ -3,7 +3,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_assets.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling.adjudication import (
     ADJUDICATIONS,
     Adjudication,

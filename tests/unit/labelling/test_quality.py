@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.human_raters import Labelling
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import Labelling
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling._advice import Findings, advice_on
-from eval_assets.labelling.circumstances import ControlUnit
 from eval_assets.labelling.quality import MEASURES, QualityFigure, measure_quality
-from eval_assets.rubric import RubricQuestion
+from eval_assets.labelling.session_frames import ControlUnit
 from eval_assets.scale import BINARY, Scale
 from eval_assets.stats import krippendorff_alpha
 from tests.unit.labelling.conftest import CLARITY, CORRECT, evaluation_of

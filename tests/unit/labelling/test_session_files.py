@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.errors import InputError
 from eval_assets.labelling.session_files import (
     SessionFolder,
     parse_session,
@@ -13,7 +14,6 @@ from eval_assets.labelling.session_files import (
     session_text,
 )
 from eval_assets.labelling.sessions import Session, SessionKey
-from eval_assets.problems import InputError
 from tests.unit.labelling.conftest import KEY, after, label, session
 
 

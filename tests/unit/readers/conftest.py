@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 
 Write = Callable[[dict[str, str | bytes]], Path]
 Reported = Callable[[Callable[[], object]], list[str]]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval_assets.readers import JudgedItems, read_judged_items
+from eval_assets.readers.judge_results import JudgedItems, read_judged_items
 from eval_assets.scale import LIKERT5
 
 Write = Callable[[Mapping[str, str]], Path]

@@ -1,7 +1,7 @@
 """Prompt files."""
 
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.prompts import read_prompts
 from tests.unit.readers.conftest import Reported, Write
 

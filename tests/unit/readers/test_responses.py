@@ -5,8 +5,8 @@ import duckdb
 import pandas as pd
 import pytest
 
-from eval_assets.columns import RESPONSE_COLUMNS
-from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.frame_columns import RESPONSE_COLUMNS
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import Reported, Write
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from eval_assets.columns import SCORE_COLUMNS
-from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.frame_columns import SCORE_COLUMNS
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
 from eval_assets.readers.scores import read_recorded_scores
 from tests.unit.readers.conftest import EVALUATION, Reported, Write

@@ -1,21 +1,34 @@
 """Report data made by hand: frames as the tables hold them, and the gates' own verdicts on them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from eval_assets.agreement import JudgeVerdict
-from eval_assets.evaluation import Evaluation, Gate, GateName, default_gates
-from eval_assets.gates import Evidence, Figure, evaluate_gates, tunable_questions
-from eval_assets.raters import Judge
-from eval_assets.report import ReportData
-from eval_assets.report.data import count, number, records, text
-from eval_assets.rubric import RubricQuestion
+from eval_assets.agreement.gates.decision import (
+    GateEvidence,
+    GateFigure,
+    evaluate_gates,
+    tunable_questions,
+)
+from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
+from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
+from eval_assets.config.judges import Judge
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import (
+    FigureRecord,
+    HumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+    Scope,
+)
+from eval_assets.report.data import ReportData
 from eval_assets.scale import BINARY, LIKERT5, Scale
+from eval_assets.verdicts import JudgeVerdict
 
 WHEN = datetime(2026, 11, 21, 4, 30, tzinfo=UTC)
 JUDGES = (
@@ -72,7 +85,7 @@ class Case:
 
     def data(self) -> ReportData:
         """The report's input."""
-        humans, judges = self._human_agreement(), self._judge_agreement()
+        humans, judges = self.humans(), self.judge_rows()
         evaluation = Evaluation(
             name=self.name,
             folder=Path("conala"),
@@ -80,21 +93,21 @@ class Case:
             judges=self.judges,
             gates=self.gates,
         )
-        evidence: dict[GateName, Evidence] = {
-            "human_a_hh": _evidence(humans, "a_hh", "n_responses"),
-            "human_alpha": _evidence(humans, "alpha", "n_responses"),
+        evidence: dict[GateName, GateEvidence] = {
+            "human_a_hh": _evidence([(row, row.a_hh, row.n_responses) for row in humans]),
+            "human_alpha": _evidence([(row, row.alpha, row.n_responses) for row in humans]),
         }
         if len(self.judges) > 1:
-            evidence["judge_alpha"] = _evidence(judges, "alpha", "n_units")
+            evidence["judge_alpha"] = _evidence([(row, row.alpha, row.n_units) for row in judges])
         outcomes = evaluate_gates(evidence, self.gates)
         return ReportData(
             evaluation=evaluation,
             gates=outcomes,
             tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
+            judge_humans=self._judge_humans(),
             tables={
-                "human_agreement": humans,
-                "judge_agreement": judges,
-                "judge_human_agreement": self._judge_human_agreement(),
+                "human_agreement": _frame(humans),
+                "judge_agreement": _frame(judges),
                 "judge_confusion": self._judge_confusion(),
                 "judge_statuses": pd.DataFrame(self.statuses, columns=["judge_id", "status", "n"]),
                 "label_findings": pd.DataFrame(
@@ -108,113 +121,124 @@ class Case:
             generated_at=WHEN,
         )
 
-    def _human_agreement(self) -> pd.DataFrame:
-        rows = [
-            {
-                "scope": "question",
-                "question_id": m.question.id,
-                "n_responses": m.n_responses,
-                "n_groups": m.n_groups or m.n_responses,
-                "n_raters": 3,
-                "n_ratings": 3 * m.n_responses,
-                "n_pairs": 3 * m.n_responses,
-                "n_skipped": 2,
-                **_figure("a_hh", m.a_hh, m.half_width),
-                "a_hh_by_chance": m.by_chance,
-                **_figure("exact_agreement", m.exact, 4),
-                **_figure("adjacent_agreement", m.adjacent, 2),
-                **_figure("alpha", m.alpha, m.half_width),
-                "alpha_level": m.question.level,
-                **_figure("kappa", m.alpha, m.half_width),
-                "kappa_kind": "fleiss",
-                **_figure("gwet_ac", m.alpha, m.half_width),
-                "gwet_ac_kind": "ac1" if m.question.level == "nominal" else "ac2_quadratic",
-                "most_frequent_share": m.most_frequent_share,
-                "interpretation": "as measured",
-            }
-            for m in self.measured
-        ]
+    def humans(self) -> tuple[HumanFigures, ...]:
+        """Agreement of humans: overall, then by question."""
         n, half_width = len(self.measured), max(m.half_width for m in self.measured)
-        overall = {
-            "scope": "overall",
-            "question_id": None,
-            "n_responses": max(m.n_responses for m in self.measured),
-            "n_groups": max(m.n_groups or m.n_responses for m in self.measured),
-            **_figure("alpha_within", self.alpha_within, half_width),
+        shared: dict[str, Any] = {
             "n_raters": 3,
-            "n_ratings": sum(3 * m.n_responses for m in self.measured),
-            "n_pairs": sum(3 * m.n_responses for m in self.measured),
-            "n_skipped": 2 * n,
-            **_figure("a_hh", sum(m.a_hh for m in self.measured) / n, half_width),
-            "a_hh_by_chance": 0.58,
-            **_figure("exact_agreement", 63.5, 4),
-            **_figure("adjacent_agreement", 97.5, 2),
-            **_figure("alpha", sum(m.alpha for m in self.measured) / n, half_width),
-            "alpha_level": "interval",
+            "n_disagreements": 0,
+            "interval_method": "jackknife",
             "interpretation": "as measured",
+            "data_version": "v1",
         }
-        return pd.DataFrame([overall, *rows])
-
-    def _judge_agreement(self) -> pd.DataFrame:
-        alphas = {m.question.id: m.judge_alpha for m in self.measured}
-        overall = sum(alphas.values()) / len(alphas)
-        return pd.DataFrame(
-            [
-                {
-                    "scope": "question" if question_id else "overall",
-                    "question_id": question_id,
-                    **_figure("alpha", alpha, 0.05),
-                    "alpha_level": "interval",
-                    "n_units": 80,
-                    "n_groups": 80,
-                    "n_judges": len(self.judges),
-                    "n_comparisons": 80,
-                    "kappa_macro": None,
-                    "kappa_micro": 0.71,
-                    "interpretation": "no unit has scores of two judges",
-                }
-                for question_id, alpha in [(None, overall), *alphas.items()]
-            ]
+        overall = HumanFigures(
+            scope=Scope.OVERALL,
+            question_id=None,
+            n_responses=max(m.n_responses for m in self.measured),
+            n_groups=max(m.n_groups or m.n_responses for m in self.measured),
+            n_ratings=sum(3 * m.n_responses for m in self.measured),
+            n_pairs=sum(3 * m.n_responses for m in self.measured),
+            n_skipped=2 * n,
+            a_hh=_figure(sum(m.a_hh for m in self.measured) / n, half_width),
+            a_hh_by_chance=0.58,
+            exact_agreement=_figure(63.5, 4),
+            adjacent_agreement=_figure(97.5, 2),
+            alpha=_figure(sum(m.alpha for m in self.measured) / n, half_width),
+            alpha_level="interval",
+            alpha_within=_figure(self.alpha_within, half_width),
+            kappa=UNDEFINED_FIGURE,
+            kappa_kind=None,
+            gwet_ac=UNDEFINED_FIGURE,
+            gwet_ac_kind=None,
+            most_frequent_share=math.nan,
+            **shared,
+        )
+        return (
+            overall,
+            *(
+                HumanFigures(
+                    scope=Scope.QUESTION,
+                    question_id=m.question.id,
+                    n_responses=m.n_responses,
+                    n_groups=m.n_groups or m.n_responses,
+                    n_ratings=3 * m.n_responses,
+                    n_pairs=3 * m.n_responses,
+                    n_skipped=2,
+                    a_hh=_figure(m.a_hh, m.half_width),
+                    a_hh_by_chance=m.by_chance,
+                    exact_agreement=_figure(m.exact, 4),
+                    adjacent_agreement=_figure(m.adjacent, 2),
+                    alpha=_figure(m.alpha, m.half_width),
+                    alpha_level=m.question.level,
+                    alpha_within=UNDEFINED_FIGURE,
+                    kappa=_figure(m.alpha, m.half_width),
+                    kappa_kind="fleiss",
+                    gwet_ac=_figure(m.alpha, m.half_width),
+                    gwet_ac_kind="ac1" if m.question.level == "nominal" else "ac2_quadratic",
+                    most_frequent_share=m.most_frequent_share,
+                    **shared,
+                )
+                for m in self.measured
+            ),
         )
 
-    def _judge_human_agreement(self) -> pd.DataFrame:
-        coefficients = {
-            "alpha": 0.77,
-            "kappa": 0.6,
-            "weighted_kappa": 0.8,
-            "spearman": 0.84,
-            "kendall": 0.72,
-            "pearson": 0.83,
-            "mae": 0.41,
-        }
-        rows = [
-            {
-                "judge_id": judge.id,
-                "question_id": m.question.id,
-                "unit": "response",
-                "n_units": 80,
-                "n_groups": 80,
-                **_figure("a_ha", self.a_ha, 0.03),
-                "a_ha_constant": self.a_ha_constant,
-                "a_ha_shuffled": self.a_ha_shuffled,
-                **_figure("a_ha_above_constant", self.a_ha - self.a_ha_constant, 0.03),
-                **_figure("a_ha_above_shuffled", self.a_ha - self.a_ha_shuffled, 0.03),
-                **_figure("a_ha_above_people", self.a_ha - m.a_hh, 0.02),
-                "verdict": self.verdicts.get((judge.id, m.question.id), "as people do"),
-                **_figure("exact_agreement", 55.0, 5),
-                **_figure("adjacent_agreement", 93.0, 3),
-                **{
-                    column: figure
-                    for name, value in coefficients.items()
-                    for column, figure in _figure(name, value, 0.05).items()
-                },
-                **_figure("bias", self.bias, 0.1),
-                "wilcoxon_p": 0.0004,
-            }
+    def judge_rows(self) -> tuple[JudgeFigures, ...]:
+        """Agreement of judges: overall, then by question."""
+        alphas = {m.question.id: m.judge_alpha for m in self.measured}
+        overall = sum(alphas.values()) / len(alphas)
+        return tuple(
+            JudgeFigures(
+                scope=Scope.QUESTION if question_id else Scope.OVERALL,
+                question_id=question_id,
+                response_id=None,
+                alpha=_figure(alpha, 0.05),
+                alpha_level="interval",
+                alpha_within=UNDEFINED_FIGURE,
+                n_units=80,
+                n_groups=80,
+                n_judges=len(self.judges),
+                n_comparisons=80,
+                kappa_macro=math.nan,
+                kappa_micro=0.71,
+                interval_method="jackknife",
+                interpretation="no unit has scores of two judges",
+                judge_set_fingerprint="abc",
+                data_version="v1",
+            )
+            for question_id, alpha in [(None, overall), *alphas.items()]
+        )
+
+    def _judge_humans(self) -> tuple[JudgeHumanFigures, ...]:
+        return tuple(
+            JudgeHumanFigures(
+                judge_id=judge.id,
+                question_id=m.question.id,
+                unit="response",
+                n_units=80,
+                n_groups=80,
+                a_ha=_figure(self.a_ha, 0.03),
+                a_ha_constant=self.a_ha_constant,
+                a_ha_shuffled=self.a_ha_shuffled,
+                a_ha_above_constant=_figure(self.a_ha - self.a_ha_constant, 0.03),
+                a_ha_above_shuffled=_figure(self.a_ha - self.a_ha_shuffled, 0.03),
+                a_ha_above_people=_figure(self.a_ha - m.a_hh, 0.02),
+                exact_agreement=_figure(55.0, 5),
+                adjacent_agreement=_figure(93.0, 3),
+                alpha=_figure(0.77, 0.05),
+                kappa=_figure(0.6, 0.05),
+                weighted_kappa=_figure(0.8, 0.05),
+                spearman=_figure(0.84, 0.05),
+                kendall=_figure(0.72, 0.05),
+                pearson=_figure(0.83, 0.05),
+                mae=_figure(0.41, 0.05),
+                bias=_figure(self.bias, 0.1),
+                wilcoxon_p=0.0004,
+                verdict=self.verdicts.get((judge.id, m.question.id), JudgeVerdict.MATCHES_HUMANS),
+                data_version="v1",
+            )
             for m in self.measured
             for judge in self.judges
-        ]
-        return pd.DataFrame(rows, columns=[*rows[0]] if rows else ["judge_id", "question_id"])
+        )
 
     def _judge_confusion(self) -> pd.DataFrame:
         rows = [
@@ -293,26 +317,27 @@ def twelve_questions() -> tuple[Measured, ...]:
     )
 
 
-def _figure(name: str, value: float, half_width: float) -> dict[str, float | None]:
-    if math.isnan(value):
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    return {name: value, f"{name}_low": value - half_width, f"{name}_high": value + half_width}
+def _figure(value: float, half_width: float) -> Figure:
+    return Figure(value, value - half_width, value + half_width)
 
 
-def _evidence(frame: pd.DataFrame, column: str, n: str) -> Evidence:
-    """Evidence as the store reads it: NULL is NaN."""
+def _frame(rows: Sequence[FigureRecord]) -> pd.DataFrame:
+    return pd.DataFrame([row.columns() for row in rows])
+
+
+def _evidence(rows: Sequence[tuple[HumanFigures | JudgeFigures, Figure, int]]) -> GateEvidence:
     figures = tuple(
-        Figure(
-            question_id=text(row, "question_id") or None,
-            value=number(row, column),
-            low=number(row, f"{column}_low"),
-            high=number(row, f"{column}_high"),
-            n_units=count(row, n),
-            undefined_because="no variation" if math.isnan(number(row, column)) else "",
+        GateFigure(
+            question_id=row.question_id,
+            value=figure.value,
+            low=figure.low,
+            high=figure.high,
+            n_units=n_units,
+            undefined_because="" if figure.is_defined else "no variation",
         )
-        for row in records(frame)
+        for row, figure, n_units in rows
     )
-    return Evidence(figures, "v1")
+    return GateEvidence(figures, "v1")
 
 
 ATTACK = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from eval_assets.report._document import Block, Bullets, Card, Fold, Section, Table, Text
+from eval_assets.render.document import Block, Bullets, Card, Fold, Section, Table, Text
 
 
 def blocks_in(blocks: Sequence[Block]) -> Iterator[Block]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from eval_assets.report import render_html
+from eval_assets.report.html import render_html
 from tests.unit.report.builder import ATTACK, CASES, Case, many_disagreements, with_tables
 from tests.unit.report.page import Page
 

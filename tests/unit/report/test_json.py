@@ -3,8 +3,8 @@
 import json
 import math
 
-from eval_assets.report import render_json
-from eval_assets.report._content import report_content
+from eval_assets.report.content import report_content
+from eval_assets.report.json import render_json
 from tests.unit.report.builder import CASES, QUESTIONS, Case, Measured
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from eval_assets.report import render_markdown
-from eval_assets.report.markdown import escape_markdown
+from eval_assets.render.markdown import escape_markdown
+from eval_assets.report.markdown import render_markdown
 from tests.unit.report.builder import CASES, LONG, Case
 
 

@@ -5,12 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.figures import (
+    HumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+    RoundFigures,
+    fields_of,
+)
 from eval_assets.report._methods import methods_html, methods_text
 from eval_assets.report.sections.glossary import section
-from eval_assets.statistics import STATISTICS
 from tests.unit.report.builder import Case
 
 PAGE = Path(__file__).parents[3] / "docs" / "methods.md"
+MEASURED = (HumanFigures, RoundFigures, JudgeFigures, JudgeHumanFigures)
 COUNTS = ("n_responses", "n_units", "n_groups", "n_raters", "n_ratings", "n_pairs", "n_comparisons")
 
 
@@ -22,7 +29,10 @@ def test_the_report_has_the_methods_that_the_documentation_has() -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [*COUNTS, *sorted({s.column for listed in STATISTICS.values() for s in listed})],
+    [
+        *COUNTS,
+        *sorted({f.name for record in MEASURED for f in fields_of(record) if f.statistic}),
+    ],
 )
 def test_every_column_of_the_agreement_tables_has_its_method(column: str) -> None:
     assert f"`{column}`" in methods_text()

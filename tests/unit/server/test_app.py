@@ -5,9 +5,15 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from eval_assets.labelling import Assignment, Study, shown_responses
-from eval_assets.readers import read_assignments, read_evaluation, read_responses
-from eval_assets.server import LeadSources, lead_token, make_app, offline_page, rater_links
+from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.study import Study
+from eval_assets.readers.assignments import read_assignments
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.responses import read_responses
+from eval_assets.server.app import lead_token, make_app, rater_links
+from eval_assets.server.lead_pages import LeadSources
+from eval_assets.server.offline import offline_page
 from tests.unit.labelling.conftest import study_of
 
 ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"

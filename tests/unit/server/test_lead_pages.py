@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from eval_assets.labelling import Disagreement, QualityFigure, Study, read_adjudications
-from eval_assets.server import LeadSources, lead_token, make_app, rater_links
+from eval_assets.labelling.adjudication import Disagreement, read_adjudications
+from eval_assets.labelling.quality import QualityFigure
+from eval_assets.labelling.study import Study
+from eval_assets.server.app import lead_token, make_app, rater_links
+from eval_assets.server.lead_pages import LeadSources
 from tests.unit.labelling.conftest import study_of
 
 QUALITY = QualityFigure("clarity", "anna", "severity", -0.375, 12, "anna rates lower.")

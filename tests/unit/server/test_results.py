@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from eval_assets.server import Results, make_results_app
+from eval_assets.server.results import Results, make_results_app
 
 IRR: dict[str, Any] = {
     "workshop_id": "pilot",

@@ -9,8 +9,8 @@ import duckdb
 import pandas as pd
 import pytest
 
-from eval_assets.columns import LABEL_COLUMNS, RESPONSE_COLUMNS, SCORE_COLUMNS
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.frame_columns import LABEL_COLUMNS, RESPONSE_COLUMNS, SCORE_COLUMNS
 from eval_assets.scale import BINARY, LIKERT5
 from eval_assets.store.connection import connect
 from eval_assets.store.inputs import write_rubric

@@ -15,13 +15,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from eval_assets.errors import DamagedError, StoreError
 from eval_assets.store.connection import (
     SCHEMA_VERSION,
     connect,
     set_aside,
     transaction,
 )
-from eval_assets.store.store_errors import DamagedError, StoreError
 from eval_assets.store.tables import count_rows
 from tests.unit.store.conftest import largest_file
 
@@ -350,7 +350,8 @@ def test_a_database_whose_writer_was_killed_right_after_it_was_made_can_be_read(
     path: Path,
 ) -> None:
     """Its tables are in the log alone: not all that DuckDB writes there, it can read back."""
-    killed = "import os, sys; from pathlib import Path; from eval_assets.store import connect\n"
+    killed = "import os, sys; from pathlib import Path\n"
+    killed += "from eval_assets.store.connection import connect\n"
     killed += "with connect(Path(sys.argv[1])): os._exit(0)"
     subprocess.run([sys.executable, "-c", killed, str(path)], check=True)
     assert path.with_name(f"{path.name}.wal").stat().st_size > 0

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
-from eval_assets.evaluation import Evaluation
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import StoreError
+from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.scale import BINARY
 from eval_assets.store.inputs import (
     changed_tables,
@@ -23,7 +24,6 @@ from eval_assets.store.inputs import (
     write_labels,
     write_rubric,
 )
-from eval_assets.store.store_errors import StoreError
 from eval_assets.store.tables import count_rows, read_table, replace_rows
 from tests.unit.store.conftest import CLARITY, labels, responses
 

@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.labelling.circumstances import HISTORY_COLUMNS
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.tuning import SplitShares
+from eval_assets.labelling.session_frames import HISTORY_COLUMNS
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.labelling import (
@@ -21,7 +22,6 @@ from eval_assets.store.ratings import (
     reference_ratings_with_excluded,
 )
 from eval_assets.store.splits import tuning_units
-from eval_assets.tuning_options import SplitShares
 from tests.unit.store.conftest import CLARITY, SAFETY, labels
 
 RATINGS = labels(

@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.agreement import (
-    measure_humans,
-    measure_judges,
-    measure_judges_against_humans,
-)
-from eval_assets.evaluation import Evaluation
-from eval_assets.raters import Judge
+from eval_assets.agreement.humans import measure_humans
+from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import Judge
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import agreement_profile, judge_human_profile
 from eval_assets.store._long_ratings import group_codes, long_ratings
@@ -121,7 +118,7 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
     ten = np.array([[value[g, r] for r in ("r1", "r2", "r3")] for g in range(10)])
 
     humans = measure_humans(human_ratings(connection, evaluation), evaluation).agreement
-    between = measure_judges(judge_ratings(connection, evaluation), evaluation)
+    between = measure_judges(judge_ratings(connection, evaluation), evaluation).agreement
     against = measure_judges_against_humans(
         reference_ratings(connection, evaluation),
         scores_of_responses(connection, evaluation),
@@ -130,9 +127,12 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
         data_version="1",
     ).agreement
 
-    for table, n in ((humans, "n_responses"), (between, "n_units"), (against, "n_units")):
-        assert set(table[n]) == {60}
-        assert set(table["n_groups"]) == {10}
+    for n_units, n_groups in (
+        *((row.n_responses, row.n_groups) for row in humans),
+        *((row.n_units, row.n_groups) for row in between),
+        *((row.n_units, row.n_groups) for row in against),
+    ):
+        assert (n_units, n_groups) == (60, 10)
     matrix, group = np.repeat(ten, 6, axis=0), np.repeat(np.arange(10), 6)
     people = agreement_profile(
         matrix, scale=LIKERT5, level="ordinal", confidence=0.95, groups=group
@@ -140,9 +140,9 @@ def test_people_and_judges_are_measured_by_response_groups(connection: Connectio
     judged = judge_human_profile(
         matrix, matrix[:, 0], scale=LIKERT5, level="ordinal", confidence=0.95, groups=group
     )
-    assert humans["a_hh_low"].iloc[1] == pytest.approx(people.a_hh.low)
-    assert humans["alpha_low"].iloc[1] == pytest.approx(people.alpha.low)
-    assert against["a_ha_low"].iloc[0] == pytest.approx(judged.a_ha.low)
+    assert humans[1].a_hh.low == pytest.approx(people.a_hh.low)
+    assert humans[1].alpha.low == pytest.approx(people.alpha.low)
+    assert against[0].a_ha.low == pytest.approx(judged.a_ha.low)
     apart = agreement_profile(matrix, scale=LIKERT5, level="ordinal", confidence=0.95)
     assert people.a_hh.low < apart.a_hh.low - 0.05
 
@@ -396,15 +396,14 @@ def test_a_score_of_a_conversation_is_compared_with_its_mean_rating_and_not_with
         evaluation,
         conversations=scored_conversations(connection, evaluation),
         data_version="1",
-    ).agreement.set_index("judge_id")
-    between = measure_judges(judge_ratings(connection, evaluation), evaluation)
+    ).agreement
+    between = measure_judges(judge_ratings(connection, evaluation), evaluation).agreement
 
-    assert measured["unit"].to_dict() == {"turns": "response", "whole": "conversation"}
-    assert measured["n_units"].to_dict() == {"turns": 8, "whole": 4}
-    assert measured["a_ha"].tolist() == [1, 1]
-    assert measured["pearson"].tolist() == pytest.approx([1, 1])
-    assert between["n_units"].iloc[1] == 4
-    assert between["alpha"].iloc[1] == pytest.approx(1)
+    by_judge = {row.judge_id: (row.unit, row.n_units, row.a_ha.value) for row in measured}
+    assert by_judge == {"turns": ("response", 8, 1), "whole": ("conversation", 4, 1)}
+    assert [row.pearson.value for row in measured] == pytest.approx([1, 1])
+    assert between[1].n_units == 4
+    assert between[1].alpha.value == pytest.approx(1)
 
 
 def test_the_version_of_the_data_covers_scores_of_conversations(connection: Connection) -> None:

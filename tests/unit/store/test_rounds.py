@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from eval_assets.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.rounds import ratings_by_round
 from tests.unit.store.conftest import CLARITY, SAFETY, labels

@@ -8,6 +8,7 @@ import duckdb
 import pandas as pd
 import pytest
 
+from eval_assets.errors import StoreError
 from eval_assets.store.connection import transaction
 from eval_assets.store.inputs import NO_VALUE, partitions, write_rubric
 from eval_assets.store.scores import (
@@ -18,7 +19,6 @@ from eval_assets.store.scores import (
     status_counts,
     write_judge_scores,
 )
-from eval_assets.store.store_errors import StoreError
 from eval_assets.store.tables import replace_rows
 from tests.unit.store.conftest import CLARITY, responses, scores
 

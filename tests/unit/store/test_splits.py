@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import SplitShares
 from eval_assets.store.inputs import write_labels
 from eval_assets.store.scores import JudgeRow
 from eval_assets.store.splits import (
@@ -18,7 +19,6 @@ from eval_assets.store.splits import (
 )
 from eval_assets.store.tables import insert_rows, replace_records, replace_rows
 from eval_assets.tuning.splits import split_of
-from eval_assets.tuning_options import SplitShares
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from eval_assets.store.tuned_judges import single_judge
-from eval_assets.tuning import JudgeVersion, RatedUnits, Reading
+from eval_assets.tuning.history import Reading
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, simulated
 
 DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f", prompt_text="Rate it.")

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import SplitShares
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
-from eval_assets.tuning import JudgeVersion, RatedUnits, splits_of
+from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate
-from eval_assets.tuning_options import SplitShares
+from eval_assets.tuning.splits import splits_of
+from eval_assets.tuning.versions import JudgeVersion
 
 Floats = np.ndarray
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from eval_assets.config.tuning import Tuning
 from eval_assets.tuning._candidates import Search, search_instructions
-from eval_assets.tuning.material import PromptMaterial, Words
+from eval_assets.tuning.prompt_training_data import PromptMaterial, Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.tuned_prompts import Example, Section
-from eval_assets.tuning_options import Tuning
 from tests.unit.tuning.made_up import judged, simulated
 
 DEV, QUALITY = simulated(40, seed=1, split="dev")

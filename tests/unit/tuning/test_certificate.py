@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from eval_assets.stats import identity_map
-from eval_assets.tuning import (
-    JudgeVersion,
-    RatedUnits,
+from eval_assets.tuning.certificate import (
+    certificate_schema,
     differences,
-    fingerprints_of,
+    question_certificate,
+    statement,
 )
-from eval_assets.tuning.certificate import certificate_schema, question_certificate, statement
+from eval_assets.tuning.fingerprints import fingerprints_of
+from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import read_test
-from eval_assets.tuning.versions import canonical_json
+from eval_assets.tuning.versions import JudgeVersion, canonical_json
 from tests.unit.tuning.made_up import BINARY, LIKERT5, judged, offered, rated_units, simulated
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

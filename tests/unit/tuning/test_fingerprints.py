@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from eval_assets.scale import BINARY
-from eval_assets.tuning import Fingerprints, rubric_hash
-from eval_assets.tuning.fingerprints import labels_hash, stale_because
+from eval_assets.tuning.fingerprints import Fingerprints, labels_hash, rubric_hash, stale_because
 from tests.unit.tuning.made_up import rated_units
 
 TODAY = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.tuning import RatedUnits
 from eval_assets.tuning._fitness import Fitness, judge_fitness
+from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
 NAN = math.nan

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from eval_assets.stats import MonotoneMap
-from eval_assets.tuning import (
+from eval_assets.tuning.history import (
     OPENED,
-    JudgeVersion,
     Reading,
     Seal,
     accepted_version,
     certified_version,
+    content_hash,
 )
-from eval_assets.tuning._seal import MOST_READINGS
-from eval_assets.tuning.history import content_hash
+from eval_assets.tuning.seal_policy import MOST_READINGS
+from eval_assets.tuning.versions import JudgeVersion
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 GPT = JudgeVersion("gpt", "1.0.0", "declared", None, "f")

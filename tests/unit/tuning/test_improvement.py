@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.tuning import RatedUnits
 from eval_assets.tuning._improvement import Improvement, judge_improvement
+from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 NAN = math.nan

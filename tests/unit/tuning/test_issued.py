@@ -2,13 +2,10 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from eval_assets.tuning import (
-    Fingerprints,
-    JudgeVersion,
-    Reading,
-    certificate_files,
-    certificate_rows,
-)
+from eval_assets.tuning.fingerprints import Fingerprints
+from eval_assets.tuning.history import Reading
+from eval_assets.tuning.issued import certificate_files, certificate_rows
+from eval_assets.tuning.versions import JudgeVersion
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 EVIDENCE = Fingerprints("f", "rubric", "labels", "scores", ("m",))

@@ -4,9 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval_assets.tuning import JudgeVersion, Seal, most_requests, plan_reading
+from eval_assets.config.tuning import Tuning
 from eval_assets.tuning._improvement import judge_improvement
-from eval_assets.tuning_options import Tuning
+from eval_assets.tuning.history import Seal
+from eval_assets.tuning.plan import most_requests, plan_reading
+from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
 VERSION = JudgeVersion("gpt", "1.0.1", "calibration", "1.0.0", "f")

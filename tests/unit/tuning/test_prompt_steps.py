@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval_assets.tuning import RatedUnits, Section, TunedSection, Words, tune_section
-from eval_assets.tuning_options import PromptStep, Tuning
+from eval_assets.config.tuning import PromptStep, Tuning
+from eval_assets.tuning.prompt_steps import TunedSection, tune_section
+from eval_assets.tuning.prompt_training_data import Words
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.tuned_prompts import Section
 from tests.unit.tuning.made_up import judged, simulated
 
 UNITS, QUALITY = simulated(120, seed=1, split=None)

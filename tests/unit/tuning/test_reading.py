@@ -4,8 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval_assets.tuning import JudgeVersion, RatedUnits
+from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, evaluation_rows, read_test
+from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, offered, simulated
 
 DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f")

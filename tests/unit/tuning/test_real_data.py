@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from eval_assets.scale import Scale
-from eval_assets.tuning import RatedUnits
 from eval_assets.tuning._fitness import judge_fitness
 from eval_assets.tuning._improvement import judge_improvement
 from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import rated_units
 
 REAL_DATA = os.environ.get("EVAL_ASSETS_REAL_DATA")

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.problems import DeclarationError
-from eval_assets.tuning import splits_of
-from eval_assets.tuning.splits import split_of
-from eval_assets.tuning_options import SplitShares
+from eval_assets.config.tuning import SplitShares
+from eval_assets.errors import DeclarationError
+from eval_assets.tuning.splits import split_of, splits_of
 
 SHARES = SplitShares()
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from eval_assets.stats import concordance
-from eval_assets.tuning import (
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.steps import (
     JURY,
-    RatedUnits,
     calibrated_version,
     declared_version,
     fitted_maps,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from eval_assets.tuning import ComparedAnswers, compare_systems
+from eval_assets.tuning.systems import ComparedAnswers, compare_systems
 
 
 def answers(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.tuning.tuned_prompts import (
     Example,

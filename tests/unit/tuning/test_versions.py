@@ -3,8 +3,12 @@ from dataclasses import replace
 import pytest
 
 from eval_assets.stats import MonotoneMap
-from eval_assets.tuning import JudgeVersion, number_version, version_from_json
-from eval_assets.tuning.versions import version_as_json
+from eval_assets.tuning.versions import (
+    JudgeVersion,
+    number_version,
+    version_as_json,
+    version_from_json,
+)
 
 HARSH = MonotoneMap((0.0, 1.0), (0.0, 3.0), target=(0.0, 1.0, 2.0, 3.0), low=0, high=3)
 DECLARED = JudgeVersion("gpt", "1.0.0", "declared", None, "f1", prompt_text="Rate it.")

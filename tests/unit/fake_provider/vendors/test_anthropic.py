@@ -10,7 +10,9 @@ import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types import Message, ModelInfo, TextBlock, ThinkingBlock
 
-from eval_assets.fake_provider import Behaviour, Model, RunningProvider, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.models import Model
+from eval_assets.fake_provider.server import RunningProvider, running
 
 Ask = Callable[..., Message]
 

@@ -9,7 +9,9 @@ import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 
-from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults
+from eval_assets.fake_provider.server import RunningProvider, running
 
 T = TypeVar("T")
 

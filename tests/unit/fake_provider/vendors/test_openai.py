@@ -11,7 +11,9 @@ import pytest
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
 
-from eval_assets.fake_provider import Behaviour, Model, RunningProvider, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.models import Model
+from eval_assets.fake_provider.server import RunningProvider, running
 
 Ask = Callable[..., ChatCompletion]
 

@@ -10,7 +10,9 @@ import pytest
 from openai import AsyncOpenAI
 from openai.types import Batch
 
-from eval_assets.fake_provider import Behaviour, Faults, RunningProvider, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.faults import Faults
+from eval_assets.fake_provider.server import RunningProvider, running
 
 T = TypeVar("T")
 

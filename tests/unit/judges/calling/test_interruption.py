@@ -10,15 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.fake_provider import Behaviour, RunningProvider, running
+from eval_assets.fake_provider.behaviour import Behaviour
+from eval_assets.fake_provider.server import RunningProvider, running
 from tests.unit.judges.conftest import KEY
 
 JUDGE = """
 import asyncio, json, os, sys
 from datetime import date
 from pathlib import Path
-from eval_assets.evaluation import Evaluation
-from eval_assets.judges import PromptTemplate, RequestOptions, judge_units, live_judges
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.judges.calling.session import RequestOptions
+from eval_assets.judges.declared import live_judges
+from eval_assets.judges.judging import judge_units
+from eval_assets.judges.prompts.prompt import PromptTemplate
 from tests.unit.judges.conftest import PAIR, QUESTION, MemoryLedger, units
 
 ledger = MemoryLedger()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval_assets.judges import warn_of_budget
+from eval_assets.judges.calling.session import warn_of_budget
 
 
 def test_what_a_budget_did_not_reach_is_logged_with_what_is_left(

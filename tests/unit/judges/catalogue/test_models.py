@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
+from eval_assets.config.models import Price, Usage, cost_usd
 from eval_assets.judges.catalogue.models import (
     capabilities_of,
     in_force,
@@ -13,7 +14,6 @@ from eval_assets.judges.catalogue.models import (
     price_of,
     shared_family,
 )
-from eval_assets.models import Price, Usage, cost_usd
 
 TODAY = date(2026, 11, 21)
 

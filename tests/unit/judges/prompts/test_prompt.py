@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import PromptError
 from eval_assets.judges.prompts.prompt import (
     Material,
-    PromptError,
     PromptTemplate,
     in_words,
     stricter_request,
     verdict_schema,
 )
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from tests.unit.judges.conftest import QUESTION
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from tests.unit.readers.conftest import HEAD, Reported, Write
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.models import Price
-from eval_assets.raters import Generator, Judge, Staged
-from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.config.judges import Generator, Judge, Staged
+from eval_assets.config.models import Price
+from eval_assets.readers.evaluation.read import read_evaluation
 from tests.unit.readers.conftest import HEAD, Reported, Write
 
 PAIR = "judges: [{id: a, provider: openai, model: x}, {id: b, provider: anthropic, model: y}]\n"

@@ -1,9 +1,9 @@
 import pytest
 
-from eval_assets.evaluation import Gate, default_gates
-from eval_assets.human_raters import Labelling
-from eval_assets.raters import Judge
-from eval_assets.readers.evaluation import read_evaluation
+from eval_assets.config.evaluation import Gate, default_gates
+from eval_assets.config.judges import Judge
+from eval_assets.config.labelling import Labelling
+from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.scale import BINARY, Scale
 from tests.unit.readers.conftest import HEAD, Reported, Write
 

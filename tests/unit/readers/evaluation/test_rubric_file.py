@@ -2,9 +2,9 @@
 
 import pytest
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.readers.evaluation import read_evaluation
-from eval_assets.readers.labels import read_labels
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.references import units_of
 from eval_assets.readers.responses import read_responses
 from eval_assets.scale import BINARY, LIKERT5, Scale

@@ -1,6 +1,6 @@
 import pytest
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 from eval_assets.readers.formats.delimited import parse_delimited
 from eval_assets.readers.formats.table import Table
 

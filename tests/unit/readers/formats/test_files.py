@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 from eval_assets.readers.formats.files import (
     check_readable,
     decoded,

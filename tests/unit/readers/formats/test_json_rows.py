@@ -1,6 +1,6 @@
 import pytest
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
 from tests.unit.readers.formats.xlsx import Cell, workbook

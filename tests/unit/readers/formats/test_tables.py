@@ -4,7 +4,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from eval_assets.problems import InputError
+from eval_assets.errors import InputError
 from eval_assets.readers.formats.tables import FORMATS, read_table
 
 

@@ -7,18 +7,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from eval_assets.evaluation import Evaluation
-from eval_assets.problems import InputError
-from eval_assets.readers import (
-    import_files,
-    read_evaluation,
-    read_labels,
-    read_recorded_scores,
-    read_responses,
-    write_draft,
-)
-from eval_assets.readers.importers import SOURCES
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.errors import InputError
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.importers import TOOLS
+from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.imported import Imported
+from eval_assets.readers.importers.tool_exports import import_files
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.responses import read_responses
+from eval_assets.readers.scores import read_recorded_scores
 from tests.unit.readers.importers.exports import EXPORTS, INSPECT, written
 
 Folder = tuple[Evaluation, pd.DataFrame]
@@ -61,7 +59,7 @@ def test_an_export_becomes_a_folder_that_can_be_read(tmp_path: Path, name: str) 
 
 
 def test_every_source_has_an_export_to_be_tested_with() -> None:
-    assert {name for name in SOURCES if not any(e.startswith(name) for e in EXPORTS)} == set()
+    assert {name for name in TOOLS if not any(e.startswith(name) for e in EXPORTS)} == set()
 
 
 @pytest.mark.parametrize(

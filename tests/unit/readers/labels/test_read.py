@@ -7,9 +7,9 @@ import duckdb
 import pandas as pd
 import pytest
 
-from eval_assets.columns import LABEL_COLUMNS
-from eval_assets.readers.evaluation import read_evaluation
-from eval_assets.readers.labels import Labels, read_labels
+from eval_assets.frame_columns import LABEL_COLUMNS
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import Labels, read_labels
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import EVALUATION, Reported, Write
 

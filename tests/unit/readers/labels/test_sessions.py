@@ -6,8 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from eval_assets.labelling import Answer, Assignment, Desk, Study, shown_responses
-from eval_assets.readers import read_evaluation, read_labels, read_responses
+from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.rater_queue import Answer, Desk
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.study import Study
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.responses import read_responses
 from tests.unit.labelling.conftest import after
 
 DECLARED = """\

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.labelling import Study, sheet_text, shown_responses
-from eval_assets.readers import read_evaluation, read_labels, read_responses
+from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.sheets import sheet_text
+from eval_assets.labelling.study import Study
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.responses import read_responses
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
 DECLARED = """\

@@ -2,8 +2,8 @@
 
 import pytest
 
-from eval_assets.readers.evaluation import read_evaluation
-from eval_assets.readers.labels import Labels, read_labels
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.labels.read import Labels, read_labels
 from eval_assets.readers.responses import read_responses
 from tests.unit.readers.conftest import Reported, Write
 from tests.unit.readers.formats.xlsx import workbook

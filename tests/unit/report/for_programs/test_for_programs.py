@@ -9,17 +9,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_assets.readers import (
-    import_files,
-    read_evaluation,
-    read_labels,
-    read_recorded_scores,
-    read_responses,
-    write_draft,
-    write_files,
-)
-from eval_assets.report.for_programs import evaluation_events, evaluation_records
-from eval_assets.rubric import RubricQuestion
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.readers.drafting import write_files
+from eval_assets.readers.evaluation.read import read_evaluation
+from eval_assets.readers.importers.draft import write_draft
+from eval_assets.readers.importers.tool_exports import import_files
+from eval_assets.readers.labels.read import read_labels
+from eval_assets.readers.responses import read_responses
+from eval_assets.readers.scores import read_recorded_scores
+from eval_assets.report.for_programs.every_eval_ever import evaluation_records
+from eval_assets.report.for_programs.opentelemetry import evaluation_events
 from eval_assets.scale import LIKERT5, Scale
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

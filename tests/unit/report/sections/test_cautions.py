@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.report.sections.cautions import cautions
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5, Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured, with_tables
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_assets.report._document import Bullets, Fold
+from eval_assets.render.document import Bullets, Fold
 from eval_assets.report.sections import certified
 from tests.unit.report.builder import Case, with_tables
 from tests.unit.report.reading import blocks_in, notes, table

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from eval_assets.report._document import Section, Table
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.render.document import Section, Table
 from eval_assets.report.sections import compared_judges
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured, with_tables
 from tests.unit.report.reading import blocks_in, cards, paragraphs, table
@@ -29,7 +29,7 @@ def test_a_judge_stands_beside_its_controls_and_people() -> None:
         "Constant": "0.700",
         "Shuffled": "0.570",
         "People": "0.880",
-        "Verdict": "as people do",
+        "Verdict": "matches human agreement",
         "Lean": "+0.31, more lenient",
         "Units": "80",
         "Groups": "80",
@@ -52,14 +52,14 @@ def test_every_judge_has_a_card_in_the_order_in_which_judges_are_declared() -> N
     section = section_of(Case())
 
     assert list(cards(section)) == ["gpt", "haiku"]
-    assert "Agrees with people as people do on both questions." in paragraphs(section)
+    assert "Matches human agreement on both questions." in paragraphs(section)
 
 
 def test_a_verdict_beside_people_who_disagree_is_withheld() -> None:
     case = Case(measured=(Measured(QUESTIONS[0]), Measured(QUESTIONS[1], a_hh=0.74)))
 
     rows = table(section_of(case), OVERVIEW)
-    assert [row["Verdict"] for row in rows] == ["as people do", "cannot be judged"]
+    assert [row["Verdict"] for row in rows] == ["matches human agreement", "cannot be judged"]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from eval_assets.report import ReportData
-from eval_assets.report._document import Section, Table
+from eval_assets.render.document import Section, Table
+from eval_assets.report.data import ReportData
 from eval_assets.report.sections import disagreements
 from tests.unit.report.builder import LONG, Case, with_tables
 from tests.unit.report.reading import blocks_in, notes, paragraphs, table

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from eval_assets.agreement import JudgeVerdict
-from eval_assets.evaluation import Gate, default_gates
+from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.report.sections.first_screen import FirstScreen, first_screen
+from eval_assets.verdicts import GateResult, JudgeVerdict, Tone
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured, with_tables
 
 CLARITY, SAFE = QUESTIONS
@@ -26,28 +27,32 @@ def all_of(verdict: JudgeVerdict) -> dict[tuple[str, str], JudgeVerdict]:
 def test_judges_that_agree_as_people_do_can_be_trusted() -> None:
     screen = screen_of(Case())
 
-    assert screen.answer == "Yes: gpt and haiku agree with people as people do"
-    assert screen.tone == "good"
+    assert screen.answer == "Yes: gpt and haiku match human agreement"
+    assert screen.tone == Tone.GOOD
     assert [cell.text for cell in screen.judges] == [
-        "gpt: agrees with people as people do on both questions.",
-        "haiku: agrees with people as people do on both questions.",
+        "gpt: matches human agreement on both questions.",
+        "haiku: matches human agreement on both questions.",
     ]
-    assert screen.next_step.text == "Use gpt and haiku; tuning may bring more."
+    assert screen.next_step.text == "Use gpt and haiku; tuning may improve more."
 
 
 def test_open_gates_do_not_make_a_useless_judge_trustworthy() -> None:
-    screen = screen_of(Case(a_ha=0.69, a_ha_shuffled=0.68, verdicts=all_of("like a constant")))
+    screen = screen_of(
+        Case(a_ha=0.69, a_ha_shuffled=0.68, verdicts=all_of(JudgeVerdict.LIKE_CONSTANT))
+    )
 
     assert (
         screen.answer
-        == "Not yet: no judge is shown to be nearer to people than one that never reads the "
-        "responses"
+        == "Not yet: no judge is shown to be better than a judge that never reads the responses"
     )
-    assert screen.tone == "poor"
-    assert screen.judges[0].text == "gpt: no better than a constant score on both questions."
+    assert screen.tone == Tone.POOR
+    assert (
+        screen.judges[0].text
+        == "gpt: is not shown to be better than one constant score on both questions."
+    )
     assert screen.next_step.text == (
-        "Have more responses rated, or revise the prompt of gpt: on clarity its scores cannot be "
-        "told apart from those of a judge that never reads the responses."
+        "Have more responses rated, or revise the prompt of gpt: on clarity its scores are not "
+        "distinguishable from those of a judge that never reads the responses."
     )
     assert screen.next_step.link == "judge-gpt"
 
@@ -57,37 +62,40 @@ def test_a_judge_that_reads_but_is_no_nearer_than_a_constant_is_not_called_usele
 
     Its A^HA certainly exceeds that of its scores in random order.
     """
-    screen = screen_of(Case(a_ha=0.69, verdicts=all_of("like a constant")))
+    screen = screen_of(Case(a_ha=0.69, verdicts=all_of(JudgeVerdict.LIKE_CONSTANT)))
 
     assert screen.judges[0].text == (
-        "gpt: no better than a constant score, although it tells responses apart on both questions."
+        "gpt: is not shown to be better than one constant score, although it tells responses "
+        "apart on both questions."
     )
     assert screen.next_step.text == (
-        "Tune gpt: on clarity it tells responses apart, but its scores are no nearer to people's "
-        "ratings than one score for all."
+        "Tune gpt: on clarity it tells responses apart, but its scores are no closer to human "
+        "ratings than one score for all responses."
     )
 
 
 def test_a_judge_above_a_control_by_chance_cannot_be_told_apart_from_it() -> None:
-    case = Case(a_ha=0.71, a_ha_shuffled=0.7, verdicts={("gpt", "safe"): "like a constant"})
+    case = Case(
+        a_ha=0.71, a_ha_shuffled=0.7, verdicts={("gpt", "safe"): JudgeVerdict.LIKE_CONSTANT}
+    )
 
     assert screen_of(case).judges[0].text == (
-        "gpt: agrees with people as people do on clarity; cannot be told apart from a constant "
+        "gpt: matches human agreement on clarity; is not shown to be better than one constant "
         "score on safe."
     )
 
 
 def test_a_judge_that_can_be_used_comes_before_one_that_can_be_tuned() -> None:
     verdicts: dict[tuple[str, str], JudgeVerdict] = {
-        ("haiku", question.id): "like a constant" for question in QUESTIONS
+        ("haiku", question.id): JudgeVerdict.LIKE_CONSTANT for question in QUESTIONS
     }
 
-    assert screen_of(Case(verdicts=verdicts)).next_step.text == "Use gpt; tuning may bring more."
+    assert screen_of(Case(verdicts=verdicts)).next_step.text == "Use gpt; tuning may improve more."
 
 
 def test_no_judge_is_to_be_tuned_on_a_question_that_the_gates_leave_out() -> None:
     measured = (Measured(CLARITY), Measured(SAFE, judge_alpha=0.6))
-    verdicts = all_of("cannot tell") | {("gpt", "safe"): "like a constant"}
+    verdicts = all_of(JudgeVerdict.INCONCLUSIVE) | {("gpt", "safe"): JudgeVerdict.LIKE_CONSTANT}
     screen = screen_of(Case(measured=measured, verdicts=verdicts))
 
     assert "Tune" not in screen.next_step.text
@@ -100,49 +108,46 @@ def test_judges_are_not_blamed_for_ratings_of_which_nothing_is_known() -> None:
     one_value = Case(measured=(Measured(CLARITY),), a_ha=1.0, a_ha_constant=1.0)
 
     assert screen_of(Case(measured=(alone,))).judges[0].text == (
-        "gpt: cannot be judged on clarity, where it is not known whether people agree with each "
+        "gpt: cannot be judged on clarity, where it is not known whether humans agree with each "
         "other."
     )
     assert screen_of(one_value).judges[0].text == (
-        "gpt: cannot be judged on clarity, where people gave one value throughout."
+        "gpt: cannot be judged on clarity, where humans gave one value throughout."
     )
 
 
 def test_a_judge_of_which_the_data_cannot_tell_is_not_coloured_as_a_poor_one() -> None:
-    undecided = screen_of(Case(verdicts=all_of("cannot tell"))).judges[0]
-    useless = screen_of(Case(verdicts=all_of("like a constant"))).judges[0]
+    undecided = screen_of(Case(verdicts=all_of(JudgeVerdict.INCONCLUSIVE))).judges[0]
+    useless = screen_of(Case(verdicts=all_of(JudgeVerdict.LIKE_CONSTANT))).judges[0]
 
-    assert (undecided.tone, useless.tone) == ("fair", "poor")
+    assert (undecided.tone, useless.tone) == (Tone.FAIR, Tone.POOR)
 
 
 def test_a_judge_without_a_score_beside_a_rating_is_not_compared() -> None:
-    nowhere = screen_of(Case(verdicts=all_of("not compared"))).judges[0]
-    on_one = screen_of(Case(verdicts={("gpt", "safe"): "not compared"})).judges[0]
+    nowhere = screen_of(Case(verdicts=all_of(JudgeVerdict.NOT_COMPARED))).judges[0]
+    on_one = screen_of(Case(verdicts={("gpt", "safe"): JudgeVerdict.NOT_COMPARED})).judges[0]
 
-    assert nowhere.text == "gpt: scored no response that people rated."
-    assert on_one.text.endswith("; scored no response that people rated on safe.")
+    assert nowhere.text == "gpt: scored no response that humans rated."
+    assert on_one.text.endswith("; scored no response that humans rated on safe.")
 
 
 def test_a_judge_that_is_good_on_some_questions_is_good_in_part() -> None:
-    verdicts = all_of("less than people do") | {("haiku", "safe"): "as people do"}
+    verdicts = all_of(JudgeVerdict.BELOW_HUMANS) | {("haiku", "safe"): JudgeVerdict.MATCHES_HUMANS}
     screen = screen_of(Case(verdicts=verdicts))
 
-    assert screen.answer == "In part: haiku agrees with people as people do on 1 of 2 questions"
-    assert [cell.tone for cell in screen.judges] == ["poor", "fair"]
+    assert screen.answer == "In part: haiku matches human agreement on 1 of 2 questions"
+    assert [cell.tone for cell in screen.judges] == [Tone.POOR, Tone.FAIR]
 
 
 @pytest.mark.parametrize(
     ("verdict", "answer"),
     [
-        ("less than people do", "No: no judge agrees with people as people do"),
-        ("cannot tell", "That cannot be said: more responses have to be rated"),
-        ("not compared", "That cannot be said: no response has both a score and a rating"),
+        (JudgeVerdict.BELOW_HUMANS, "No: no judge matches human agreement"),
+        (JudgeVerdict.INCONCLUSIVE, "Unknown: more response groups must be rated"),
+        (JudgeVerdict.NOT_COMPARED, "Unknown: no response has both a score and a human rating"),
         (
-            "like shuffled scores",
-            (
-                "Not yet: no judge is shown to be nearer to people than one that never reads the "
-                "responses"
-            ),
+            JudgeVerdict.LIKE_SHUFFLED,
+            "Not yet: no judge is shown to be better than a judge that never reads the responses",
         ),
     ],
 )
@@ -154,34 +159,36 @@ def test_what_is_certain_on_one_question_is_said_beside_what_is_open_on_another(
     screen = screen_of(
         Case(
             judges=JUDGES[:1],
-            verdicts={("gpt", "clarity"): "less than people do", ("gpt", "safe"): "cannot tell"},
+            verdicts={
+                ("gpt", "clarity"): JudgeVerdict.BELOW_HUMANS,
+                ("gpt", "safe"): JudgeVerdict.INCONCLUSIVE,
+            },
         )
     )
 
-    assert screen.answer == "Not on clarity; the data cannot tell on safe"
+    assert screen.answer == "Not on clarity; inconclusive on safe"
     assert screen.next_step.text == (
-        "Tune the judges: on clarity they agree with people less than people do, and the gates "
-        "are open."
+        "Tune the judges: they are below human agreement on clarity, and the gates are open."
     )
 
 
 def test_what_is_open_between_judges_and_people_takes_more_ratings() -> None:
-    screen = screen_of(Case(verdicts={(judge.id, "safe"): "cannot tell" for judge in JUDGES}))
-
-    assert screen.answer == (
-        "In part: gpt and haiku agree with people as people do on 1 of 2 questions"
+    screen = screen_of(
+        Case(verdicts={(judge.id, "safe"): JudgeVerdict.INCONCLUSIVE for judge in JUDGES})
     )
+
+    assert screen.answer == ("In part: gpt and haiku match human agreement on 1 of 2 questions")
     assert screen.next_step.text == (
-        "Have more responses rated on safe: the data cannot tell whether a judge agrees with "
-        "people as people do."
+        "Have more responses rated on safe: it is inconclusive whether a judge matches human "
+        "agreement."
     )
 
 
 def test_a_gate_that_is_closed_for_want_of_data_is_not_called_disagreement() -> None:
     screen = screen_of(Case(measured=(Measured(CLARITY, alpha=0.34, half_width=0.45),)))
 
-    assert screen.answer == "Not yet: the data cannot tell whether people agree with each other"
-    assert screen.gates[1].text.startswith("It is not certain that people agree enough")
+    assert screen.answer == "Not yet: it is inconclusive whether humans agree with each other"
+    assert screen.gates[1].text.startswith("Human alpha is inconclusive: 0.340")
 
 
 def screen_after(fitness: str, *, stale: str | None, **verdicts: JudgeVerdict) -> FirstScreen:
@@ -195,43 +202,41 @@ def screen_after(fitness: str, *, stale: str | None, **verdicts: JudgeVerdict) -
 
 
 def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
-    fit = screen_after("fit", stale=None, safe="cannot tell")
+    fit = screen_after("fit", stale=None, safe=JudgeVerdict.INCONCLUSIVE)
     unfit = screen_after("unfit", stale=None)
 
-    assert fit.answer == "Yes: gpt agrees with people as people do"
+    assert fit.answer == "Yes: gpt matches human agreement"
     assert fit.judges[0].text.endswith("; a sealed test found it fit for use on safe.")
     assert fit.next_step.text == "Use gpt where a sealed test found it fit."
-    assert unfit.answer == "In part: gpt agrees with people as people do on 1 of 2 questions"
-    assert unfit.next_step.text.startswith("Tune the judges: on safe they agree with people less")
+    assert unfit.answer == "In part: gpt matches human agreement on 1 of 2 questions"
+    assert unfit.next_step.text.startswith(
+        "Tune the judges: they are below human agreement on safe"
+    )
 
 
 def test_a_stale_test_says_nothing() -> None:
     screen = screen_after("unfit", stale="the labels changed")
 
-    assert screen.answer == "Yes: gpt agrees with people as people do"
+    assert screen.answer == "Yes: gpt matches human agreement"
 
 
 def test_agreeing_like_people_who_disagree_is_no_merit() -> None:
     case = Case(measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.70)))
     screen = screen_of(case)
 
-    assert screen.answer == (
-        "In part: gpt and haiku agree with people as people do on 1 of 2 questions"
-    )
+    assert screen.answer == ("In part: gpt and haiku match human agreement on 1 of 2 questions")
     assert screen.judges[0].text == (
-        "gpt: agrees with people as people do on clarity; cannot be judged on safe, where people "
-        "do not agree with each other."
+        "gpt: matches human agreement on clarity; cannot be judged on safe, where humans do not "
+        "agree with each other."
     )
 
 
 def test_closed_gates_of_people_come_before_whatever_judges_do() -> None:
     screen = screen_of(Case(measured=(Measured(CLARITY, a_hh=0.62, alpha=0.35),)))
 
-    assert screen.answer == "Not yet: people do not agree with each other well enough"
-    assert screen.gates[0].text == (
-        "People do not rate close enough to each other: A^HH 0.620, and 0.75 is needed."
-    )
-    assert (screen.gates[0].tone, screen.gates[0].link) == ("poor", "gate-human_a_hh")
+    assert screen.answer == "Not yet: humans do not agree with each other well enough"
+    assert screen.gates[0].text == ("Human A^HH is below its minimum: 0.620, and 0.75 is required.")
+    assert (screen.gates[0].tone, screen.gates[0].link) == (Tone.POOR, "gate-human_a_hh")
 
 
 def test_what_is_certain_of_people_comes_before_what_the_data_leave_open() -> None:
@@ -239,29 +244,29 @@ def test_what_is_certain_of_people_comes_before_what_the_data_leave_open() -> No
     case = Case(measured=(Measured(CLARITY, a_hh=0.74, alpha=0.35),))
     screen = screen_of(case)
 
-    assert screen.answer == "Not yet: people do not agree with each other well enough"
+    assert screen.answer == "Not yet: humans do not agree with each other well enough"
     assert "label_quality" in screen.next_step.text
 
     open_alone = Case(measured=(Measured(CLARITY, a_hh=0.74, judge_alpha=0.1),))
-    assert "cannot tell whether people" in screen_of(open_alone).answer
+    assert "inconclusive whether humans" in screen_of(open_alone).answer
 
 
 def test_raters_certainly_further_apart_than_by_chance_contradict_one_another() -> None:
     case = Case(measured=(Measured(CLARITY, alpha=-0.2, judge_alpha=-0.7),))
     people, judges = screen_of(case).gates[1:]
 
-    assert people.text.startswith("People contradict one another: alpha -0.200")
-    assert judges.text.startswith("The judges contradict one another: alpha -0.700")
+    assert people.text.startswith("Human alpha is negative, the raters contradict each other: -0.2")
+    assert judges.text.startswith("Judge alpha is negative, the raters contradict each other: -0.7")
 
 
 def test_a_judge_whose_scores_are_reversed_is_not_said_to_say_nothing() -> None:
-    reversed_scores = all_of("like shuffled scores")
+    reversed_scores = all_of(JudgeVerdict.AGAINST_HUMANS)
     screen = screen_of(Case(a_ha=0.5, a_ha_shuffled=0.7, verdicts=reversed_scores))
 
-    assert screen.judges[0].text == "gpt: goes against people's ratings on both questions."
+    assert screen.judges[0].text == "gpt: contradicts human ratings on both questions."
     assert screen.next_step.text == (
-        "Check in the prompt of gpt which end of the scale is the good one: on clarity its scores "
-        "go against people's ratings."
+        "Check which end of the scale is the good one in the prompt of gpt: on clarity its scores "
+        "contradict human ratings."
     )
 
 
@@ -271,13 +276,11 @@ def test_agreement_near_chance_is_called_so() -> None:
     near = Case(measured=(Measured(CLARITY, alpha=0.067, half_width=0.08),))
     low = Case(measured=(Measured(CLARITY, alpha=0.35, half_width=0.08),))
 
-    assert screen_of(none).gates[1].text.startswith("People agree no better than chance: alpha")
+    assert screen_of(none).gates[1].text.startswith("Human alpha is no better than chance: ")
     assert (
-        screen_of(near)
-        .gates[1]
-        .text.startswith("It is not certain that people agree better than chance: alpha 0.067")
+        screen_of(near).gates[1].text.startswith("Human alpha may be no better than chance: 0.067")
     )
-    assert screen_of(low).gates[1].text.startswith("People do not agree enough beyond chance")
+    assert screen_of(low).gates[1].text.startswith("Human alpha is below its minimum")
 
 
 def test_a_gate_that_judges_close_is_named() -> None:
@@ -290,17 +293,15 @@ def test_what_cannot_be_evaluated_is_not_called_disagreement() -> None:
     data = Case().data()
     verdict = replace(
         data.gates[0].overall,
-        verdict="not_evaluable",
-        reason="1 response with two ratings or more, at least 2 are needed. Have more rated",
-        remedy="Have more rated",
+        verdict=GateResult.NOT_EVALUABLE,
+        explanation="1 response with two ratings or more, at least 2 are needed",
+        remedy=Remedy(RemedyKind.RATE_MORE),
     )
     closed = replace(data.gates[0], overall=verdict, is_closed=True)
     screen = first_screen(replace(data, gates=(closed, *data.gates[1:]), tunable=()))
 
-    assert screen.answer == (
-        "That cannot be said: 1 response with two ratings or more, at least 2 are needed"
-    )
-    assert screen.next_step.text == "Have more rated."
+    assert screen.answer == ("Unknown: 1 response with two ratings or more, at least 2 are needed")
+    assert screen.next_step.text == "Have more responses rated by two raters or more."
 
 
 def test_what_only_all_questions_together_reach_is_not_said_of_the_questions() -> None:
@@ -308,8 +309,13 @@ def test_what_only_all_questions_together_reach_is_not_said_of_the_questions() -
     data = Case().data()
     alpha = data.gates[1]
     undefined = tuple(
-        replace(each, value=math.nan, verdict="not_evaluable", remedy="Add responses")
-        for each in alpha.questions
+        replace(
+            verdict,
+            value=math.nan,
+            verdict=GateResult.NOT_EVALUABLE,
+            remedy=Remedy(RemedyKind.ADD_GROUPS),
+        )
+        for verdict in alpha.questions
     )
     closed = replace(
         alpha, overall=replace(alpha.overall, value=1.0), questions=undefined, is_closed=True
@@ -317,10 +323,10 @@ def test_what_only_all_questions_together_reach_is_not_said_of_the_questions() -
     screen = first_screen(replace(data, gates=(data.gates[0], closed), tunable=()))
 
     assert screen.gates[1].text == (
-        "People agree with each other beyond chance only over all questions together: alpha 1.000, "
-        "and 0.667 is needed; not to be measured on clarity and safe."
+        "Human alpha reaches its minimum: 1.000, and 0.667 is required, over all questions "
+        "together only; not evaluable on clarity and safe."
     )
-    assert screen.next_step.text == "Start with clarity: Add responses."
+    assert screen.next_step.text == "Start with clarity: Add responses to other prompts."
 
 
 def test_a_judge_that_never_reads_comes_before_judges_that_disagree() -> None:
@@ -328,7 +334,7 @@ def test_a_judge_that_never_reads_comes_before_judges_that_disagree() -> None:
         measured=(Measured(CLARITY, judge_alpha=0.1),),
         a_ha=0.68,
         a_ha_shuffled=0.69,
-        verdicts={("gpt", "clarity"): "like shuffled scores"},
+        verdicts={("gpt", "clarity"): JudgeVerdict.LIKE_SHUFFLED},
     )
     assert screen_of(case).next_step.text.startswith("Revise the prompt of gpt: its scores on")
 
@@ -337,8 +343,8 @@ def test_an_interval_that_holds_the_minimum_is_part_of_the_sentence() -> None:
     screen = screen_of(Case(measured=(Measured(CLARITY, alpha=0.69, half_width=0.05),)))
 
     assert screen.gates[1].text == (
-        "It is not certain that people agree enough beyond chance: alpha 0.690, and 0.667 is "
-        "needed; the 95 % interval is 0.640 to 0.740."
+        "Human alpha is inconclusive: 0.690, and 0.667 is required; the 95 % interval is 0.640 to "
+        "0.740."
     )
 
 
@@ -351,7 +357,7 @@ def test_a_gate_that_only_warns_says_that_it_does_not_block() -> None:
 def test_without_judges_the_next_step_is_to_declare_some() -> None:
     screen = screen_of(Case(judges=(), statuses=()))
 
-    assert screen.answer == "People agree with each other; no judge is declared yet"
+    assert screen.answer == "Humans agree with each other; no judge is declared yet"
     assert screen.judges == ()
     assert screen.next_step.text == (
         "Declare two judges of different vendors under judges in evaluation.yaml."
@@ -361,5 +367,5 @@ def test_without_judges_the_next_step_is_to_declare_some() -> None:
 def test_before_anything_is_measured_nothing_is_said_of_trust() -> None:
     screen = first_screen(replace(Case().data(), gates=(), tunable=()))
 
-    assert screen.answer == "That cannot be said: nothing is measured yet"
+    assert screen.answer == "Unknown: nothing is measured yet"
     assert screen.next_step.text == "Measure agreement: eval-assets run."

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from eval_assets.evaluation import Gate, default_gates
+from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.report.sections import gates, humans
+from eval_assets.verdicts import GateResult
 from tests.unit.report.builder import QUESTIONS, Case, Measured
 from tests.unit.report.reading import cards, paragraphs, table
 
@@ -68,7 +70,10 @@ def test_stale_figures_block_and_the_card_names_the_remedy() -> None:
     data = Case().data()
     outcome = data.gates[0]
     verdict = replace(
-        outcome.overall, verdict="not_evaluable", reason="stale: X. Materialize human_agreement"
+        outcome.overall,
+        verdict=GateResult.NOT_EVALUABLE,
+        explanation="stale: X",
+        remedy=Remedy(RemedyKind.MATERIALIZE, "human_agreement"),
     )
     closed = replace(outcome, overall=verdict, is_closed=True)
     data = replace(data, gates=(closed, *data.gates[1:]), tunable=())

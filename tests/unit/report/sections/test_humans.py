@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from eval_assets.report._document import Figure
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.render.document import CardFigure
 from eval_assets.report.sections import humans
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured
 from tests.unit.report.reading import cards, items, paragraphs, table
@@ -14,7 +14,7 @@ from tests.unit.report.reading import cards, items, paragraphs, table
 CLARITY, SAFE = QUESTIONS
 
 
-def figures(*measured: Measured) -> list[Figure]:
+def figures(*measured: Measured) -> list[CardFigure]:
     """Return the figure of each question's card."""
     section = humans.section(Case(measured=measured).data())
     return [card.figure for card in cards(section).values() if card.figure]

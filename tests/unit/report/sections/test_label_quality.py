@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.report.sections import label_quality
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
 from tests.unit.report.builder import Case, Measured, with_tables
 from tests.unit.report.reading import cards, items, table

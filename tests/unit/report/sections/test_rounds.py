@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from eval_assets.report._document import Bullets, Section
+from eval_assets.render.document import Bullets, Section
 from eval_assets.report.sections import rounds
 from tests.unit.report.builder import Case, with_tables
 from tests.unit.report.reading import blocks_in, notes, table

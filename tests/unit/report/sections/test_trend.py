@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from eval_assets.report._document import Bullets, Section
+from eval_assets.render.document import Bullets, Section
 from eval_assets.report.data import ReportData
 from eval_assets.report.sections import trend
 from eval_assets.report.sections.cautions import cautions

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_assets.ledger import Attempt, Request
-from eval_assets.store.ledger import SqlLedger, open_ledger
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.opening import open_ledger
 
 if TYPE_CHECKING:
     from tests.postgres import Postgres

@@ -8,25 +8,23 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from eval_assets.agreement import StageChange
+from eval_assets.agreement.staged import StageChange
 from eval_assets.ledger import Batch, Reply
 from eval_assets.store.connection import connect, transaction
-from eval_assets.store.ledger import (
-    DualJudgement,
-    SqlLedger,
-    Worker,
-    append_history,
-    copy_ledger,
-    open_ledger,
+from eval_assets.store.ledger import copies as copies_module
+from eval_assets.store.ledger.copies import copy_ledger
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import DualJudgement, append_history, write_staged_mode
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.seals import (
     readings_of,
     record_reading,
     register_versions,
     release_reading,
     versions_of,
-    write_staged_mode,
 )
-from eval_assets.store.ledger import copies as copies_module
-from eval_assets.store.ledger.spending import spending
+from eval_assets.store.ledger.spending import spending_table
+from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 from tests.unit.store.ledger.test_seals import MAPPED, a_reading
 
@@ -210,7 +208,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         ]
         assert readings_of(found, "q") == [reading]
         assert versions_of(found) == [version.numbered("1.0.0", parent=None)]
-        assert spending(found, by="run")["charged_usd"].tolist() == [0.01]
+        assert spending_table(found, by="run")["charged_usd"].tolist() == [0.01]
         with connect(database) as connection, transaction(connection):
             copy_ledger(found, connection)
             assert {table: contents(connection, table) for table in tables} == before

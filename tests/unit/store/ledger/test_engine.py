@@ -8,12 +8,12 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.store.ledger import Worker, reserved
-from eval_assets.store.ledger import _engine as engine_module
-from eval_assets.store.ledger._engine import VERSION, SqlLedger, _write_ahead, connect_ledger
+from eval_assets.errors import StoreError
+from eval_assets.store.ledger import engine as engine_module
 from eval_assets.store.ledger._tables import ledger_version
-from eval_assets.store.ledger.spending import spending
-from eval_assets.store.store_errors import StoreError
+from eval_assets.store.ledger.engine import VERSION, SqlLedger, _write_ahead, connect_ledger
+from eval_assets.store.ledger.spending import reserved, spending_table
+from eval_assets.store.ledger.workers import Worker
 from tests.postgres import Postgres
 from tests.unit.store.conftest import largest_file
 from tests.unit.store.ledger.conftest import attempt, request_for
@@ -89,7 +89,7 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
     migrated = connect_ledger(tmp_path, evaluation="poems", given=given)
     try:
         assert reserved(migrated) == 0
-        assert spending(migrated, by="run")["charged_usd"].tolist() == [0.01]
+        assert spending_table(migrated, by="run")["charged_usd"].tolist() == [0.01]
         with migrated.reading() as connection:
             assert sa.inspect(connection).has_table("rate_grants")
     finally:

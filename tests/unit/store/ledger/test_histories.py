@@ -8,14 +8,10 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.agreement import StageChange
-from eval_assets.store.ledger import (
-    SqlLedger,
-    append_history,
-    history_of,
-    write_staged_mode,
-)
+from eval_assets.agreement.staged import StageChange
 from eval_assets.store.ledger._tables import staged_mode
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.histories import append_history, history_of, write_staged_mode
 from tests.unit.store.ledger.conftest import NOW
 
 

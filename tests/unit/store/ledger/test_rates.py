@@ -9,9 +9,10 @@ from hypothesis import given as for_any
 from hypothesis import strategies as st
 
 from eval_assets.rate_limits import Amount, RateLimits
-from eval_assets.store.ledger import SqlLedger, Worker
 from eval_assets.store.ledger._tables import rate_grants
+from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.rates import WINDOW_SECONDS, start_of
+from eval_assets.store.ledger.workers import Worker
 
 LIMITS = RateLimits("account", requests_per_minute=60, input_tokens_per_minute=6000)
 

@@ -6,18 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.errors import StoreError
 from eval_assets.stats import MonotoneMap
-from eval_assets.store.ledger import (
-    SqlLedger,
-    open_ledger,
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.seals import (
     readings_of,
     record_reading,
     register_versions,
     release_reading,
     versions_of,
 )
-from eval_assets.store.store_errors import StoreError
-from eval_assets.tuning import JudgeVersion, Reading
+from eval_assets.tuning.history import Reading
+from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.store.ledger.conftest import NOW
 
 DECLARED = JudgeVersion("gpt", "", "declared", None, "f", prompt_text="Rate it.")

@@ -9,19 +9,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from eval_assets.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.rubric import RubricQuestion
 from eval_assets.ledger import Batch
-from eval_assets.rubric import RubricQuestion
 from eval_assets.scale import Scale
-from eval_assets.store.ledger import (
-    SqlLedger,
-    Worker,
-    in_flight,
-    reserved,
-    spending,
-    spent_in_month,
-)
 from eval_assets.store.ledger._tables import workers
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.spending import in_flight, reserved, spending_table, spent_in_month
+from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
 
@@ -191,7 +186,7 @@ def test_spending_is_summed_by_whatever_is_asked_for(ledger: SqlLedger, worker: 
     worker.record([attempt("a"), attempt("b", judge_id="haiku", model_requested="haiku-5")])
     worker.record([failed("c"), attempt("d", cost_usd=None, charged_usd=0.05)])
 
-    by_judge = spending(ledger, by="judge").set_index("judge")
+    by_judge = spending_table(ledger, by="judge").set_index("judge")
     assert by_judge.loc["gpt"].to_dict() == {
         "n_attempts": 3,
         "n_replies": 2,
@@ -201,13 +196,13 @@ def test_spending_is_summed_by_whatever_is_asked_for(ledger: SqlLedger, worker: 
         "n_unknown": 1,
         "charged_usd": pytest.approx(0.06),
     }
-    assert spending(ledger, by="model")["model"].tolist() == ["gpt-6-luna", "haiku-5"]
-    assert spending(ledger, by="day")["day"].tolist() == [NOW.date()]
-    assert spending(ledger, by="run")["run"].tolist() == ["run-1"]
+    assert spending_table(ledger, by="model")["model"].tolist() == ["gpt-6-luna", "haiku-5"]
+    assert spending_table(ledger, by="day")["day"].tolist() == [NOW.date()]
+    assert spending_table(ledger, by="run")["run"].tolist() == ["run-1"]
 
 
 def test_an_empty_ledger_has_spent_nothing(ledger: SqlLedger) -> None:
-    assert spending(ledger, by="judge").empty
+    assert spending_table(ledger, by="judge").empty
     assert spent_in_month(ledger, NOW.date()) == 0
 
 

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from eval_assets.errors import StoreError
 from eval_assets.ledger import Attempt, Batch, Refusal, Reply, Subject
-from eval_assets.store.ledger import SqlLedger, Worker, open_ledger, spent_in_month
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
-from eval_assets.store.store_errors import StoreError
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.opening import open_ledger
+from eval_assets.store.ledger.spending import spent_in_month
+from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
 
 

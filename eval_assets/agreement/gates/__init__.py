@@ -1,0 +1,1 @@
+"""Gates: minimum agreement of humans and judges before judges may be tuned."""

@@ -1,0 +1,410 @@
+"""The decision of each gate: one pure function of measured figures and declared minimums.
+
+The asset checks call it, and so does every asset behind the gates: Dagster's blocking checks hold
+back only what is directly downstream in the same run.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.agreement.gates.remedies import Remedy, RemedyKind, discussion
+from eval_assets.bands import CONTRADICTING_ALPHA
+from eval_assets.config.evaluation import Gate, GateName, Severity
+from eval_assets.scale import TOLERANCE
+from eval_assets.verdicts import GateResult, Tone
+from eval_assets.wording import figure_text, interval_text, or_none
+
+_FEWEST_UNITS = 2
+"""One unit, or one group of units, cannot show agreement beyond chance."""
+
+
+@dataclass(frozen=True)
+class GateFigure:
+    """One measured value that a gate compares, with the figures that explain it.
+
+    Args:
+        question_id: Question; None over all questions.
+        value: The value; NaN if undefined.
+        low: Lower end of its 95 % interval; NaN if undefined.
+        high: Upper end of its 95 % interval; NaN if undefined.
+        n_units: Units with at least two ratings.
+        undefined_because: Why `value` is NaN; empty if it is defined.
+        little_variation: How alike the ratings are, if that explains a low alpha; else empty.
+        n_disagreements: Rows of `label_disagreements`.
+        n_groups: Response groups that the units belong to; None if each unit is its own.
+    """
+
+    question_id: str | None
+    value: float
+    low: float
+    high: float
+    n_units: int
+    undefined_because: str = ""
+    little_variation: str = ""
+    n_disagreements: int = 0
+    n_groups: int | None = None
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Why stored figures cannot be compared: missing, or older than the data."""
+
+    reason: str
+    remedy: Remedy
+
+
+@dataclass(frozen=True)
+class GateEvidence:
+    """All figures that one gate compares.
+
+    Args:
+        figures: One overall and one per question; empty if nothing was measured.
+        data_version: Version of the measured data; empty if nothing was measured.
+        unusable: Why the figures cannot be compared; None if they can.
+    """
+
+    figures: tuple[GateFigure, ...]
+    data_version: str = ""
+    unusable: Unusable | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateVerdict(GateFigure):
+    """A figure with a gate's verdict on it; a row of the table `gate_verdicts`.
+
+    Args:
+        gate: Name of the gate.
+        minimum: Lowest value that passes.
+        verdict: Result of the comparison.
+        explanation: Why, without the remedy.
+        remedy: Next step; None if there is none.
+    """
+
+    gate: GateName
+    minimum: float
+    verdict: GateResult
+    explanation: str
+    remedy: Remedy | None
+
+    @property
+    def reason(self) -> str:
+        """The explanation, with the remedy if there is one."""
+        return f"{self.explanation}. {self.remedy.text}" if self.remedy else self.explanation
+
+    def to_json(self) -> dict[str, object]:
+        """Return the verdict in the types of JSON; an undefined figure is None."""
+        fields = vars(self) | {
+            name: or_none(getattr(self, name)) for name in ("value", "low", "high")
+        }
+        del fields["explanation"]
+        return fields | {
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            "remedy": self.remedy.text if self.remedy else "",
+        }
+
+    @property
+    def is_inconclusive(self) -> bool:
+        """Whether the interval holds the minimum."""
+        return self.verdict is not GateResult.NOT_EVALUABLE and _holds(self, self.minimum)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as a sentence without a full stop."""
+        title = GATES[self.gate].title
+        value = figure_text(self.value, limits=[self.minimum])
+        compared = f"{value}, and {self.minimum:g} is required"
+        if self.verdict is GateResult.NOT_EVALUABLE:
+            return f"{title} cannot be evaluated: {self.explanation}"
+        if self.is_inconclusive:
+            interval = interval_text(self.low, self.high, limits=[self.minimum])
+            return f"{title} is inconclusive: {compared}; the 95 % interval is {interval}"
+        if self.verdict is GateResult.PASS:
+            return f"{title} reaches its minimum: {compared}"
+        if self.gate != "human_a_hh" and self.high < CONTRADICTING_ALPHA:
+            return f"{title} is negative, the raters contradict each other: {compared}"
+        if self.gate != "human_a_hh" and self.low <= 0:
+            chance = "is" if self.value <= 0 else "may be"
+            return f"{title} {chance} no better than chance: {compared}"
+        return f"{title} is below its minimum: {compared}"
+
+
+@dataclass(frozen=True)
+class GateOutcome:
+    """The verdicts of one gate on all its figures.
+
+    Args:
+        gate: Name of the gate.
+        severity: `warn` if the gate never blocks.
+        overall: Verdict over all questions.
+        questions: Verdict on each question.
+        is_closed: Whether tuning is blocked.
+        data_version: Version of the data that the verdicts belong to.
+    """
+
+    gate: GateName
+    severity: Severity
+    overall: GateVerdict
+    questions: tuple[GateVerdict, ...]
+    is_closed: bool
+    data_version: str
+
+    def to_json(self) -> dict[str, object]:
+        """Return the outcome in the types of JSON."""
+        return {
+            "gate": self.gate,
+            "severity": self.severity,
+            "is_closed": self.is_closed,
+            "reason": self.reason,
+            "verdicts": [verdict.to_json() for verdict in (self.overall, *self.questions)],
+        }
+
+    @property
+    def failing_questions(self) -> tuple[str, ...]:
+        """Questions that do not pass, which a blocking gate leaves out of tuning."""
+        return tuple(v.question_id for v in self._failing if v.question_id)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the gate passes overall and on every question."""
+        return self.overall.verdict is GateResult.PASS and not self.failing_questions
+
+    @property
+    def tone(self) -> Tone:
+        """Colour of the gate."""
+        if self.is_closed:
+            return Tone.POOR
+        return Tone.GOOD if self.passed and not self.overall.is_inconclusive else Tone.FAIR
+
+    @property
+    def reason(self) -> str:
+        """The verdict in words, with the remedy if the gate is not open for every question."""
+        if self.passed or self.overall.verdict is not GateResult.PASS:
+            return self.overall.reason
+        failing = ", ".join(f"{v.question_id} ({_in_short(v)})" for v in self._failing)
+        if self.is_closed:
+            verb = "do" if len(self._failing) > 1 else "does"
+            consequence = f"No question passes every gate; {failing} {verb} not pass this one"
+        elif self.severity == "warn":
+            consequence = f"Not reached on {failing}"
+        else:
+            consequence = f"Left out of tuning: {failing}"
+        return f"{self.overall.explanation}. {consequence}. {self.advice}"
+
+    @property
+    def remedy(self) -> Remedy | None:
+        """Next step about the gate, or about the question that is farthest from passing it."""
+        return self._decisive.remedy
+
+    @property
+    def advice(self) -> str:
+        """The remedy in words; empty if there is none."""
+        verdict = self._decisive
+        if verdict.remedy is None:
+            return ""
+        start = ""
+        if verdict is not self.overall and len(self._failing) > 1:
+            start = f"Start with {verdict.question_id}: "
+        return f"{start}{verdict.remedy.text}"
+
+    @property
+    def _decisive(self) -> GateVerdict:
+        if self.overall.verdict is not GateResult.PASS or not self._failing:
+            return self.overall
+        return min(self._failing, key=lambda v: v.value if math.isfinite(v.value) else -math.inf)
+
+    @property
+    def _failing(self) -> list[GateVerdict]:
+        return [verdict for verdict in self.questions if verdict.verdict is not GateResult.PASS]
+
+
+def evaluate_gates(
+    evidence: Mapping[GateName, GateEvidence], gates: Mapping[GateName, Gate]
+) -> tuple[GateOutcome, ...]:
+    """Decide every gate that applies.
+
+    Args:
+        evidence: Figures of each gate that applies; a gate without a key does not.
+        gates: Minimums declared now.
+
+    Returns:
+        One outcome per gate, in the order of `evidence`. A gate blocks if its overall value is
+        below the minimum (by more than 1e-9), undefined, missing or older than the data; and if
+        no question passes every blocking gate with usable figures.
+
+    Examples:
+        >>> good = GateFigure(None, value=0.81, low=0.78, high=0.84, n_units=200)
+        >>> [outcome] = evaluate_gates(
+        ...     {"human_a_hh": GateEvidence((good,), "v1")}, {"human_a_hh": Gate(minimum=0.75)}
+        ... )
+        >>> outcome.is_closed, outcome.reason
+        (False, '0.810 reaches the minimum 0.75')
+    """
+    verdicts = {
+        name: [
+            _verdict(name, figure, gates[name], of_gate.unusable)
+            for figure in _overall_first(of_gate)
+        ]
+        for name, of_gate in evidence.items()
+    }
+    none_passes = _no_question_passes(
+        [
+            of_gate
+            for name, of_gate in verdicts.items()
+            if gates[name].severity == "error" and evidence[name].unusable is None
+        ]
+    )
+    return tuple(
+        GateOutcome(
+            gate=name,
+            severity=gates[name].severity,
+            overall=overall,
+            questions=tuple(questions),
+            is_closed=gates[name].severity == "error"
+            and (
+                overall.verdict is not GateResult.PASS
+                or (none_passes and any(v.verdict is not GateResult.PASS for v in questions))
+            ),
+            data_version=evidence[name].data_version,
+        )
+        for name, (overall, *questions) in verdicts.items()
+    )
+
+
+def tunable_questions(
+    outcomes: Sequence[GateOutcome], question_ids: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the questions with a passing figure in every blocking gate; none if one is closed."""
+    if any(outcome.is_closed for outcome in outcomes):
+        return ()
+    passing = [
+        {v.question_id for v in outcome.questions if v.verdict is GateResult.PASS}
+        for outcome in outcomes
+        if outcome.severity == "error"
+    ]
+    return tuple(
+        question_id
+        for question_id in question_ids
+        if all(question_id in questions for questions in passing)
+    )
+
+
+def _overall_first(evidence: GateEvidence) -> list[GateFigure]:
+    """Return the overall figure, undefined if it was not measured, then those of the questions."""
+    overall = [figure for figure in evidence.figures if figure.question_id is None]
+    missing = GateFigure(None, math.nan, math.nan, math.nan, 0)
+    return [*(overall or [missing]), *(f for f in evidence.figures if f.question_id is not None)]
+
+
+def _no_question_passes(by_gate: Sequence[Sequence[GateVerdict]]) -> bool:
+    """Return whether every measured question fails one of these gates."""
+    measured = [{v.question_id: v.verdict for v in of_gate if v.question_id} for of_gate in by_gate]
+    measured = [by_question for by_question in measured if by_question]
+    questions = set[str]().union(*measured)
+    return bool(questions) and not any(
+        all(by_question.get(question_id) is GateResult.PASS for by_question in measured)
+        for question_id in questions
+    )
+
+
+def _verdict(
+    name: GateName, figure: GateFigure, gate: Gate, unusable: Unusable | None
+) -> GateVerdict:
+    """Return the verdict on one figure."""
+    result, (explanation, remedy) = GateResult.NOT_EVALUABLE, _not_evaluable(name, figure, gate)
+    if unusable:
+        explanation, remedy = unusable.reason, unusable.remedy
+    elif not explanation:
+        compared = figure.value if gate.by == "value" else figure.low
+        result = GateResult.PASS if compared >= gate.minimum - TOLERANCE else GateResult.FAIL
+        explanation, remedy = _comparison(name, figure, gate, result)
+    return GateVerdict(
+        **vars(figure),
+        gate=name,
+        minimum=gate.minimum,
+        verdict=result,
+        explanation=explanation,
+        remedy=remedy,
+    )
+
+
+def _not_evaluable(name: GateName, figure: GateFigure, gate: Gate) -> tuple[str, Remedy | None]:
+    """Return why a figure cannot be compared, and the remedy; nothing if it can."""
+    units = GATES[name].units
+    if figure.n_units < _FEWEST_UNITS:
+        singular = units.replace("responses", "response").replace("units", "unit")
+        n_units = f"1 {singular}" if figure.n_units else f"no {units}"
+        kind = RemedyKind.RATE_MORE if figure.n_units else RemedyKind.RATE
+        if GATES[name].raters == "judge":
+            kind = RemedyKind.FIND_MISSING_SCORES
+        return f"{n_units}, at least 2 are needed", Remedy(kind)
+    if figure.n_groups is not None and figure.n_groups < _FEWEST_UNITS:
+        reason = f"all {figure.n_units} {units} belong to one response group"
+        return (
+            f"{reason} (one prompt or conversation), at least 2 groups are needed",
+            Remedy(RemedyKind.ADD_GROUPS),
+        )
+    if not math.isfinite(figure.value):
+        # With two units or more, only equal ratings leave a figure undefined.
+        return figure.undefined_because or "undefined", Remedy(RemedyKind.ADD_VARIETY)
+    if math.isnan(figure.low + figure.high):
+        # Defined, but undefined once some one group is left out: all others are rated the same.
+        value = figure_text(figure.value, limits=[gate.minimum])
+        return (
+            f"{value} has no interval: it rests on a single response or group",
+            _more_ratings(name, figure),
+        )
+    return "", None
+
+
+def _comparison(
+    name: GateName, figure: GateFigure, gate: Gate, result: GateResult
+) -> tuple[str, Remedy | None]:
+    """Return how a defined figure compares with its minimum, and the remedy if one is due."""
+    minimum = gate.minimum
+    value, low, high = (
+        figure_text(number, limits=[minimum]) for number in (figure.value, figure.low, figure.high)
+    )
+    subject = value if gate.by == "value" else f"the lower end {low} of {value}"
+    verb = "reaches" if result is GateResult.PASS else "is below"
+    explanation = f"{subject} {verb} the minimum {minimum:g}"
+    if _holds(figure, minimum):
+        explanation += f", but this is inconclusive: the 95 % interval is {low} to {high}"
+        return explanation, _more_ratings(name, figure)
+    return explanation, None if result is GateResult.PASS else _remedy(name, figure)
+
+
+def _holds(figure: GateFigure, minimum: float) -> bool:
+    """Return whether the figure's interval lies on both sides of the minimum."""
+    return figure.low < minimum - TOLERANCE and minimum + TOLERANCE < figure.high
+
+
+def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:
+    """Return the remedy for an inconclusive figure."""
+    if GATES[name].raters == "judge":
+        rare, more = RemedyKind.SCORE_RARE_VALUES, RemedyKind.SCORE_MORE
+    else:
+        rare, more = RemedyKind.RATE_RARE_VALUES, RemedyKind.RATE_MORE
+    return Remedy(rare if figure.little_variation else more)
+
+
+def _remedy(name: GateName, figure: GateFigure) -> Remedy:
+    """Return the remedy for a figure that is certainly below its minimum."""
+    if GATES[name].raters == "judge" and not figure.little_variation:
+        return Remedy(RemedyKind.REVISE_JUDGE_PROMPT)
+    if figure.n_disagreements:
+        is_reversed = name == "human_alpha" and figure.high < CONTRADICTING_ALPHA
+        kind = RemedyKind.CHECK_SCALE_DIRECTION if is_reversed else RemedyKind.DISCUSS
+        return discussion(kind, n_disagreements=figure.n_disagreements)
+    if figure.little_variation:
+        return Remedy(RemedyKind.ADD_RARE_VALUES, figure.little_variation)
+    return Remedy(RemedyKind.GIVE_EXAMPLES)
+
+
+def _in_short(verdict: GateVerdict) -> str:
+    """Return a verdict that is not a pass in two words."""
+    if verdict.verdict is GateResult.NOT_EVALUABLE:
+        return "not evaluable"
+    return figure_text(verdict.value, limits=[verdict.minimum])

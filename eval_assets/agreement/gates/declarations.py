@@ -1,0 +1,56 @@
+"""The gates: what each one measures. A new gate is an entry here and a default in config."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eval_assets.catalogue import A_HH, ALPHA, Figure, Statistic
+from eval_assets.config.evaluation import GateName
+from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, RaterKind
+
+
+@dataclass(frozen=True)
+class GateDeclaration:
+    """One gate.
+
+    Args:
+        record: Record type of the figures that it compares.
+        statistic: The figure of these that it compares.
+        raters: Kind of the raters whose agreement it is.
+        title: The figure in a sentence.
+        units: What the figure is measured on, in the plural.
+    """
+
+    record: type[FigureRecord]
+    statistic: Statistic
+    raters: RaterKind
+    title: str
+    units: str
+
+    @property
+    def table(self) -> str:
+        """Asset and table of the figures."""
+        return self.record.table
+
+    def figure(self, row: Any) -> Figure:  # noqa: ANN401 - a record of the declared type
+        """Return the figure of a record that the gate compares."""
+        figure: Figure = getattr(row, self.statistic.column)
+        return figure
+
+
+_RATED = "responses with two ratings or more"
+
+GATES: Mapping[GateName, GateDeclaration] = {
+    "human_a_hh": GateDeclaration(HumanFigures, A_HH, "human", "Human A^HH", _RATED),
+    "human_alpha": GateDeclaration(HumanFigures, ALPHA, "human", "Human alpha", _RATED),
+    "judge_alpha": GateDeclaration(
+        JudgeFigures, ALPHA, "judge", "Judge alpha", "units with scores of two judges or more"
+    ),
+}
+
+HUMAN_GATES = tuple(name for name, gate in GATES.items() if gate.raters == "human")
+
+
+def applicable_gates(*, n_judges: int) -> tuple[GateName, ...]:
+    """Return the gates that apply: agreement between judges requires two of them."""
+    return tuple(GATES) if n_judges > 1 else HUMAN_GATES

@@ -1,0 +1,142 @@
+"""Evidence of the gates: stored figures, and whether they belong to the data as they are now."""
+
+import hashlib
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+from eval_assets.agreement.gates.decision import (
+    GateEvidence,
+    GateFigure,
+    GateOutcome,
+    Unusable,
+    evaluate_gates,
+)
+from eval_assets.agreement.gates.declarations import GATES, GateDeclaration, applicable_gates
+from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.bands import MOSTLY_EQUAL, SKEWED_SHARE, UNSTABLE
+from eval_assets.config.evaluation import Evaluation, GateName
+from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind, Scope
+from eval_assets.scale import Level
+
+AgreementFigures = HumanFigures | JudgeFigures
+MeasuredAgreement = Mapping[RaterKind, Sequence[AgreementFigures]]
+"""Figures of human agreement and of judge agreement, overall and by question."""
+
+
+def gate_outcomes(
+    evaluation: Evaluation,
+    *,
+    measured: MeasuredAgreement,
+    versions: Mapping[RaterKind, str],
+    changed: Collection[str],
+) -> tuple[GateOutcome, ...]:
+    """Decide every gate that applies on measured figures, by the minimums declared now.
+
+    Args:
+        evaluation: The evaluation as declared now.
+        measured: The figures.
+        versions: Version of the ratings stored now, by kind of rater.
+        changed: Tables whose files changed since they were read.
+    """
+    evidence: dict[GateName, GateEvidence] = {}
+    for name in applicable_gates(n_judges=len(evaluation.judges)):
+        gate = GATES[name]
+        rows = [row for row in measured[gate.raters] if row.scope is not Scope.RESPONSE]
+        stored = rows[0].data_version if rows else ""
+        current = measures_version(evaluation, gate.raters, data_version=versions[gate.raters])
+        evidence[name] = GateEvidence(
+            figures=tuple(_figures(gate, rows)),
+            data_version=stored,
+            unusable=_unusable(gate, stored=stored, current=current, changed=changed),
+        )
+    return evaluate_gates(evidence, evaluation.gates)
+
+
+def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: str) -> str:
+    """Return the version of everything that agreement depends on.
+
+    Ratings as stored; scales, levels and judges as declared now, which may differ from the stored.
+
+    Args:
+        evaluation: The evaluation as declared now.
+        kind: Raters whose agreement it is.
+        data_version: Version of the stored ratings.
+    """
+    scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
+    levels = sorted(alpha_levels(evaluation, kind).items())
+    judges = sorted((j.id, j.provider, j.model or "") for j in evaluation.judges)
+    parts = (data_version, scales, levels, judges if kind == "judge" else [])
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
+    """Return the level at which alpha of each question is measured.
+
+    It is the question's own for humans and the interval level for judges, whose scores may lie
+    between the steps; a gate that declares a level overrides both.
+    """
+    if kind == "human":
+        declared = evaluation.gates["human_alpha"].level
+        return {question.id: declared or question.level for question in evaluation.rubric}
+    declared = evaluation.gates["judge_alpha"].level
+    return {question.id: declared or "interval" for question in evaluation.rubric}
+
+
+def _unusable(
+    gate: GateDeclaration, *, stored: str, current: str, changed: Collection[str]
+) -> Unusable | None:
+    """Return why the figures of a gate cannot be compared; None if they can."""
+    materialize = Remedy(RemedyKind.MATERIALIZE, gate.table)
+    if not stored:
+        return Unusable("nothing measured yet", materialize)
+    if changed:
+        tables = " and ".join(changed)
+        return Unusable(
+            f"stale: the files of {tables} changed since they were read", Remedy(RemedyKind.RUN)
+        )
+    if stored != current:
+        return Unusable("stale: the ratings or scales changed since it was measured", materialize)
+    return None
+
+
+def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:
+    """Return the figures that a gate compares, overall and by question."""
+    shares = [row.most_frequent_share for row in rows if isinstance(row, HumanFigures)]
+    largest = max((share for share in shares if not math.isnan(share)), default=math.nan)
+    figures = []
+    for row in rows:
+        figure = gate.figure(row)
+        n_units, n_disagreements = (
+            (row.n_responses, row.n_disagreements)
+            if isinstance(row, HumanFigures)
+            else (row.n_units, 0)
+        )
+        figures.append(
+            GateFigure(
+                question_id=None if row.scope is Scope.OVERALL else row.question_id,
+                value=figure.value,
+                low=figure.low,
+                high=figure.high,
+                n_units=n_units,
+                undefined_because=row.interpretation.rpartition("; ")[2],
+                little_variation=_little_variation(row, largest_share=largest),
+                n_disagreements=n_disagreements,
+                n_groups=row.n_groups,
+            )
+        )
+    return figures
+
+
+def _little_variation(row: AgreementFigures, *, largest_share: float) -> str:
+    """Return how alike the ratings are if they hardly vary; else nothing.
+
+    Args:
+        row: The figures of a question, or overall.
+        largest_share: Largest share that one value has of the ratings of any question.
+    """
+    if isinstance(row, HumanFigures):
+        exact = row.exact_agreement.value
+        share = largest_share if row.scope is Scope.OVERALL else row.most_frequent_share
+        if exact >= MOSTLY_EQUAL and share > SKEWED_SHARE:
+            return f"{exact:.0f} % of pairs are equal"
+    return "all scores lie close together" if row.interpretation == UNSTABLE else ""

@@ -1,0 +1,98 @@
+"""Remedies for figures that do not pass a gate."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+_MOST_DISCUSSED = 20
+"""Longer lists are not read; the first rows differ most."""
+
+
+class RemedyKind(StrEnum):
+    """Next step after a gate did not pass."""
+
+    MATERIALIZE = "materialize"
+    RUN = "run"
+    RATE = "rate"
+    RATE_MORE = "rate_more"
+    RATE_RARE_VALUES = "rate_rare_values"
+    FIND_MISSING_SCORES = "find_missing_scores"
+    SCORE_MORE = "score_more"
+    SCORE_RARE_VALUES = "score_rare_values"
+    ADD_GROUPS = "add_groups"
+    ADD_VARIETY = "add_variety"
+    ADD_RARE_VALUES = "add_rare_values"
+    DISCUSS = "discuss"
+    CHECK_SCALE_DIRECTION = "check_scale_direction"
+    GIVE_EXAMPLES = "give_examples"
+    REVISE_JUDGE_PROMPT = "revise_judge_prompt"
+
+
+_TEXTS = {
+    RemedyKind.MATERIALIZE: "Materialize {name}",
+    RemedyKind.RUN: "Run eval-assets run",
+    RemedyKind.RATE: "Have responses rated by two raters or more",
+    RemedyKind.RATE_MORE: "Have more responses rated by two raters or more",
+    RemedyKind.RATE_RARE_VALUES: (
+        "Have more responses rated by two raters or more, above all some that deserve the rarer "
+        "values"
+    ),
+    RemedyKind.FIND_MISSING_SCORES: (
+        "Find in judge_scores why scores are missing, and run the judges again"
+    ),
+    RemedyKind.SCORE_MORE: "Have the judges score more responses",
+    RemedyKind.SCORE_RARE_VALUES: (
+        "Have the judges score more responses, above all some that deserve the rarer values"
+    ),
+    RemedyKind.ADD_GROUPS: "Add responses to other prompts",
+    RemedyKind.ADD_VARIETY: (
+        "Add responses that differ more: agreement beyond chance shows only if ratings vary"
+    ),
+    RemedyKind.ADD_RARE_VALUES: (
+        "There is no disagreement to discuss: {name}. Add responses that deserve the rarer values"
+    ),
+    RemedyKind.DISCUSS: (
+        "Discuss {name} in label_disagreements with the raters, revise the rubric, then label again"
+    ),
+    RemedyKind.CHECK_SCALE_DIRECTION: (
+        "Discuss {name} in label_disagreements with the raters, check in label_quality whether one "
+        "of them reads the scale in reverse, then label again"
+    ),
+    RemedyKind.GIVE_EXAMPLES: (
+        "No single response explains it: check in label_quality whether a rater is stricter than "
+        "the others, give an example response for every value of the scale, then label again"
+    ),
+    RemedyKind.REVISE_JUDGE_PROMPT: (
+        "Compare the judges' replies in judge_scores and revise the judge prompt"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A next step with its parameter.
+
+    Args:
+        kind: The step.
+        name: What it is about, if the text names it.
+    """
+
+    kind: RemedyKind
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        """The step as a sentence without a full stop."""
+        return _TEXTS[self.kind].format(name=self.name)
+
+    @property
+    def concerns_disagreements(self) -> bool:
+        """Whether it refers to the list of disagreements."""
+        return self.kind in {RemedyKind.DISCUSS, RemedyKind.CHECK_SCALE_DIRECTION}
+
+
+def discussion(kind: RemedyKind, *, n_disagreements: int) -> Remedy:
+    """Return the remedy to discuss disagreements, of many the first ones."""
+    if n_disagreements > _MOST_DISCUSSED:
+        return Remedy(kind, f"the first {_MOST_DISCUSSED} of {n_disagreements:,} disagreements")
+    plural = f"the {n_disagreements} disagreements"
+    return Remedy(kind, plural if n_disagreements > 1 else "the disagreement")

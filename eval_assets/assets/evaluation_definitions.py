@@ -1,0 +1,157 @@
+"""Assets, checks, jobs, schedules and sensors of an evaluation folder, or of a folder of several.
+
+In a folder of several, each evaluation has its own set of all of them, with its name as key prefix
+and at the start of the names of its groups, jobs, schedule and sensors. Key prefixes and not
+partitions: each evaluation has its own gates, and Dagster's checks cannot block by partition yet;
+and figures are plotted over time, not over partitions.
+"""
+
+import warnings
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import dagster as dg
+
+from eval_assets.assets import (
+    agreement,
+    alerting,
+    certificates,
+    checks,
+    drift,
+    files,
+    gates,
+    generation,
+    inputs,
+    judging,
+    labelling,
+    labels,
+    reports,
+    system_comparison,
+    tuning,
+)
+from eval_assets.assets.automation import automation_of, names_before
+from eval_assets.assets.executors import executor
+from eval_assets.assets.jobs import jobs_of, jobs_of_each
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
+from eval_assets.assets.terminal import terminal
+from eval_assets.config.operations import Judging, Schedule
+from eval_assets.errors import InputError
+from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
+
+MODULES = (
+    agreement,
+    certificates,
+    drift,
+    files,
+    generation,
+    inputs,
+    judging,
+    labelling,
+    labels,
+    reports,
+    system_comparison,
+    tuning,
+)
+"""Modules of assets."""
+
+WHEN_INPUTS_CHANGE = (
+    dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
+)
+"""Eager alone would tune judges right after a gate has closed."""
+
+
+def definitions_of(root: EvaluationFolder) -> dg.Definitions:
+    """Return the definitions of an evaluation folder, or of a folder of several."""
+    names = evaluations_in(root.root)
+    return dg.Definitions.merge(
+        dg.Definitions(
+            jobs=jobs_of_each([names_before(name, root) for name in names]) if names else [],
+            resources={"folder": root},
+            loggers={"console": dg.colored_console_logger, "terminal": terminal},
+            executor=executor(),
+        ),
+        *(_own_definitions(root, name) for name in names or [""]),
+    )
+
+
+def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
+    """Return the definitions of one evaluation.
+
+    One whose evaluation.yaml cannot be read has all of its assets: to materialize one says what is
+    wrong with the file.
+    """
+    folder = EvaluationFolder(data=root.data, name=name)
+    before = names_before(name, root)
+    try:
+        evaluation = read_evaluation(folder.path)
+    except* InputError:
+        owners: tuple[str, ...] = ()
+        schedule, split = Schedule(), Judging()
+    else:
+        owners, schedule = evaluation.owners, evaluation.schedule
+        split = evaluation.judging
+    prefix = name or None
+    everything: dg.AssetSelection = (
+        dg.AssetSelection.all() if not prefix else dg.AssetSelection.key_prefixes(prefix)
+    )
+    if split.partition_by:  # a run is of one partition: a backfill starts them
+        everything -= dg.AssetSelection.assets(folder.key("judge_replies"))
+    sensors, rerun = automation_of(folder, before=before, schedule=schedule)
+    return dg.Definitions(
+        assets=_own_assets(folder, split, before=before, owners=owners),
+        asset_checks=dg.load_asset_checks_from_modules(
+            [gates, checks, drift, alerting], asset_key_prefix=prefix
+        ),
+        jobs=jobs_of(before, everything),
+        sensors=[
+            *sensors,
+            dg.AutomationConditionSensorDefinition(
+                f"{before}changed_inputs",
+                target=everything,
+                description="Rematerializes what is downstream of changed inputs, past open gates.",
+            ),
+        ],
+        schedules=[rerun],
+    )
+
+
+def _own_assets(
+    folder: EvaluationFolder, split: Judging, *, before: str, owners: Sequence[str]
+) -> Sequence[Any]:
+    """Return the assets of one evaluation, with judging split as it declares.
+
+    Args:
+        folder: The evaluation folder.
+        split: How judging is split.
+        before: What the names of its groups begin with.
+        owners: Who the assets belong to.
+    """
+    assets = dg.load_assets_from_modules(MODULES, key_prefix=folder.name or None)
+    if split.shards > 1:
+        whole = folder.key("judge_scores")
+        shards = judge_scores_in_shards(split.shards, name=folder.name)
+        assets = [shards if _is_of(each, whole) else each for each in assets]
+    if split.partition_by:
+        assets = [*assets, judge_replies_by(split.partition_by, folder)]
+    code = version("eval-assets")
+    described = dg.map_asset_specs(
+        lambda spec: spec.replace_attributes(
+            group_name=f"{before}{spec.group_name}",
+            owners=owners,
+            code_version=code,
+            automation_condition=WHEN_INPUTS_CHANGE
+            if spec.deps and spec.partitions_def is None
+            else None,
+        ),
+        assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        return dg.with_source_code_references(described)
+
+
+def _is_of(definition: object, key: dg.AssetKey) -> bool:
+    """Return whether that is the definition of one asset alone."""
+    return isinstance(definition, dg.AssetsDefinition) and definition.keys == {key}

@@ -1,0 +1,120 @@
+"""Versions that judges rate as, if evaluation.yaml pins any."""
+
+import logging
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.judges import CURRENT, Judge
+from eval_assets.errors import InputProblem, raise_all
+from eval_assets.judges.prompts.prompt import PromptTemplate
+from eval_assets.readers.evaluation.read import FILE, evaluation_problem
+from eval_assets.store.ledger.seals import readings_of, versions_of
+from eval_assets.tuning.history import certified_version
+from eval_assets.tuning.versions import JudgeVersion
+
+logger = logging.getLogger(__name__)
+
+VersionsInUse = Mapping[str, JudgeVersion]
+"""The version that each judge rates as; judges that rate as declared are left out."""
+
+
+def versions_in_use(
+    evaluation: Evaluation, folder: EvaluationFolder, fingerprints: Mapping[str, str]
+) -> VersionsInUse:
+    """Return the versions that judges rate as, by judge.
+
+    A judge that follows its last certified version rates as declared until there is one.
+
+    Args:
+        evaluation: Declares the judges.
+        folder: Where the ledger is.
+        fingerprints: Fingerprint of each judge as declared.
+
+    Raises:
+        ExceptionGroup: Of an InputError for every version that a judge does not have.
+    """
+    if all(judge.version is None for judge in evaluation.judges):
+        return {}
+    with folder.ledger(evaluation) as ledger:
+        known = versions_of(ledger)
+        readings = [each for q in evaluation.rubric for each in readings_of(ledger, q.id)]
+    found: dict[str, JudgeVersion] = {}
+    problems: list[InputProblem] = []
+    for place, judge in enumerate(evaluation.judges):
+        fingerprint = fingerprints[judge.id]
+        own = [version for version in known if version.judge_id == judge.id]
+        mine = {each.version: each for each in own if each.fingerprint == fingerprint}
+        if judge.version == CURRENT:
+            version = certified_version(readings, judge.id, fingerprint=fingerprint)
+        else:
+            version = mine.get(judge.version or "")
+        if version is not None:
+            found[judge.id] = version
+        elif judge.version not in (None, CURRENT):
+            path = ("judges", place, "version")
+            problems.append(
+                evaluation_problem(evaluation.folder, path, *_missing(judge, own, list(mine)))
+            )
+    raise_all(problems, source=FILE)
+    return found
+
+
+def pinned_versions(evaluation: Evaluation, in_use: VersionsInUse) -> VersionsInUse:
+    """Return the versions that stay whatever is tuned later: those pinned by their number."""
+    return {
+        judge.id: in_use[judge.id]
+        for judge in evaluation.judges
+        if judge.version not in (None, CURRENT) and judge.id in in_use
+    }
+
+
+def prompts_in_use(in_use: VersionsInUse) -> dict[str, PromptTemplate]:
+    """Return the prompts that judges are asked with instead of the declared one, by judge."""
+    return {
+        judge_id: PromptTemplate(version.prompt_text, name=f"{judge_id} {version.version}")
+        for judge_id, version in in_use.items()
+        if version.prompt_text
+    }
+
+
+def mapped_scores(scores: pd.DataFrame, in_use: VersionsInUse) -> pd.DataFrame:
+    """Return rows of `judge_scores` with the scores that the versions' maps give."""
+    mapped = scores.reset_index(drop=True)
+    for judge_id, version in in_use.items():
+        for question_id, fitted in version.maps.items():
+            rows = mapped.index[
+                (mapped["judge_id"] == judge_id)
+                & (mapped["question_id"] == question_id)
+                & (mapped["status"] == "ok")
+            ]
+            raw = mapped.loc[rows, "raw_score"].to_numpy(dtype=float)
+            mapped.loc[rows, "score"] = fitted(raw)
+    return mapped
+
+
+def log_versions(evaluation: Evaluation, in_use: VersionsInUse) -> None:
+    """Log as which version each judge rates that has the key."""
+    for judge in evaluation.judges:
+        if judge.version is None:
+            continue
+        version = in_use.get(judge.id)
+        if version is None:
+            logger.info("%s: no version is certified yet, so it rates as declared", judge.id)
+        elif judge.version == CURRENT:
+            logger.info("%s rates as version %s, certified last", judge.id, version.version)
+        else:
+            logger.info("%s rates as version %s", judge.id, version.version)
+
+
+def _missing(judge: Judge, own: Sequence[JudgeVersion], usable: Sequence[str]) -> tuple[str, str]:
+    """Return what is wrong with a version that a judge does not have, and what to do."""
+    what = f"{judge.id} has no version {judge.version}"
+    if any(version.version == judge.version for version in own):
+        what = (
+            f"version {judge.version} of {judge.id} is of another model, other settings or "
+            "another judge_prompt"
+        )
+    return what, f"Use {', '.join([*usable, CURRENT])}, or remove the key"

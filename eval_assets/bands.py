@@ -1,0 +1,159 @@
+"""Bands of agreement figures and their names, by the unrounded value."""
+
+import math
+
+from eval_assets.scale import TOLERANCE
+from eval_assets.wording import UNDEFINED
+
+GOOD_A_HH, MODERATE_A_HH, FAIR_A_HH = 0.75, 0.60, 0.50
+"""Lower ends of the bands, which colours go by too."""
+
+_A_HH_BANDS = (
+    (0.90, "Excellent agreement"),
+    (GOOD_A_HH, "Good agreement"),
+    (MODERATE_A_HH, "Moderate agreement"),
+    (FAIR_A_HH, "Fair agreement"),
+)
+_ALPHA_BANDS = ((0.800, "reliable"), (0.667, "tentative"))
+_KAPPA_BANDS = (
+    (0.20, "slight"),
+    (0.40, "fair"),
+    (0.60, "moderate"),
+    (0.80, "substantial"),
+)
+
+A_HH_LIMITS = tuple(limit for limit, _ in _A_HH_BANDS)
+ALPHA_LIMITS = tuple(limit for limit, _ in _ALPHA_BANDS)
+KAPPA_LIMITS = (0.0, *(limit for limit, _ in _KAPPA_BANDS))
+"""Limits between bands, which a written figure must not blur."""
+
+KAPPA_TARGETS = {"acceptable": 0.60, "good": 0.75, "excellent": 0.85}
+ALPHA_TARGETS = {"acceptable": 0.667, "good": 0.80, "excellent": 0.90}
+"""Targets of the labelling protocol for human labels that validate a judge. Its text has .67 and
+.667 for the lowest alpha; .667 is Krippendorff's."""
+
+CONTRADICTING_ALPHA = -0.1
+"""If the whole interval of alpha lies below, raters contradict one another. Raters of whom one is
+only stricter can lie a little below 0."""
+
+LOWEST_COVERAGE = 0.9
+"""Lowest share of a judge's units with a score: scores are seldom missing by chance."""
+
+FEW_GROUPS = 50
+"""Response groups from which on simulated 95 % intervals hold what they promise."""
+
+SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
+"""Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew: two
+values that are given equally often would then have an alpha of .667."""
+
+UNSTABLE = "unstable"
+_UNSTABLE_ALPHA, _UNSTABLE_VARIANCE = 0.1, 0.02
+"""An alpha near 0 on scores that hardly vary says little about the raters."""
+
+
+def a_hh_label(value: float) -> str:
+    """Return the name of an A^HH, by the bands of the GDPval agreement workshop.
+
+    Args:
+        value: A^HH in [0, 1]; NaN if undefined.
+
+    Returns:
+        `Excellent agreement` from .90, `Good` from .75, `Moderate` from .60, `Fair` from .50,
+        `Poor agreement` below; `undefined` for NaN.
+
+    Examples:
+        >>> a_hh_label(0.75), a_hh_label(0.7499)
+        ('Good agreement', 'Moderate agreement')
+    """
+    return _from_below(value, _A_HH_BANDS, otherwise="Poor agreement")
+
+
+def chance_remark(value: float, *, low: float, by_chance: float) -> str:
+    """Return what to add to the name of an A^HH that chance may explain; else nothing.
+
+    The bands do not take chance into account: .688 is "moderate" even if habits alone give .689.
+
+    Args:
+        value: A^HH in [0, 1]; NaN if undefined.
+        low: Lower end of its interval.
+        by_chance: A^HH of raters who share nothing but how often they give each value.
+
+    Examples:
+        >>> chance_remark(0.688, low=0.62, by_chance=0.689)
+        ', no better than chance'
+        >>> chance_remark(0.938, low=0.53, by_chance=0.758)
+        ', not certainly better than chance'
+        >>> chance_remark(0.938, low=0.81, by_chance=0.758)
+        ''
+    """
+    if value <= by_chance + TOLERANCE:
+        return ", no better than chance"
+    return ", not certainly better than chance" if low <= by_chance else ""
+
+
+def alpha_label(value: float) -> str:
+    """Return the name of a Krippendorff's alpha: the conclusions that it allows.
+
+    Args:
+        value: Alpha, at most 1; NaN if undefined.
+
+    Returns:
+        `reliable` from .800, `tentative` from .667, `unreliable` below (Krippendorff 2004,
+        Content Analysis, 2nd ed., p. 241); `undefined` for NaN.
+
+    Examples:
+        >>> alpha_label(0.667), alpha_label(0.66699)
+        ('tentative', 'unreliable')
+    """
+    return _from_below(value, _ALPHA_BANDS, otherwise="unreliable")
+
+
+def pooled_alpha_label(value: float, variance: float) -> str:
+    """Return the name of an alpha, unless it is low only because the scores hardly vary.
+
+    Args:
+        value: Alpha, at most 1; NaN if undefined.
+        variance: Population variance of all scores behind it, on the scale taken to [0, 1].
+
+    Returns:
+        `unstable` for an alpha within .1 of 0 on scores with a variance below .02; else as
+        `alpha_label`.
+
+    Examples:
+        >>> pooled_alpha_label(-0.05, 0.01), pooled_alpha_label(-0.05, 0.05)
+        ('unstable', 'unreliable')
+    """
+    if abs(value) < _UNSTABLE_ALPHA and variance < _UNSTABLE_VARIANCE:
+        return UNSTABLE
+    return alpha_label(value)
+
+
+def kappa_label(value: float) -> str:
+    """Return the name of a kappa, by Landis and Koch (1977), doi:10.2307/2529310.
+
+    The printed bands leave gaps (.20 to .21); here each reaches up to and including its upper end.
+
+    Args:
+        value: Kappa in [-1, 1]; NaN if undefined.
+
+    Returns:
+        `poor` below 0, then `slight` to .20, `fair` to .40, `moderate` to .60, `substantial` to
+        .80, `almost perfect` above; `undefined` for NaN.
+
+    Examples:
+        >>> kappa_label(0.2), kappa_label(0.205), kappa_label(-0.01)
+        ('slight', 'fair', 'poor')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    if value < 0:
+        return "poor"
+    return next((name for upper, name in _KAPPA_BANDS if value <= upper), "almost perfect")
+
+
+def _from_below(value: float, bands: tuple[tuple[float, str], ...], *, otherwise: str) -> str:
+    """Return the name of the highest band that `value` reaches; `bands` descend."""
+    for lower, name in bands:
+        if value >= lower:
+            return name
+    return UNDEFINED if math.isnan(value) else otherwise

@@ -1,0 +1,260 @@
+"""Every statistic once: its column, name, unit, meaning and bands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, Self
+
+from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS, KAPPA_LIMITS
+
+
+class Unit(StrEnum):
+    """Unit of a statistic."""
+
+    COEFFICIENT = "coefficient"
+    """1 is perfect agreement."""
+    PERCENT = "percent"
+    POINTS = "points"
+    """Points of the question's scale."""
+    PROBABILITY = "probability"
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One statistic, wherever it is stored or shown.
+
+    Args:
+        column: Its column; `{column}_low` and `{column}_high` hold the ends of an interval.
+        title: Its name in tables for people.
+        meaning: Definition in one line, with its source.
+        unit: Unit of its values.
+        limits: Ends of the bands it is read by, which rounding must not blur.
+    """
+
+    column: str
+    title: str
+    meaning: str
+    unit: Unit = Unit.COEFFICIENT
+    limits: tuple[float, ...] = ()
+
+
+class HasInterval(Protocol):
+    """A value with the ends of its interval."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured value with its 95 % interval; NaN if undefined."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    @classmethod
+    def of(cls, interval: HasInterval) -> Self:
+        """Return the figure of an interval."""
+        return cls(float(interval.value), float(interval.low), float(interval.high))
+
+    @classmethod
+    def percent(cls, interval: HasInterval) -> Self:
+        """Return the figure of a share in [0, 1] as a percentage."""
+        return cls(
+            100 * float(interval.value), 100 * float(interval.low), 100 * float(interval.high)
+        )
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both ends of the interval are defined."""
+        return not math.isnan(self.low + self.high)
+
+
+UNDEFINED_FIGURE = Figure(math.nan)
+
+CONFIDENCE = 0.95
+"""Confidence of every stored interval."""
+
+A_HH = Statistic(
+    "a_hh",
+    "A^HH",
+    "mean over responses of 1 minus the distance of two ratings on [0, 1] (GDPval)",
+    limits=A_HH_LIMITS,
+)
+A_HH_BY_CHANCE = Statistic(
+    "a_hh_by_chance",
+    "A^HH by chance",
+    "A^HH of raters who give each value as often, but to any response",
+)
+EXACT_AGREEMENT = Statistic(
+    "exact_agreement",
+    "Exact agreement",
+    "share of pairs of equal ratings, pooled",
+    Unit.PERCENT,
+)
+ADJACENT_AGREEMENT = Statistic(
+    "adjacent_agreement",
+    "Adjacent agreement",
+    "share of pairs at most one step of the scale apart, pooled",
+    Unit.PERCENT,
+)
+ALPHA = Statistic(
+    "alpha",
+    "Krippendorff's alpha",
+    "agreement beyond chance; ratings may be missing (Krippendorff 2004)",
+    limits=ALPHA_LIMITS,
+)
+ALPHA_WITHIN = Statistic(
+    "alpha_within",
+    "Krippendorff's alpha within questions",
+    "overall only: alpha with chance taken within each question, which differences between "
+    "questions do not raise",
+    limits=ALPHA_LIMITS,
+)
+KAPPA = Statistic(
+    "kappa",
+    "Kappa",
+    "agreement beyond chance on equal values: Cohen's for two raters, Fleiss' for more",
+    limits=KAPPA_LIMITS,
+)
+GWET_AC = Statistic(
+    "gwet_ac",
+    "Gwet's AC",
+    "agreement beyond chance, steadier on skewed ratings (Gwet 2008)",
+)
+MOST_FREQUENT_SHARE = Statistic(
+    "most_frequent_share",
+    "Most frequent value",
+    "share of all ratings that have the most frequent value; high means skewed",
+)
+A_HH_GAIN = Statistic(
+    "a_hh_gain",
+    "Gain of A^HH",
+    "A^HH less that of the round before, on the responses rated in both",
+)
+ALPHA_GAIN = Statistic(
+    "alpha_gain",
+    "Gain of alpha",
+    "alpha less that of the round before, on the responses rated in both",
+)
+KAPPA_MACRO = Statistic(
+    "kappa_macro",
+    "Kappa (macro)",
+    "Cohen's kappa of scores above the middle of the scale: mean over prompts",
+    limits=KAPPA_LIMITS,
+)
+KAPPA_MICRO = Statistic(
+    "kappa_micro",
+    "Kappa (micro)",
+    "Cohen's kappa of scores above the middle of the scale: all units pooled",
+    limits=KAPPA_LIMITS,
+)
+ALPHA_WITHOUT = Statistic(
+    "alpha_without", "Alpha without it", "alpha of the other judges", limits=ALPHA_LIMITS
+)
+MEAN_DIFFERENCE = Statistic(
+    "mean_difference",
+    "Above the others",
+    "its score minus the mean of the others, in scale points; overall on [0, 1]",
+    Unit.POINTS,
+)
+MEAN = Statistic("mean", "Mean", "mean of the units' mean ratings")
+SPREAD = Statistic("spread", "Spread", "population standard deviation of the units' mean ratings")
+A_HA = Statistic(
+    "a_ha",
+    "A^HA",
+    "mean over responses of 1 minus the distance of score and rating on [0, 1] (GDPval)",
+    limits=A_HH_LIMITS,
+)
+A_HA_CONSTANT = Statistic(
+    "a_ha_constant",
+    "A^HA of the best constant score",
+    "control: the best judge that never reads the response",
+)
+A_HA_SHUFFLED = Statistic(
+    "a_ha_shuffled",
+    "A^HA of its own scores, shuffled",
+    "control: this judge's scores in random order",
+)
+A_HA_ABOVE_CONSTANT = Statistic(
+    "a_ha_above_constant",
+    "A^HA above the constant score",
+    "A^HA less that of the best constant score, on the same responses",
+)
+A_HA_ABOVE_SHUFFLED = Statistic(
+    "a_ha_above_shuffled",
+    "A^HA above its shuffled scores",
+    "A^HA less that of its scores in random order",
+)
+A_HA_ABOVE_PEOPLE = Statistic(
+    "a_ha_above_people",
+    "A^HA above A^HH",
+    "A^HA less the A^HH of the same responses; above 0 the judge agrees with people more than "
+    "people with each other",
+)
+JUDGE_ALPHA = Statistic(
+    "alpha",
+    "Krippendorff's alpha",
+    "of score and mean human rating, at the interval level (Krippendorff 2004)",
+    limits=ALPHA_LIMITS,
+)
+COHEN_KAPPA = Statistic(
+    "kappa",
+    "Cohen's kappa",
+    "of the score's nearest value and the raters' consensus (Cohen 1960)",
+    limits=KAPPA_LIMITS,
+)
+WEIGHTED_KAPPA = Statistic(
+    "weighted_kappa",
+    "Cohen's kappa (quadratic weights)",
+    "as kappa, with distant values counting as worse (Cohen 1968)",
+    limits=KAPPA_LIMITS,
+)
+SPEARMAN = Statistic(
+    "spearman",
+    "Spearman's rho",
+    "rank correlation of score and mean human rating",
+)
+KENDALL = Statistic(
+    "kendall", "Kendall's tau-b", "the same over pairs of responses, corrected for ties"
+)
+PEARSON = Statistic("pearson", "Pearson's r", "linear correlation of score and mean human rating")
+MAE = Statistic(
+    "mae", "Mean absolute error", "mean distance of score and mean human rating", Unit.POINTS
+)
+BIAS = Statistic(
+    "bias",
+    "Judge minus humans",
+    "mean of score minus mean human rating; above 0 the judge is more lenient",
+    Unit.POINTS,
+)
+WILCOXON_P = Statistic(
+    "wilcoxon_p",
+    "Wilcoxon signed-rank test (p)",
+    "probability of such a bias by chance alone, on means of response groups; NULL below 10",
+    Unit.PROBABILITY,
+)
+SCORE_MEAN = Statistic("mean", "Mean", "mean score, in scale points", Unit.POINTS)
+STANDARD_DEVIATION = Statistic(
+    "standard_deviation",
+    "Standard deviation",
+    "sample standard deviation between responses, in scale points",
+    Unit.POINTS,
+)

@@ -1,0 +1,1 @@
+"""The schema of evaluation.yaml, a module a section."""

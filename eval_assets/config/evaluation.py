@@ -1,0 +1,261 @@
+"""An evaluation: what is evaluated, how and by whom, as evaluation.yaml declares it.
+
+Each section of the file is one frozen dataclass: its fields are the keys, with their defaults and
+limits (`eval_assets.config.types`). Rules over several keys are checked in `__post_init__`, which
+raises a DeclarationError. A new section is such a dataclass and one field of `Evaluation`: the
+readers take it from there, files included (a field of type `Path` is a file of the folder).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import MinLen
+
+from eval_assets.config.judges import DualJudge, Generator, Judge, Staged, judge_fingerprint
+from eval_assets.config.labelling import Labelling
+from eval_assets.config.models import Price
+from eval_assets.config.operations import Alerts, Drift, Judging, Schedule, is_owner
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import Tuning
+from eval_assets.config.types import Name, NotNegative, Text, set_by_reader
+from eval_assets.errors import Fault, raise_faults
+from eval_assets.scale import Level
+
+Severity = Literal["error", "warn"]
+OnError = Literal["fail", "reject_rows"]
+GateName = Literal["human_a_hh", "human_alpha", "judge_alpha"]
+SHIPPED_PROMPTS = ("rating", "relevance")
+"""Prompts that ship with the program, which `judge_prompt` may name instead of a file."""
+
+_PAIR = 2
+_MOST_JURORS = 8
+
+
+@dataclass(frozen=True)
+class LabelFiles:
+    """Where the human ratings are.
+
+    Args:
+        files: Label files.
+        on_error: What a bad label does: `fail` the import, or `reject_rows` one by one.
+        are_named: Whether the evaluation names the files, if only as an empty list.
+    """
+
+    files: tuple[Path, ...] = ()
+    on_error: OnError = "fail"
+    are_named: bool = field(default=False, metadata=set_by_reader("are named"))
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A minimum that agreement must reach before judges may be tuned.
+
+    Args:
+        minimum: Lowest value that passes, unrounded.
+        severity: Whether a closed gate blocks (`error`) or only warns (`warn`).
+        level: Level of measurement for alpha; None for each question's own, of judges `interval`.
+        by: What must reach the minimum: the `value`, or the lower end of its interval (`low`).
+    """
+
+    minimum: float = field(metadata={"alias": "min"})
+    severity: Severity = "error"
+    level: Level | None = None
+    by: Literal["value", "low"] = "value"
+
+
+def default_gates() -> dict[GateName, Gate]:
+    """Return the gates of an evaluation that declares none.
+
+    0.75 is where A^HH is called good agreement (GDPval's bands), 0.667 where Krippendorff (2004)
+    allows tentative conclusions.
+    """
+    return {
+        "human_a_hh": Gate(minimum=0.75),
+        "human_alpha": Gate(minimum=0.667),
+        "judge_alpha": Gate(minimum=0.667),
+    }
+
+
+@dataclass(frozen=True)
+class ExecutiveSummary:
+    """A few paragraphs at the top of the report, written by a judge from its figures alone.
+
+    Args:
+        judge: Id of the live judge that writes them.
+    """
+
+    judge: Name
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything that evaluation.yaml declares, checked.
+
+    Args:
+        name: Name of the evaluation.
+        folder: The evaluation folder, which holds evaluation.yaml.
+        rubric: Questions asked, in the order declared.
+        responses: Response files, in the order in which they are merged.
+        labels: Label files, and what a bad label does.
+        judges: LLM raters; without any the human side runs alone.
+        gates: Gates by name.
+        budget_usd: Most that one run may spend on judges and generators; None for no cap.
+        budget_usd_per_month: Most that all runs of one calendar month (UTC) may spend.
+        judge_prompt: Template of the judges' prompt; None for the one that ships.
+        staged: When one judge of the first pair is enough; None to ask all about everything.
+        dual_judge: From when on two judges agree, and which of their differences are listed.
+        generators: Models that answer the prompts; empty if responses are given.
+        prompts: Prompt files for the generators.
+        prices: Prices by model, which take precedence over those that ship.
+        capabilities: What models take, by model, before the table that ships.
+        tuning: How judges are tuned.
+        labelling: How people label.
+        owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
+        schedule: When everything runs again by itself.
+        alerts: Which changes are reported.
+        judging: How the work of live judges is split.
+        drift: How live judges are watched for changes; None to judge nothing again.
+        executive_summary: Who writes a summary of the report; None for no summary.
+
+    Raises:
+        DeclarationError: If two entries share an id, a gate cannot have its minimum, fewer than
+            two judges are staged, staged judges are split into shards, or an owner is neither an
+            address nor a team.
+    """
+
+    name: Text
+    folder: Path = field(metadata=set_by_reader("folder"))
+    rubric: Annotated[tuple[RubricQuestion, ...], MinLen(1)]
+    responses: tuple[Path, ...] = ()
+    labels: LabelFiles = field(default_factory=LabelFiles)
+    judges: tuple[Judge, ...] = ()
+    gates: Mapping[GateName, Gate] = field(default_factory=default_gates)
+    budget_usd: NotNegative | None = None
+    budget_usd_per_month: NotNegative | None = None
+    judge_prompt: Path | None = None
+    staged: Staged | None = None
+    dual_judge: DualJudge = field(default_factory=DualJudge)
+    generators: tuple[Generator, ...] = ()
+    prompts: tuple[Path, ...] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    capabilities: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
+    tuning: Tuning = field(default_factory=Tuning)
+    labelling: Labelling = field(default_factory=Labelling)
+    owners: tuple[Text, ...] = ()
+    schedule: Schedule = field(default_factory=Schedule)
+    alerts: Alerts = field(default_factory=Alerts)
+    judging: Judging = field(default_factory=Judging)
+    drift: Drift | None = None
+    executive_summary: ExecutiveSummary | None = None
+
+    def __post_init__(self) -> None:
+        faults = [
+            *_repeated("rubric", [question.id for question in self.rubric]),
+            *_repeated("judges", [judge.id for judge in self.judges]),
+            *_repeated("generators", [generator.id for generator in self.generators]),
+            *self._twin_faults(),
+            *_gate_faults(self.gates),
+            *self._jury_faults(),
+            *self._writer_faults(),
+            *_owner_faults(self.owners),
+        ]
+        if self.staged is not None and len(self.judges) < _PAIR:
+            remedy = "Declare a second judge, or remove it"
+            faults.append(Fault(("staged",), "staging takes two judges", remedy))
+        if self.staged is not None:
+            what = "staged judging goes through the units one after the other"
+            split = {
+                "shards": self.judging.shards > 1,
+                "partition_by": self.judging.partition_by is not None,
+            }
+            faults += [
+                Fault(("judging", key), what, f"Remove {key}, or staged")
+                for key, is_split in split.items()
+                if is_split
+            ]
+        raise_faults(faults)
+
+    def _twin_faults(self) -> Iterator[Fault]:
+        """Yield judges that are another one under a second id: they would agree perfectly."""
+        first: dict[tuple[str, Path | None], str] = {}
+        for place, judge in enumerate(self.judges):
+            same = (judge_fingerprint(judge, settings=judge.settings, prompt=""), judge.scores)
+            twin = first.setdefault(same, judge.id)
+            if twin != judge.id:
+                what = f'"{judge.id}" is the same judge as "{twin}": model, settings and scores'
+                yield Fault(("judges", place), what, "Remove one of them, or change its model")
+
+    def _jury_faults(self) -> Iterator[Fault]:
+        """Yield what keeps a declared jury from being formed."""
+        if "jury" not in self.tuning.steps:
+            return
+        if not _PAIR <= len(self.judges) <= _MOST_JURORS:
+            what = (
+                f"a jury takes {_PAIR} to {_MOST_JURORS} judges, and there are {len(self.judges)}"
+            )
+            yield Fault(("tuning", "steps"), what, "Remove the step, or change the judges")
+        if "jury" in [judge.id for judge in self.judges]:
+            yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
+
+    def _writer_faults(self) -> Iterator[Fault]:
+        """Yield what keeps declared writers, of prompts and of the summary, from being asked."""
+        live = [judge.id for judge in self.judges if judge.provider != "recorded"]
+        writers = {("tuning", "writer"): self.tuning.writer}
+        if self.executive_summary is not None:
+            writers["executive_summary", "judge"] = self.executive_summary.judge
+        for place, writer in writers.items():
+            if writer is not None and writer not in live:
+                remedy = f"Use {', '.join(live)}" if live else "Declare a live judge"
+                yield Fault(place, f'no live judge has the id "{writer}"', remedy)
+
+    def question(self, question_id: str) -> RubricQuestion:
+        """Return the question with that id.
+
+        Raises:
+            KeyError: If the rubric has none of that name.
+        """
+        return {question.id: question for question in self.rubric}[question_id]
+
+    def asked(self, response: Mapping[str, object]) -> tuple[RubricQuestion, ...]:
+        """Return the questions asked of a response: the one its indicator names, otherwise all.
+
+        Args:
+            response: Its columns by name, as text, and its attributes likewise; at least
+                `indicator_id` and `filter_columns`.
+        """
+        indicator = response.get("indicator_id")
+        named = tuple(q for q in self.rubric if q.id == indicator) or self.rubric
+        return tuple(question for question in named if question.applies(response))
+
+    @property
+    def filter_columns(self) -> tuple[str, ...]:
+        """Columns of responses by which questions are limited to some of them."""
+        return tuple(dict.fromkeys(column for q in self.rubric for column in q.applies_to))
+
+
+def _repeated(section: str, ids: Sequence[str]) -> Iterator[Fault]:
+    """Yield a fault for each id that an earlier entry of the section has."""
+    for place, name in enumerate(ids):
+        if name in ids[:place]:
+            what = f'the id "{name}" is repeated'
+            yield Fault((section, place, "id"), what, "Give each entry its own id")
+
+
+def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
+    for name, gate in gates.items():
+        lowest = 0 if name == "human_a_hh" else -1
+        if not lowest <= gate.minimum <= 1:
+            what = f"{gate.minimum:g} cannot be a minimum of this gate"
+            yield Fault(("gates", name, "min"), what, f"Use a number from {lowest} to 1")
+        if name == "human_a_hh" and gate.level is not None:
+            what = "A^HH has no level of measurement"
+            yield Fault(("gates", name, "level"), what, "Remove it")
+
+
+def _owner_faults(owners: Sequence[str]) -> Iterator[Fault]:
+    for place, owner in enumerate(owners):
+        if not is_owner(owner):
+            what = f'"{owner}" is neither an e-mail address nor a team'
+            yield Fault(("owners", place), what, "Write anna@example.org or team:evaluation")

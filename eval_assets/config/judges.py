@@ -1,0 +1,256 @@
+"""Judges, and the models under test: LLMs as evaluation.yaml declares them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import MinLen
+
+from eval_assets.config.types import Count, Kappa, Name, Positive, Share, Text
+from eval_assets.errors import Fault, raise_faults
+
+Provider = Literal["openai", "anthropic", "recorded"]
+LiveProvider = Literal["openai", "anthropic"]
+Aggregate = Literal["mean", "median"]
+Setting = str | int | float | bool
+
+CURRENT = "current"
+"""Version of a judge that follows the one that was certified last."""
+
+_RECORDED_KEYS = {"id", "provider", "model", "scores", "version"}
+"""Everything that a recorded judge declares."""
+
+
+_NUMBER = r"\d+\.\d+\.\d+"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedModel:
+    """A model that is asked live: where it is served, and how it is asked.
+
+    Args:
+        base_url: Endpoint other than the provider's own.
+        api_key_env: Environment variable that holds the key; None for the provider's own.
+        settings: What is sent with every request, such as temperature, max_tokens or effort;
+            settings that a model does not take are not sent to it.
+        requests_per_minute: Most requests in any minute; None to find out what it takes.
+        input_tokens_per_minute: Most input tokens in any minute; None likewise.
+        max_in_flight: Most requests at a time.
+        timeout_seconds: How long one request may take.
+        batch: Whether requests go to the vendor's batch endpoint, which takes hours at half price.
+
+    Raises:
+        DeclarationError: If the base URL is incomplete, or max_tokens is not a number of tokens.
+    """
+
+    base_url: Text | None = None
+    api_key_env: Text | None = None
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    requests_per_minute: Positive | None = None
+    input_tokens_per_minute: Positive | None = None
+    max_in_flight: Count = 64
+    timeout_seconds: Positive = 60.0
+    batch: bool = False
+
+    def __post_init__(self) -> None:
+        raise_faults(self._request_faults())
+
+    def _request_faults(self) -> list[Fault]:
+        faults = []
+        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
+            what = "the base URL does not start with http:// or https://"
+            faults.append(Fault(("base_url",), what, "Write the whole URL"))
+        max_tokens = self.settings.get("max_tokens", 1)
+        if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+            what = f"{max_tokens} is not a number of tokens"
+            remedy = "Use a whole number above 0"
+            faults.append(Fault(("settings", "max_tokens"), what, remedy))
+        return faults
+
+
+@dataclass(frozen=True)
+class Judge(AskedModel):
+    """An LLM rater: a model asked live, or recorded scores of one.
+
+    Args:
+        id: Name of the judge in every table.
+        provider: Whose API is spoken, or `recorded` if a file holds the scores.
+        model: Model asked; of a recorded judge, the `judge_model` whose rows are taken.
+        scores: File of recorded scores; None for a live judge.
+        replicates: How often a live judge is asked about each unit.
+        aggregate: How the scores of several replicates become one.
+        version: Tuned version that it rates as, with that prompt and those maps: a number of
+            judge_versions, or `current` for the one certified last; None to rate as declared.
+
+    Raises:
+        DeclarationError: If a key is missing, or does not fit the provider.
+    """
+
+    id: Name
+    provider: Provider
+    model: Text | None = None
+    scores: Path | None = None
+    replicates: Count = 1
+    aggregate: Aggregate = "mean"
+    version: Text | None = None
+
+    def __post_init__(self) -> None:
+        faults = [*self._provider_faults(), *self._request_faults()]
+        if self.version not in (None, CURRENT) and not re.fullmatch(_NUMBER, self.version or ""):
+            remedy = f"Use a number of judge_versions such as 1.1.0, or {CURRENT}"
+            faults.append(Fault(("version",), f'"{self.version}" is not a version', remedy))
+        raise_faults(faults)
+
+    def _provider_faults(self) -> list[Fault]:
+        """Return what the judge lacks, or declares in vain, for its provider."""
+        if self.provider == "recorded":
+            needed, remedy, whose = "scores", "Name the file of its scores", "a recorded judge"
+            in_vain = [key for key in _set_keys(self) if key not in _RECORDED_KEYS]
+        else:
+            needed, remedy = "model", "Name the model to ask"
+            whose = f"a judge of provider {self.provider}"
+            in_vain = [key for key in _set_keys(self) if key == "scores"]
+        faults = [Fault((key,), f"{whose} takes no such key", "Remove it") for key in in_vain]
+        if getattr(self, needed) is None:
+            faults.append(Fault((needed,), f"{whose} needs this key", remedy))
+        return faults
+
+
+@dataclass(frozen=True)
+class Generator(AskedModel):
+    """A model whose answers to the prompts are evaluated.
+
+    Args:
+        id: Name of the model in the responses.
+        provider: Whose API is spoken.
+        model: Model asked.
+        seeds: One answer is made for each; sent to models that take a seed.
+        system: System prompt; may be empty.
+
+    Raises:
+        DeclarationError: If a seed is repeated, or a batch is asked for.
+    """
+
+    id: Name
+    provider: LiveProvider
+    model: Text
+    seeds: Annotated[tuple[int, ...], MinLen(1)] = (0,)
+    system: str = ""
+
+    def __post_init__(self) -> None:
+        faults = self._request_faults()
+        if len(set(self.seeds)) < len(self.seeds):
+            faults.append(Fault(("seeds",), "a seed is repeated", "Name each seed once"))
+        if self.batch:
+            what = "a generator is asked turn after turn, which a batch endpoint cannot do"
+            faults.append(Fault(("batch",), what, "Remove it"))
+        raise_faults(faults)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """When one judge of a pair is enough, and when both are asked again.
+
+    Args:
+        kappa: Agreement of the pair, Cohen's kappa, from which on one judge is enough.
+        spot_check: Share of units that both still judge, in (0, 1].
+        revert_below: Kappa on the spot checks below which both judge everything again.
+        window: How many of the latest units are looked at.
+
+    Raises:
+        DeclarationError: If `revert_below` is above `kappa`.
+    """
+
+    kappa: Kappa = 0.85
+    spot_check: Share = 0.05
+    revert_below: Kappa = 0.70
+    window: Count = 100
+
+    def __post_init__(self) -> None:
+        if self.revert_below > self.kappa:
+            what = f"{self.revert_below:g} is above the kappa of {self.kappa:g}"
+            raise_faults([Fault(("revert_below",), what, "Use a lower number")])
+
+
+@dataclass(frozen=True)
+class DualJudge:
+    """From when on the first two judges agree, and which differences a person should look at.
+
+    Args:
+        kappa: Lowest Cohen's kappa of the pair that passes; a prompt below it is listed.
+        low_kappa: Kappa below which a prompt counts as one that the pair does not agree on.
+        disagreement: Difference of two scores of a response, on [0, 1], above which it is listed.
+        group_disagreement: Mean difference over the responses to a prompt above which it is listed.
+
+    Raises:
+        DeclarationError: If `low_kappa` is above `kappa`.
+    """
+
+    kappa: Kappa = 0.70
+    low_kappa: Kappa = 0.40
+    disagreement: Share = 0.3
+    group_disagreement: Share = 0.4
+
+    def __post_init__(self) -> None:
+        if self.low_kappa > self.kappa:
+            what = f"{self.low_kappa:g} is above the kappa of {self.kappa:g}"
+            raise_faults([Fault(("low_kappa",), what, "Use a lower number")])
+
+
+def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
+    """Return the fingerprint of a judge's identity: provider, model, prompt and settings.
+
+    Args:
+        judge: The judge, live or recorded.
+        settings: What it is sent; nothing for a recorded judge.
+        prompt: Source of the prompt's template; empty for a recorded judge.
+
+    Returns:
+        SHA-256 in hexadecimal, its first 12 characters.
+    """
+    identity = (
+        judge.provider,
+        judge.base_url,
+        judge.model,
+        prompt,
+        dict(settings),
+        judge.replicates,
+        judge.aggregate,
+        judge.scores.name if judge.scores else None,
+    )
+    return _sha256(identity)[:12]
+
+
+def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
+    """Return the fingerprint of a set of judges, which does not depend on their order.
+
+    Args:
+        fingerprints: The judges' fingerprints by id.
+
+    Returns:
+        SHA-256 in hexadecimal, its first 12 characters.
+
+    Examples:
+        >>> one = judge_set_fingerprint({"a": "1", "b": "2"})
+        >>> one == judge_set_fingerprint({"b": "2", "a": "1"}), len(one)
+        (True, 12)
+    """
+    return _sha256(sorted(fingerprints.items()))[:12]
+
+
+def _set_keys(judge: Judge) -> list[str]:
+    """Return the keys whose value is not the default."""
+    return [
+        each.name
+        for each in fields(judge)
+        if getattr(judge, each.name)
+        != (each.default if each.default_factory is MISSING else each.default_factory())
+    ]
+
+
+def _sha256(identity: object) -> str:
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

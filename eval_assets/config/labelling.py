@@ -1,0 +1,63 @@
+"""How people label: who they are, what they see, and how much of it."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Le
+
+from eval_assets.config.types import Count, Name
+from eval_assets.errors import Fault, raise_faults
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """The section `labelling` of evaluation.yaml.
+
+    Args:
+        raters: Names of the raters; empty if anyone may label.
+        round: Round that labels belong to; the latest round decides.
+        overlap: Share of the responses that every rater labels, in [0, 1]; the rest is split.
+        per_rater: Most responses that one rater labels in a round; None for no limit.
+        show: Columns of the responses that raters see beside prompt and response, in this order.
+        hide: Columns that no rater ever sees.
+        one_question_at_a_time: Whether raters answer one question about all responses before the
+            next question; otherwise all questions about one response.
+        run_column: Column of the responses that names the run they come from.
+        experts: Raters whose labels the others are compared with.
+
+    Raises:
+        DeclarationError: If the settings contradict each other.
+    """
+
+    raters: tuple[Name, ...] = ()
+    round: Count = 1
+    overlap: Annotated[float, Ge(0), Le(1)] = 1.0
+    per_rater: Count | None = None
+    show: tuple[Name, ...] = ()
+    hide: tuple[Name, ...] = ()
+    one_question_at_a_time: bool = True
+    run_column: Name = "run_id"
+    experts: tuple[Name, ...] = ()
+
+    def __post_init__(self) -> None:
+        faults = [
+            Fault(("hide", place), f"{column} is shown as well", "Remove it from show or hide")
+            for place, column in enumerate(self.hide)
+            if column in self.show
+        ]
+        if "response_text" in self.hide:
+            place = self.hide.index("response_text")
+            what = "raters cannot rate what they do not see"
+            faults.append(Fault(("hide", place), what, "Remove it"))
+        faults += [
+            Fault(("experts", place), f"{expert} is not among the raters", "Add the name there")
+            for place, expert in enumerate(self.experts)
+            if expert not in self.raters
+        ]
+        plain = [rater.casefold() for rater in self.raters]
+        faults += [
+            Fault(("raters", place), f"{self.raters[place]} is repeated", "Name each rater once")
+            for place, rater in enumerate(plain)
+            if rater in plain[:place]
+        ]
+        raise_faults(faults)

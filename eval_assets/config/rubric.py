@@ -1,0 +1,62 @@
+"""The rubric: what is asked of a response, and on which scale it is answered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from eval_assets.config.types import Name, Text, set_by_reader
+from eval_assets.errors import Fault, raise_faults
+from eval_assets.scale import Level, Scale
+
+
+@dataclass(frozen=True)
+class RubricQuestion:
+    """One thing asked of a response.
+
+    Args:
+        id: Name of the question in every file and table.
+        question: What raters and judges are asked.
+        scale: Values a rating may take.
+        level: Level of measurement of the scale.
+        guidelines: What each value means, shown to raters and judges; may be empty.
+        applies_to: Values of columns of a response, all of which it needs to be asked the
+            question; empty if every response is asked.
+        scale_guessed: Whether the scale was guessed from the labels, because none is declared.
+
+    Raises:
+        DeclarationError: If the scale cannot have that level.
+    """
+
+    id: Name
+    question: Text
+    scale: Scale
+    level: Level
+    guidelines: str = ""
+    applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    scale_guessed: bool = field(default=False, metadata=set_by_reader("scale_guessed"))
+
+    def __post_init__(self) -> None:
+        faults = []
+        if self.level == "nominal" and self.scale.values is None:
+            what = "a continuous scale has no categories, which the nominal level counts"
+            faults.append(Fault(("level",), what, "Use interval, or declare the values"))
+        if self.level == "ratio" and self.scale.low < 0:
+            what = f"a scale from {self.scale.low:g} does not start at zero, as a ratio scale must"
+            faults.append(Fault(("level",), what, "Use interval"))
+        raise_faults(faults)
+
+    @property
+    def has_order(self) -> bool:
+        """Whether of two different values one is the higher; of two classes one is 1."""
+        values = self.scale.values
+        return self.level != "nominal" or values is None or len(values) <= 2  # noqa: PLR2004
+
+    def applies(self, response: Mapping[str, object]) -> bool:
+        """Return whether a response with these columns may be asked the question.
+
+        Examples:
+            >>> from eval_assets.scale import BINARY
+            >>> asked = RubricQuestion("q", "Is it?", BINARY, "nominal", applies_to={"n": ("1",)})
+            >>> asked.applies({"n": "1"}), asked.applies({"n": None}), asked.applies({})
+            (True, False, False)
+        """
+        return all(response.get(column) in values for column, values in self.applies_to.items())

@@ -1,0 +1,102 @@
+"""How judges are tuned, as the section `tuning` of evaluation.yaml declares it."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, get_args
+
+from annotated_types import Gt, Lt
+
+from eval_assets.config.types import Count, NotNegative, Share, Text
+from eval_assets.errors import Fault, raise_faults
+
+PromptStep = Literal["few_shot_examples", "judge_guidelines", "prompt_candidates"]
+"""Steps that change a judge's prompt, and ask models."""
+
+Step = PromptStep | Literal["calibration", "jury"]
+
+_WRITTEN = ("judge_guidelines", "prompt_candidates")
+_NOISE = 1e-9
+
+
+@dataclass(frozen=True)
+class SplitShares:
+    """Expected shares of response groups in each split; they add up to 1.
+
+    Args:
+        train: Groups that maps, examples and rules are made from.
+        dev: Groups that candidates are selected on.
+        test: Groups under the seal, which decide.
+
+    Raises:
+        DeclarationError: If the shares do not add up to 1.
+    """
+
+    train: Share = 0.4
+    dev: NotNegative = 0.2
+    test: Share = 0.4
+
+    def __post_init__(self) -> None:
+        total = self.train + self.dev + self.test
+        if abs(total - 1) > _NOISE:
+            what = f"train, dev and test add up to {total:g}"
+            raise_faults([Fault((), what, "Make it 1, for instance 0.4, 0.2 and 0.4")])
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Figures that `eval-assets calibrate` asks of a judge beside people.
+
+    Args:
+        rho: Least Spearman's rho with the mean rating.
+        kappa: Least kappa, by value on ordered scales.
+        accuracy: Least share of items with the value that people agreed on.
+        f1: Least F1 of passes, which lie above the middle of the scale.
+        mae: Largest mean distance from the mean rating, in scale points.
+    """
+
+    rho: Share = 0.80
+    kappa: Share = 0.75
+    accuracy: Share = 0.85
+    f1: Share = 0.80
+    mae: NotNegative = 0.5
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How judges are tuned.
+
+    Args:
+        split: Shares of the response groups.
+        steps: What is tried: prompts first, in this order, then maps of the scores, then a jury.
+        margin: How far a judge's agreement with people may stay below people's with each other
+            and still be fit for use.
+        writer: Judge whose model writes rules and instructions.
+        rounds: Rounds in which `prompt_candidates` rewrites instructions.
+        candidates: Instructions written in each round.
+        max_usd: The most that the steps may spend in one run; None for the run's budget.
+        targets: What `eval-assets calibrate` asks of a judge.
+
+    Raises:
+        DeclarationError: If a step is repeated, or needs a writer.
+    """
+
+    split: SplitShares = field(default_factory=SplitShares)
+    steps: tuple[Step, ...] = ("calibration",)
+    margin: Annotated[float, Gt(0), Lt(1)] = 0.10
+    writer: Text | None = None
+    rounds: Count = 3
+    candidates: Count = 6
+    max_usd: NotNegative | None = None
+    targets: Targets = field(default_factory=Targets)
+
+    def __post_init__(self) -> None:
+        if len(set(self.steps)) < len(self.steps):
+            raise_faults([Fault(("steps",), "a step is repeated", "Name each step once")])
+        writing = [step for step in self.steps if step in _WRITTEN]
+        if writing and self.writer is None:
+            what = f"{writing[0]} needs a writer"
+            raise_faults([Fault(("steps",), what, "Name a live judge as its writer")])
+
+    @property
+    def prompt_steps(self) -> tuple[PromptStep, ...]:
+        """Steps that change a judge's prompt, in order."""
+        return tuple(step for step in self.steps if step in get_args(PromptStep))  # type: ignore[misc]

@@ -1,0 +1,112 @@
+"""Every exception of the project. Imports nothing else of the package."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+KeyPath = tuple[str | int, ...]
+"""Keys and positions that lead from the top of a declaration to a value."""
+
+
+@dataclass(frozen=True)
+class InputProblem:
+    """One thing wrong with a given file, and what to do about it.
+
+    Args:
+        file: File, as the user would name it.
+        line: Line counted from 1; of Parquet and JSON, the row; None for the file as a whole.
+        column: Column or key; None for the whole line.
+        what: What was found, without a full stop.
+        remedy: What to do, without a full stop.
+
+    Examples:
+        >>> print(InputProblem("labels.csv", 17, "rating", "6 is not on the scale", "Use 1 to 5"))
+        labels.csv:17:rating: 6 is not on the scale. Use 1 to 5.
+    """
+
+    file: str
+    line: int | None
+    column: str | None
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = [self.file, *(str(part) for part in (self.line, self.column) if part is not None)]
+        return f"{':'.join(place)}: {self.what}. {self.remedy}."
+
+
+class InputError(ValueError):
+    """One bad place in a given file; readers raise all they found in one ExceptionGroup."""
+
+    def __init__(self, problem: InputProblem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def raise_all(problems: list[InputProblem], *, source: str) -> None:
+    """Raise every problem found in `source` at once; do nothing if there are none.
+
+    Raises:
+        ExceptionGroup: Of one InputError a problem.
+    """
+    if problems:
+        raise ExceptionGroup(f"{source} cannot be used", [InputError(p) for p in problems])
+
+
+@contextmanager
+def gathered(problems: list[InputProblem]) -> Iterator[None]:
+    """Add what is raised within to `problems`, to raise it together with what else is found."""
+    try:
+        yield
+    except* InputError as group:
+        problems += [error.problem for error in leaves(group) if isinstance(error, InputError)]
+
+
+def leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    """Yield the errors of a group and of the groups in it."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from leaves(error)
+        else:
+            yield error
+
+
+class Fault(NamedTuple):
+    """One thing wrong with a declared noun, before the file and line are known.
+
+    Args:
+        key: Key in evaluation.yaml, seen from the noun.
+        what: What was found, without a full stop.
+        remedy: What to do, without a full stop.
+    """
+
+    key: KeyPath
+    what: str
+    remedy: str
+
+
+class DeclarationError(ValueError):
+    """Everything that is wrong with a declared noun; readers add file and line."""
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__("; ".join(f"{fault.what}. {fault.remedy}" for fault in faults))
+        self.faults = faults
+
+
+def raise_faults(faults: list[Fault]) -> None:
+    """Raise a DeclarationError of the faults; do nothing if there are none."""
+    if faults:
+        raise DeclarationError(*faults)
+
+
+class PromptError(ValueError):
+    """A template that cannot be used; the message is one line with file and line."""
+
+
+class StoreError(RuntimeError):
+    """The database or the ledger cannot be used."""
+
+
+class DamagedError(StoreError):
+    """The database cannot be read, and is to be made again from files and ledger."""

@@ -1,0 +1,229 @@
+"""Responses to failed requests, the same for all vendors."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+import httpx2
+
+from eval_assets.config.models import Usage
+from eval_assets.judges.calling.requests import Answer, Feature, Remedy, RequestFailed
+from eval_assets.judges.clients.fields import mapping
+from eval_assets.judges.clients.masking import masked, one_line, storable, without_keys
+from eval_assets.ledger import Reply
+
+if TYPE_CHECKING:  # each takes a second to load, and a run may need only one
+    import anthropic
+    import openai
+
+_NO_MONEY_KINDS = ("insufficient_quota", "billing", "spend_limit")
+_NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")
+"""Words in error types and codes, and in messages if these say nothing, when only paying helps.
+"Quota" and "billing" in a message mean nothing: ordinary rate limits mention both."""
+
+_FILTERED = ("content_filter", "content filter", "content management policy", "content policy")
+_MODERATED = ("moderation", "flagged", "usage policy", "safety", "prompt injection", *_FILTERED)
+"""Words of a vendor's filter with status 400, and with 403, which also means a key's rights."""
+
+_HOPELESS = (401, 402, 403, 404)
+"""Wrong key, no money, no permission, no such model: all requests to it would fail alike."""
+_OVERLOADED = (429, 503, 529)
+_TRY_AGAIN = (408, 409, 425, 429)
+_INVALID = (400, 422)
+_FORBIDDEN = 403
+_SERVER_ERROR = 500
+_LONGEST_MESSAGE = 500
+
+_REFUSED: Mapping[Feature, tuple[str, ...]] = {
+    "json_schema": ("response_format", "response format", "json_schema", "json schema",
+                    "structured output", "output_config.format", "output_format", "guided"),
+    "json_object": ("response_format", "response format", "json_object", "'json'", "json mode"),
+    "effort": ("reasoning_effort", "reasoning effort", "output_config", "effort", "thinking"),
+    "temperature": ("temperature", "top_p", "top_k"),
+    "seed": ("seed",),
+    "max_completion_tokens": ("max_completion_tokens",),
+    "max_tokens": ("max_tokens",),
+    "system": ("system role", "system message", "system prompt", "system instruction",
+               "developer instruction", "role 'system'", 'role "system"'),
+}  # fmt: skip
+"""Words of errors about a part of a request that a model or server does not take."""
+
+
+class Sdk(Protocol):
+    """A vendor's official client as a module: all name their errors alike."""
+
+    @property
+    def APIError(self) -> "type[anthropic.APIError | openai.APIError]":  # noqa: N802 - their name
+        """The base class of its errors."""
+
+    @property
+    def APIStatusError(self) -> "type[anthropic.APIStatusError | openai.APIStatusError]":  # noqa: N802
+        """An error response."""
+
+    @property
+    def APIConnectionError(  # noqa: N802
+        self,
+    ) -> "type[anthropic.APIConnectionError | openai.APIConnectionError]":
+        """No response."""
+
+
+@contextmanager
+def translate_errors(sdk: Sdk, *, keys: Collection[str]) -> Iterator[None]:
+    """Raise RequestFailed for an error of a vendor's client.
+
+    Nothing is chained: the client's errors hold the request, and with it the key.
+
+    Args:
+        sdk: The client's module.
+        keys: Keys that the message must not show.
+    """
+    try:
+        yield
+    except sdk.APIStatusError as error:
+        failure = failure_of(
+            http_status=error.status_code,
+            body=error.body,
+            headers=error.response.headers,
+            request_id=error.request_id,
+            keys=keys,
+        )
+        failure.body = storable(masked(error.response.text, keys))
+        raise failure from None
+    except sdk.APIConnectionError as error:
+        raise connection_failure(error.__cause__) from None
+    except (sdk.APIError, ValueError) as error:
+        what = f"the reply cannot be read: {type(error).__name__}"
+        raise RequestFailed(what, remedy="retry", may_be_billed=True) from None
+
+
+def failure_of(
+    *,
+    http_status: int,
+    body: object,
+    headers: Mapping[str, str],
+    request_id: str | None,
+    keys: Collection[str],
+) -> RequestFailed:
+    """Return the failure that an error response stands for.
+
+    Args:
+        http_status: Its status.
+        body: Its body, decoded if it is JSON.
+        headers: Its headers.
+        request_id: The vendor's name of the request.
+        keys: Keys that the message must not show.
+    """
+    kind, message = _kind_and_message(body)
+    said = f"{kind} {message} {_details(body).get('param')}".lower()
+    shown = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
+    is_refused = http_status in _INVALID
+    return RequestFailed(
+        named(shown, keys=keys),
+        remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
+        http_status=http_status,
+        retry_after_seconds=_retry_after(headers),
+        is_overload=http_status in _OVERLOADED,
+        is_filtered=_is_filtered(http_status, body, said),
+        refused=tuple(
+            feature
+            for feature, words in _REFUSED.items()
+            if is_refused and any(word in said for word in words)
+        ),
+        request_id=None if request_id is None else named(request_id, keys=keys),
+    )
+
+
+def connection_failure(cause: BaseException | None) -> RequestFailed:
+    """Return the failure for a lost connection; one that never stood cannot be billed."""
+    return RequestFailed(
+        f"no connection: {type(cause).__name__}",
+        remedy="retry",
+        may_be_billed=not isinstance(cause, httpx2.ConnectError),
+    )
+
+
+def answer_of(failure: RequestFailed) -> Answer:
+    """Return the failure, or the reply that a filter's error stands for: it is not billed."""
+    if not failure.is_filtered:
+        return failure
+    return Reply(
+        str(failure),
+        "content_filter",
+        usage=Usage(0, 0),
+        request_id=failure.request_id,
+        http_status=failure.http_status or 0,
+        body=failure.body,
+    )
+
+
+def _remedy(http_status: int, *, kind: str, message: str) -> Remedy:
+    """Return whether to try again, to mark the unit or to stop the judge."""
+    has_no_money = http_status in (400, 429) and (
+        any(words in kind for words in _NO_MONEY_KINDS)
+        or any(words in message for words in _NO_MONEY_MESSAGES)
+    )
+    if has_no_money or http_status in _HOPELESS:
+        return "stop"
+    if http_status in _TRY_AGAIN or http_status >= _SERVER_ERROR:
+        return "retry"
+    return "give_up"
+
+
+def _is_filtered(http_status: int, body: object, said: str) -> bool:
+    """Return whether a filter withheld the reply because of this one input."""
+    if http_status in _INVALID:
+        return any(words in said for words in _FILTERED)
+    metadata = mapping(_details(body).get("metadata"))
+    is_moderated = any(words in said for words in _MODERATED) or "flagged_input" in metadata
+    return http_status == _FORBIDDEN and is_moderated
+
+
+def _details(body: object) -> Mapping[str, Any]:
+    """Return the object that describes an error; SDKs may have taken it out of the body."""
+    return mapping(mapping(body).get("error")) or mapping(body)
+
+
+def _kind_and_message(body: object) -> tuple[str, str]:
+    """Return kind and message of an error, wherever the vendor puts them."""
+    error = _details(body)
+    if not error:
+        return "", str(body or "no reason given")
+    details = mapping(error.get("details"))
+    code = details.get("error_code") if details else error.get("code")
+    kinds = dict.fromkeys(str(kind) for kind in (error.get("type"), code) if kind)
+    message = error.get("message") or error.get("detail") or error.get("error")
+    return " ".join(kinds), str(message or "no reason given")
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the vendor asks to wait, given in ms, in seconds or as a date."""
+    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / per_second
+        except ValueError:
+            continue
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after", ""))
+    except (ValueError, OverflowError):
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def unreadable(text: str, *, what: str, keys: Collection[str]) -> RequestFailed:
+    """Return the failure for a good status whose body is not what was asked for."""
+    return RequestFailed(
+        f"the reply holds {what}",
+        remedy="retry",
+        may_be_billed=True,
+        body=storable(without_keys(text, keys)),
+    )
+
+
+def named(text: object, *, keys: Collection[str]) -> str:
+    """Return a vendor's name or message in one line that is safe to store and to print."""
+    return one_line(masked(str(text), keys), longest=_LONGEST_MESSAGE)

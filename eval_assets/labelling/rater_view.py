@@ -1,0 +1,176 @@
+"""The parts of a response that raters see: declared once for terminal, browser, offline pages."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import Labelling
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.errors import InputError, InputProblem
+from eval_assets.labelling.sessions import TextHashes
+
+_CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
+
+
+@dataclass(frozen=True)
+class EarlierTurn:
+    """An earlier exchange of the conversation that a response belongs to."""
+
+    prompt: str
+    response: str
+
+
+@dataclass(frozen=True)
+class ShownResponse:
+    """A response as raters see it: nothing here comes from a judge or from another rater.
+
+    Args:
+        response_id: The response; identifies it and is not shown, since it may name the model.
+        prompt: What was asked; empty if hidden.
+        response: What was answered.
+        questions: Rubric questions asked of it, in the rubric's order.
+        run_id: Run that it comes from; None if the evaluation has no runs.
+        earlier: The turns before, oldest first.
+        facts: Columns that the evaluation shows, each with one text or with several lines.
+    """
+
+    response_id: str
+    prompt: str
+    response: str
+    questions: tuple[RubricQuestion, ...] = ()
+    run_id: str | None = None
+    earlier: tuple[EarlierTurn, ...] = ()
+    facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def hashes(self, question: RubricQuestion) -> TextHashes:
+        """Return hashes of the prompt with the turns before it, the response and the question."""
+        asked = [*((turn.prompt, turn.response) for turn in self.earlier), self.prompt]
+        return TextHashes(
+            prompt=_hash(asked), response=_hash(self.response), guidelines=guideline_hash(question)
+        )
+
+
+def guideline_hash(question: RubricQuestion) -> str:
+    """Return a hash of all that tells raters how to answer: question, guidelines and scale.
+
+    Examples:
+        >>> from eval_assets.scale import BINARY
+        >>> one = RubricQuestion("q", "Is it right?", BINARY, "nominal")
+        >>> other = RubricQuestion("q", "Is it right?", BINARY, "nominal", "1 yes, 0 no")
+        >>> guideline_hash(one) == guideline_hash(other), len(guideline_hash(one))
+        (False, 12)
+    """
+    return _hash([question.question, question.guidelines, question.scale.described()])
+
+
+def shown_responses(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str, ShownResponse]:
+    """Return what raters see of each response, by its id.
+
+    Args:
+        evaluation: Says what is asked and which further columns are shown.
+        responses: The responses, in `RESPONSE_COLUMNS`.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each column named that no response has.
+    """
+    labelling = evaluation.labelling
+    plain = responses.astype(object).where(responses.notna(), None)
+    rows = [
+        {**json.loads(row.pop("attributes") or "{}"), **row} for row in plain.to_dict("records")
+    ]
+    if labelling.show or labelling.hide:
+        _check_columns(rows, labelling)
+    earlier = _earlier_turns(responses)
+    asked_by = ("indicator_id", *evaluation.filter_columns)
+
+    @cache
+    def asked(*cells: str | None) -> tuple[RubricQuestion, ...]:
+        return evaluation.asked(dict(zip(asked_by, cells, strict=True)))
+
+    return {
+        row["response_id"]: ShownResponse(
+            response_id=row["response_id"],
+            prompt="" if "prompt_text" in labelling.hide else row["prompt_text"] or "",
+            response=row["response_text"] or "",
+            questions=asked(*(_cell(row.get(column)) for column in asked_by)),
+            run_id=_cell(row.get(labelling.run_column)),
+            earlier=earlier.get(row["response_id"], ()),
+            facts=tuple(
+                (column, _lines(row[column]))
+                for column in labelling.show
+                if row.get(column) not in (None, "", [])
+            ),
+        )
+        for row in rows
+    }
+
+
+def _check_columns(rows: Iterable[Mapping[str, Any]], labelling: Labelling) -> None:
+    columns = {column for row in rows for column in row}
+    missing = [
+        (key, column)
+        for key, named in (("show", labelling.show), ("hide", labelling.hide))
+        for column in named
+        if columns and column not in columns
+    ]
+    if missing:
+        remedy = f"Use columns of the responses: {', '.join(sorted(columns))}"
+        raise ExceptionGroup(
+            "labelling names columns that do not exist",
+            [
+                InputError(
+                    InputProblem(
+                        "evaluation.yaml",
+                        None,
+                        f"labelling.{key}",
+                        f'the responses have no column "{column}"',
+                        remedy,
+                    )
+                )
+                for key, column in missing
+            ],
+        )
+
+
+def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[EarlierTurn, ...]]:
+    """Return the turns before each response in its own conversation, by response id."""
+    turns = responses[responses["convo_id"].notna() & responses["turn_index"].notna()]
+    earlier: dict[str, tuple[EarlierTurn, ...]] = {}
+    for _, conversation in turns.groupby(_CONVERSATION, dropna=False, sort=False):
+        before: tuple[EarlierTurn, ...] = ()
+        in_order = conversation.sort_values("turn_index", kind="stable")
+        for response_id, prompt, response in zip(
+            in_order["response_id"], in_order["prompt_text"], in_order["response_text"], strict=True
+        ):
+            earlier[response_id] = before
+            before = (*before, EarlierTurn(prompt or "", response or ""))
+    return earlier
+
+
+def _lines(value: object) -> tuple[str, ...]:
+    """Return a cell as the lines of text that raters read; a list has a line for each entry."""
+    if isinstance(value, list):
+        return tuple(_text(entry) for entry in value)
+    return (_text(value),)
+
+
+def _cell(value: object) -> str | None:
+    return None if value in (None, "") else _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:12]

@@ -1,0 +1,148 @@
+"""Sessions as rows: labels with their circumstances, and answers that do not count."""
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+import pandas as pd
+
+from eval_assets.labelling.adjudication import Adjudication
+from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.rater_view import ShownResponse
+from eval_assets.labelling.session_files import as_text
+from eval_assets.labelling.sessions import Label, Session
+from eval_assets.labelling.work_items import WorkUnit
+
+HISTORY_COLUMNS = (
+    "response_id",
+    "question_id",
+    "rater_id",
+    "round",
+    "kind",
+    "before",
+    "after",
+    "changed_at",
+)
+"""An answer that does not count: a 'change' of a label, or a 'repeat' of a response."""
+
+
+class ControlUnit(NamedTuple):
+    """A response whose value is settled, and a rater who labels it unaware of that."""
+
+    response_id: str
+    question_id: str
+    rater_id: str
+
+
+_UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
+
+
+def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
+    """Return every answer in sessions that is not the one that decides, in `HISTORY_COLUMNS`.
+
+    `before` is the value that the answer changed, or of a repeat the value of the first time; it
+    and `after` are NaN if the response was skipped.
+    """
+    rows: list[dict[str, object]] = []
+    for session in sessions:
+        first = {label.response_id: label for label in session.labels if not label.is_repeat}
+        for label in session.labels:
+            if label.is_repeat and label.response_id in first:
+                before = first[label.response_id]
+                rows.append(_row(session, "repeat", before.rating, label))
+            events = label.events
+            rows += [
+                _row(session, "change", earlier.rating, later)
+                for earlier, later in pairwise(events)
+                if not label.is_repeat and earlier.rating != later.rating
+            ]
+    return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS)).astype(
+        {"before": float, "after": float}
+    )
+
+
+def with_circumstances(
+    labels: pd.DataFrame, sessions: Iterable[Session], responses: Mapping[str, ShownResponse]
+) -> pd.DataFrame:
+    """Return labels with `seconds` and `is_outdated`, known of those that come from sessions.
+
+    A label is outdated if its prompt or response is not what the rater saw.
+
+    Args:
+        labels: Human ratings: response_id, question_id, rater_id and whatever else.
+        sessions: All sessions.
+        responses: The responses as they are now.
+    """
+    known = pd.DataFrame(
+        [
+            {
+                "response_id": label.response_id,
+                "question_id": session.key.question_id,
+                "rater_id": session.key.rater_id,
+                "seconds": label.seconds,
+                "is_outdated": _is_outdated(label, responses),
+            }
+            for session in sorted(sessions, key=lambda session: session.key.round)
+            for label in session.labels
+            if not label.is_repeat
+        ],
+        columns=[*_UNIT_AND_RATER, "seconds", "is_outdated"],
+    ).drop_duplicates(_UNIT_AND_RATER, keep="last")
+    if known.empty:
+        return labels.assign(seconds=math.nan, is_outdated=False)
+    joined = labels.merge(known, on=_UNIT_AND_RATER, how="left")
+    is_outdated = joined["is_outdated"].eq(True)
+    return joined.assign(seconds=joined["seconds"].astype(float), is_outdated=is_outdated)
+
+
+def control_values(
+    assignments: Iterable[Assignment],
+    settled: Mapping[tuple[str, str], Adjudication],
+) -> dict[ControlUnit, float]:
+    """Return the settled value of each control response that somebody is to label.
+
+    Args:
+        assignments: Who labels what, and why.
+        settled: What was settled last, by response and question.
+    """
+    return {
+        ControlUnit(one.response_id, question_id, one.rater_id): decision.value
+        for one in assignments
+        for (response_id, question_id), decision in settled.items()
+        if one.purpose == "control"
+        and one.response_id == response_id
+        and one.question_id in {None, question_id}
+        and decision.value is not None
+    }
+
+
+def n_assigned(units: Iterable[WorkUnit]) -> dict[tuple[str, str], int]:
+    """Return how many responses each rater is to label, by (rater, question)."""
+    counts: dict[tuple[str, str], int] = {}
+    for unit in units:
+        if not unit.is_repeat:
+            name = (unit.key.rater_id, unit.key.question_id)
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _row(session: Session, kind: str, before: float | None, after: Label) -> dict[str, object]:
+    return {
+        "response_id": after.response_id,
+        "question_id": session.key.question_id,
+        "rater_id": session.key.rater_id,
+        "round": session.key.round,
+        "kind": kind,
+        "before": before,
+        "after": after.rating,
+        "changed_at": as_text(after.labelled_at),
+    }
+
+
+def _is_outdated(label: Label, responses: Mapping[str, ShownResponse]) -> bool:
+    shown = responses.get(label.response_id)
+    if shown is None or not shown.questions:
+        return False
+    now = shown.hashes(shown.questions[0])
+    return (now.prompt, now.response) != (label.hashes.prompt, label.hashes.response)

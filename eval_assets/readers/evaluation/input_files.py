@@ -1,0 +1,123 @@
+"""Which files an evaluation folder holds: as named or as found, and fingerprints of them."""
+
+import glob
+from pathlib import Path
+
+from eval_assets.config.evaluation import SHIPPED_PROMPTS, Evaluation
+from eval_assets.errors import KeyPath
+from eval_assets.labelling.adjudication import ADJUDICATIONS
+from eval_assets.readers.evaluation.validation import Checks, type_at
+from eval_assets.readers.formats.files import is_working_file, source_fingerprint
+from eval_assets.readers.formats.tables import FORMATS_OF_TEXT, format_of
+
+
+def given_files(
+    checks: Checks, raw: object, noun: str, *, at: KeyPath, folder: Path
+) -> tuple[Path, ...]:
+    """Return the files of that noun: as named at `at`, or else as found in the folder."""
+    return found_files(folder, noun) if raw is None else _named(checks, raw, at, folder=folder)
+
+
+def found_files(folder: Path, noun: str) -> tuple[Path, ...]:
+    """Return the files of that noun if none are named: `noun.csv` and its like, then `noun/*`.
+
+    If there is none of these, one such as `noun.xlsx` is meant; beside others, that is a working
+    copy. Of any other ending, reading it says what to do.
+    """
+    single = [path for path in _files_in(folder, f"{noun}.*") if path.stem.split(".")[0] == noun]
+    rows = [path for path in single if format_of(path) in FORMATS_OF_TEXT]
+    return (*rows, *_files_in(folder / noun, "*")) or tuple(single)
+
+
+def source_fingerprints(evaluation: Evaluation) -> dict[str, str]:
+    """Return a fingerprint of the files behind each table that is read from files.
+
+    While one stays the same, its table need not be read again; once it differs, the table is stale.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each file that cannot be read.
+    """
+    adjudications = evaluation.folder / ADJUDICATIONS
+    scores = [judge.scores for judge in evaluation.judges if judge.scores]
+    return {
+        "responses": source_fingerprint(evaluation.responses),
+        "human_labels": source_fingerprint(evaluation.labels.files),
+        "adjudicated_labels": source_fingerprint([adjudications] if adjudications.exists() else []),
+        "judge_scores": source_fingerprint(scores),
+    }
+
+
+def _files_in(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that match a pattern, without those that somebody is working on.
+
+    Pipes and broken links are among them: whoever reads one says what it is.
+    """
+    found = sorted(folder.glob(pattern))
+    return [path for path in found if not path.is_dir() and not is_working_file(path)]
+
+
+def in_folder(
+    checks: Checks, raw: object, kind: object, *, folder: Path, at: KeyPath = ()
+) -> object:
+    """Return a value with the files that it names looked for in the folder.
+
+    Args:
+        checks: Files that do not exist are noted here.
+        raw: The value as the file has it.
+        kind: Type that the noun declares for it; text is a file if that is `Path`.
+        folder: Evaluation folder.
+        at: Path of the value in the file.
+    """
+    match raw:
+        case dict() | list():
+            steps = raw.items() if isinstance(raw, dict) else enumerate(raw)
+            inner = [
+                (key, in_folder(checks, value, type_at(kind, key), folder=folder, at=(*at, key)))
+                for key, value in steps
+            ]
+            return dict(inner) if isinstance(raw, dict) else [value for _, value in inner]
+        case str() if kind is Path:
+            return existing(checks, raw, at, folder=folder)
+        case _:
+            return raw
+
+
+def existing(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> Path:
+    """Return the file of that name; note one that does not exist."""
+    file = folder / name
+    if name in SHIPPED_PROMPTS and not file.exists():
+        return Path(name)
+    if file.is_dir():
+        checks.note(at, f"{name} is a folder", "Name a file")
+    elif not file.exists():
+        checks.note(at, f"there is no file {name}", "Check the name, or add the file")
+    return file
+
+
+def _named(checks: Checks, raw: object, at: KeyPath, *, folder: Path) -> tuple[Path, ...]:
+    """Return the files that a path, a glob or a list of them names; note what names none."""
+    names = raw if isinstance(raw, list) else [raw]
+    files: list[Path] = []
+    for place, name in enumerate(names):
+        here = (*at, place) if isinstance(raw, list) else at
+        if isinstance(name, str) and name.strip():
+            files += _matches(checks, name.strip(), here, folder=folder)
+        else:
+            checks.note(here, "this does not name a file", "Write a path, a glob or a list of them")
+    return tuple(dict.fromkeys(files))
+
+
+def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Path]:
+    """Return the file of that name, or all that match it."""
+    if (folder / name).is_file() or not any(mark in name for mark in "*?["):
+        if (folder / name).is_dir():
+            remedy = f"Write {name.rstrip('/')}/* for all files in it"
+            checks.note(at, f"{name} is a folder", remedy)
+            return []
+        return [existing(checks, name, at, folder=folder)]
+    matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - takes absolute ones
+    found = [folder / match for match in matches]
+    files = [path for path in found if not path.is_dir() and not is_working_file(path)]
+    if not files:
+        checks.note(at, f"no file matches {name}", "Check the pattern, or add the files")
+    return files

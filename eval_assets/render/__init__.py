@@ -1,0 +1,1 @@
+"""Tables, plots and texts for the terminal, HTML, Markdown and the UI."""

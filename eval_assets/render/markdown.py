@@ -1,0 +1,127 @@
+"""Blocks of a document in GitHub's Markdown, which reads well as text too."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from eval_assets.render.document import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Definitions,
+    Fold,
+    Quote,
+    Table,
+    TableRow,
+    Text,
+)
+from eval_assets.wording import counted
+
+_SPECIAL = re.compile(r"[\\`*\[\]|~$@]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that may be markup anywhere; an underscore within a word is not."""
+
+_MOST_ROWS = 25
+"""Rows of a table; a comment on a pull request holds 65,536 characters."""
+
+_LEADING = re.compile(r"^(?:([-+=#>])(?=[-+=#>\s]|$)|(\d+)([.)])(?=\s|$))")
+"""Start of a line that makes it a list, a heading, a rule or a quotation."""
+
+
+def escape_markdown(text: str) -> str:
+    r"""Return a text on one line that Markdown shows as it is, in a table cell too.
+
+    Examples:
+        >>> print(escape_markdown("a|b\n<b>`code`</b>"))
+        a\|b &lt;b&gt;\`code\`&lt;/b&gt;
+        >>> print(escape_markdown("1. not a list"))
+        1\. not a list
+    """
+    line = html.escape(" ".join(text.split()), quote=False)
+    line = _SPECIAL.sub(r"\\\g<0>", line)
+    line = line.replace("://", ":\\//").replace("www.", "www\\.")
+    return _LEADING.sub(
+        lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line
+    )
+
+
+def markdown_blocks(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield paragraphs, which blank lines separate."""
+    for block in blocks:
+        match block:
+            case Text():
+                yield escape_markdown(block.text)
+            case Quote():
+                yield f"> {escape_markdown(block.text) or '(empty)'}"
+            case Bullets():
+                if block.heading:
+                    yield f"{escape_markdown(block.heading)}:"
+                yield "\n".join(f"- {markdown_cell(item)}" for item in block.items)
+            case Definitions():
+                yield "\n".join(
+                    f"- **{escape_markdown(item.term)}**: {escape_markdown(item.meaning)}"
+                    for item in block.items
+                )
+            case Table():
+                yield from markdown_table(block)
+            case Fold():
+                yield from _fold(block)
+            case Card():
+                yield from _card(block)
+            case _:
+                assert_never(block)
+
+
+def _fold(fold: Fold) -> Iterator[str]:
+    """Yield the blocks in a fold that is open on the page; what is folded there is left out."""
+    if not fold.is_open:
+        return
+    summary = html.escape(" ".join(fold.summary.split()), quote=False)
+    yield f"<details><summary>{summary}</summary>"
+    yield from markdown_blocks(fold.blocks)
+    yield "</details>"
+
+
+def _card(card: Card) -> Iterator[str]:
+    if card.title:
+        yield f"### {escape_markdown(card.title)}"
+    if figure := card.figure:
+        name = f"{figure.name} " if figure.name else ""
+        reading = escape_markdown(f"{name}{figure.value}: {figure.reading}")
+        yield f"**{reading}** ({escape_markdown(figure.notes[0])})"
+    yield from markdown_blocks(card.blocks)
+
+
+def markdown_table(table: Table) -> Iterator[str]:
+    """Yield the caption and the table, without columns that hold nothing but pictures."""
+    if table.caption:
+        yield escape_markdown(table.caption)
+    shown = [
+        place
+        for place in range(len(table.columns))
+        if any(len(row.cells) > place and markdown_cell(row.cells[place]) for row in table.rows)
+    ]
+    heads = [escape_markdown(table.columns[place].name) for place in shown]
+    rules = ["---:" if table.columns[place].is_number else "---" for place in shown]
+    lines = [_row(row, shown) for row in table.rows[:_MOST_ROWS]]
+    yield "\n".join(f"| {' | '.join(line)} |" for line in [heads, rules, *lines])
+    if n_left := len(table.rows) - len(lines):
+        yield f"{counted(n_left, 'more row')} in report.html."
+
+
+def _row(row: TableRow, shown: Sequence[int]) -> list[str]:
+    first, *others = row.cells
+    name = markdown_cell(first)
+    if row.kind in {"heading", "total"}:
+        name = f"**{name}**"
+    elif row.kind == "part":
+        name = f"- {name}"
+    of_columns = dict(enumerate([name, *(markdown_cell(cell) for cell in others)]))
+    return [of_columns.get(place, "") for place in shown]
+
+
+def markdown_cell(cell: Cell) -> str:
+    """Return a cell with its note in parentheses."""
+    note = f" ({escape_markdown(cell.note)})" if cell.note and cell.text else ""
+    return f"{escape_markdown(cell.text)}{note}"

@@ -1,0 +1,96 @@
+"""The whole report: its verdict and its sections, in the order in which they are read."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from eval_assets.render.document import Section
+from eval_assets.report.data import ReportData, count
+from eval_assets.report.sections import adjudications as settled
+from eval_assets.report.sections import (
+    by_part,
+    cautions,
+    certified,
+    compared_judges,
+    cost,
+    disagreements,
+    gates,
+    glossary,
+    humans,
+    judges,
+    label_quality,
+    results,
+    rounds,
+    scores,
+    summary,
+    trend,
+)
+from eval_assets.report.sections.first_screen import FirstScreen, first_screen
+from eval_assets.wording import counted
+
+SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    summary.section,
+    gates.section,
+    cautions.section,
+    humans.section,
+    rounds.section,
+    label_quality.section,
+    judges.section,
+    compared_judges.section,
+    certified.section,
+    disagreements.section,
+    settled.section,
+    scores.section,
+    by_part.section,
+    results.section,
+    trend.section,
+    cost.section,
+    glossary.section,
+)
+"""One function per section; one that has nothing to say returns None."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report in words and written numbers, whatever its format.
+
+    Args:
+        name: Name of the evaluation.
+        first: What a reader should know first.
+        facts: What was evaluated, counted.
+        sections: The evidence, in the order in which it is read.
+        generated_at: When it was made.
+    """
+
+    name: str
+    first: FirstScreen
+    facts: tuple[str, ...]
+    sections: tuple[Section, ...]
+    generated_at: str
+
+    @property
+    def version(self) -> str:
+        """A fingerprint of the content without times and earlier runs."""
+        sections = [section for section in self.sections if section.anchor != "trend"]
+        parts = (self.name, self.first, self.facts, sections)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def report_content(data: ReportData) -> Report:
+    """Return the report on `data`, which every format shares."""
+    overall = next(data.rows("human_agreement"), {})
+    return Report(
+        name=data.evaluation.name,
+        first=first_screen(data),
+        facts=(
+            counted(len(data.evaluation.rubric), "question"),
+            counted(data.sizes.get("responses", 0), "response"),
+            counted(count(overall, "n_raters"), "human rater"),
+            counted(count(overall, "n_ratings"), "human rating"),
+            counted(len(data.evaluation.judges), "judge"),
+        ),
+        sections=tuple(section for build in SECTIONS if (section := build(data)) is not None),
+        generated_at=f"{data.generated_at:%Y-%m-%d %H:%M %Z}".strip(),
+    )

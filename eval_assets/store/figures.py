@@ -1,0 +1,199 @@
+"""The table `figures` and its views: each record of `eval_assets.figures` is a row of a view."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from eval_assets.catalogue import Figure
+from eval_assets.figures import RECORDS, FigureRecord, fields_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    import duckdb
+    import pandas as pd
+
+Record = TypeVar("Record", bound=FigureRecord)
+
+_N = ("n_responses", "n_units", "n")
+"""Fields that the column `n` of the table holds: the first of these in a record."""
+
+_SHARED = {"n_groups": "n_groups", "interval_method": "method", "data_version": "data_version"}
+"""Fields with a column of their own in the table, by name; all others are in `key`."""
+
+
+_SQL_TYPES = {int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
+
+
+def view_sql(record: type[FigureRecord], *, where: str = "") -> str:
+    """Return the query that a view makes of `figures`: a column per field, a row per record."""
+    n_field = _n_field(record)
+    columns = []
+    for field in fields_of(record):
+        if field.statistic:
+            for source, column in zip(("value", "low", "high"), field.columns, strict=False):
+                columns.append(
+                    f"any_value({source}) FILTER (statistic = '{field.name}') AS \"{column}\""
+                )
+        elif field.name == n_field:
+            columns.append(f'any_value(n) AS "{field.name}"')
+        elif field.name in _SHARED:
+            columns.append(f'any_value({_SHARED[field.name]}) AS "{field.name}"')
+        else:
+            text = f"key ->> '{field.name}'"
+            kind = _SQL_TYPES.get(field.type)
+            columns.append(
+                f'({text})::{kind} AS "{field.name}"' if kind else f'{text} AS "{field.name}"'
+            )
+    named = f"table_name = '{record.table}'{where}"
+    return (
+        f'SELECT {", ".join(columns)} FROM figures WHERE {named} GROUP BY "row", key ORDER BY "row"'  # noqa: S608 - our own names
+    )
+
+
+def figure_views() -> str:
+    """Return the statements that create the views on `figures`."""
+    return "\n".join(
+        f"CREATE OR REPLACE VIEW {record.table} AS {view_sql(record)};" for record in RECORDS
+    )
+
+
+def figure_comments() -> Iterator[tuple[str, str, str]]:
+    """Yield view, column and meaning of every field that has one."""
+    for record in RECORDS:
+        for field in fields_of(record):
+            if field.meaning:
+                yield record.table, field.name, field.meaning
+
+
+def _n_field(record: type[FigureRecord]) -> str:
+    names = {field.name for field in fields_of(record)}
+    return next(name for name in _N if name in names)
+
+
+def replace_figures(
+    connection: duckdb.DuckDBPyConnection, record: type[Record], rows: Sequence[Record]
+) -> None:
+    """Replace all figures of a record type. Call it within a transaction."""
+    import pandas as pd  # noqa: PLC0415 - commands that only read do without it
+
+    columns = [column for field in fields_of(record) for column in field.columns]
+    flat = [list(row.columns().values()) for row in rows]
+    frame = pd.DataFrame(flat, columns=columns, dtype=object)
+    replace_figure_frame(connection, record, frame)
+
+
+def replace_figure_frame(
+    connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], rows: pd.DataFrame
+) -> None:
+    """Replace all figures of a record type by the rows of a frame with the columns of its view."""
+    _delete(connection, record)
+    append_figure_frame(connection, record, rows)
+
+
+def append_figure_frame(
+    connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], rows: pd.DataFrame
+) -> None:
+    """Add the rows of a frame with columns of the view of a record type."""
+    if not rows.empty:
+        _insert(connection, record, "rows", set(rows.columns), rows=rows)
+
+
+def replace_figures_by_query(
+    connection: duckdb.DuckDBPyConnection, record: type[FigureRecord], query: str
+) -> None:
+    """Replace all figures of a record type by the rows of a query with the columns of its view."""
+    _delete(connection, record)
+    columns = {column for field in fields_of(record) for column in field.columns}
+    described = {name for name, *_ in connection.execute(f"DESCRIBE {query}").fetchall()}
+    _insert(connection, record, f"({query})", columns & described)
+
+
+def _delete(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> None:
+    connection.execute("DELETE FROM figures WHERE table_name = ?", [record.table])
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection,
+    record: type[FigureRecord],
+    source: str,
+    columns: Collection[str],
+    *,
+    rows: pd.DataFrame | None = None,  # noqa: ARG001 - DuckDB finds it by its name
+) -> None:
+    """Insert a row per statistic; columns that the source lacks are NULL."""
+
+    def column(name: str, kind: str = "") -> str:
+        return f'"{name}"{kind}' if name in columns else f"NULL{kind}"
+
+    n_field = _n_field(record)
+    statistics, key = [], []
+    for field in fields_of(record):
+        if field.statistic:
+            value, low, high = (*field.columns, "", "")[:3]
+            statistics.append(
+                f"{{'statistic': '{field.name}', 'value': {column(value, '::DOUBLE')}, "
+                f"'low': {column(low, '::DOUBLE')}, 'high': {column(high, '::DOUBLE')}}}"
+            )
+        elif field.name != n_field and field.name not in _SHARED:
+            key.append(f"'{field.name}', {column(field.name)}")
+    connection.execute(
+        f"""INSERT INTO figures BY NAME
+            SELECT '{record.table}' AS table_name, "row", subject, key, f.statistic, f.value,
+                   f.low, f.high, n, n_groups, method, data_version
+            FROM (
+                SELECT (SELECT coalesce(max("row"), 0) FROM figures
+                        WHERE table_name = '{record.table}') + row_number() OVER () AS "row",
+                       {column(record.subject)} AS subject,
+                       json_object({", ".join(key)})::VARCHAR AS key,
+                       {column(n_field)} AS n, {column("n_groups")} AS n_groups,
+                       {column("interval_method")} AS method,
+                       {column("data_version")} AS data_version,
+                       unnest([{", ".join(statistics)}]) AS f
+                FROM {source}
+            )"""  # noqa: S608 - names of our own records
+    )
+
+
+def read_figures(
+    connection: duckdb.DuckDBPyConnection,
+    record: type[Record],
+    *,
+    subjects: Collection[str] | None = None,
+) -> tuple[Record, ...]:
+    """Return the stored records of a type, in the order in which they were written.
+
+    Args:
+        connection: The database.
+        record: The type.
+        subjects: Values of its subject; None for all.
+    """
+    listed = ", ".join(f"'{subject}'" for subject in subjects or ())
+    where = f" AND subject IN ({listed})" if subjects is not None else ""
+    rows = connection.execute(view_sql(record, where=where)).fetchall()
+    return tuple(_record(record, row) for row in rows)
+
+
+def _record(record: type[Record], row: Sequence[Any]) -> Record:
+    """Return a row of the view as its record; NULL figures are NaN."""
+    values: dict[str, Any] = {}
+    cells = iter(row)
+    for field in fields_of(record):
+        if field.type is Figure:
+            values[field.name] = Figure(*(_number(next(cells)) for _ in field.columns))
+        else:
+            value = next(cells)
+            if field.statistic:
+                value = _number(value)
+            elif (
+                value is not None and isinstance(field.type, type) and issubclass(field.type, Enum)
+            ):
+                value = field.type(value)
+            values[field.name] = value
+    return record(**values)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -1,0 +1,270 @@
+"""A ledger opened: a file or a PostgreSQL database, its tables made, its errors one line each."""
+
+import os
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from eval_assets.errors import StoreError
+from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version, metadata
+
+VERSION = 1 + len(MIGRATIONS)
+
+_WAIT_SECONDS = 60
+"""How long SQLite waits for another process's transaction, which takes milliseconds."""
+
+_CREATING = 0x6576616C
+"""Key of the lock under which tables are made on PostgreSQL."""
+
+_SQLITE_REMEDIES = {
+    "SQLITE_BUSY": "another program holds it locked. Close that program and run again",
+    "SQLITE_FULL": "the disk is full; what was stored before is kept. Free space",
+    "SQLITE_IOERR": "it cannot be written. Free space, or see whether its disk is sound",
+    "SQLITE_READONLY": "it cannot be written. Give write access or set EVAL_LEDGER",
+    "SQLITE_CANTOPEN": "it cannot be written. Give write access or set EVAL_LEDGER",
+    "SQLITE_NOTADB": "this is not a ledger. Move it away or set EVAL_LEDGER",
+    "SQLITE_CORRUPT": "it is damaged. Restore it from a copy, or repair it with "
+    "`sqlite3 ledger.sqlite .recover`; without it, the replies in out/eval.duckdb are taken over",
+}
+
+
+_DISK_FULL = "53100"
+"""PostgreSQL's code of the error."""
+
+
+class SqlLedger:
+    """A ledger of requests, replies, spending and histories.
+
+    Args:
+        engine: Its database.
+        place: What it is called in messages; never with a password.
+        evaluation: Whose accounts are kept: a name on a shared ledger, empty in a folder's own.
+    """
+
+    def __init__(self, engine: sa.Engine, *, place: str, evaluation: str) -> None:
+        self.place = place
+        self.evaluation = evaluation
+        self._engine = engine
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def reading(self) -> AbstractContextManager[sa.Connection]:
+        """Open a transaction that only reads, and waits for nobody."""
+        return self._transaction(is_writing=False)
+
+    def writing(self, *, is_durable: bool = True) -> AbstractContextManager[sa.Connection]:
+        """Open a transaction that writes: all of it is committed at the end, or nothing.
+
+        Args:
+            is_durable: Whether it must outlive a power failure, not only the end of the process:
+                what was paid for must, a claim need not. The disk is not waited for then.
+        """
+        return self._transaction(is_writing=True, is_durable=is_durable)
+
+    def upsert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+        """Return an INSERT of the database's own dialect, which takes ON CONFLICT."""
+        if self._engine.dialect.name == "sqlite":
+            return sqlite.insert(table)
+        return postgresql.insert(table)
+
+    @contextmanager
+    def _transaction(self, *, is_writing: bool, is_durable: bool = True) -> Iterator[sa.Connection]:
+        try:
+            with self._engine.connect() as connection:
+                connection.execution_options(is_writing=is_writing, is_durable=is_durable)
+                with connection.begin():
+                    yield connection
+        except sa.exc.SQLAlchemyError as error:
+            raise StoreError(f"{self.place}: {_reason(error)}") from error
+
+
+def connect_ledger(folder: Path, *, evaluation: str, given: str | None) -> SqlLedger:
+    """Connect to the ledger of an evaluation folder, and make its tables if it is new.
+
+    Args:
+        folder: The evaluation folder.
+        evaluation: Name of the evaluation.
+        given: What EVAL_LEDGER holds: a path, or a postgresql:// URL; None or empty for
+            `ledger.sqlite` in the folder.
+
+    Raises:
+        StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
+    """
+    own = folder / "ledger.sqlite"
+    if given and "://" in given:
+        engine, place = _postgresql(given)
+    else:
+        path = Path(given) if given else own
+        if not given:
+            _make(folder)
+        engine, place = _sqlite(path), str(path)
+    is_own = place == str(own)
+    ledger = SqlLedger(engine, place=place, evaluation="" if is_own else evaluation)
+    try:
+        _prepare(ledger)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def _make(folder: Path) -> None:
+    """Make the evaluation folder, if it does not exist."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be made. Create it or set EVAL_LEDGER.") from error
+
+
+def _sqlite(path: Path) -> sa.Engine:
+    """Return the engine of a file: readers never wait, and a commit is on the disk."""
+    if not path.parent.is_dir():
+        raise StoreError(f"{path}: its folder does not exist. Create it or set EVAL_LEDGER.")
+    engine = sa.create_engine(
+        sa.URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def _on_connect(connection: sqlite3.Connection, _: object) -> None:
+        _write_ahead(connection)
+
+    @sa.event.listens_for(engine, "begin")
+    def _on_begin(connection: sa.Connection) -> None:
+        # Whoever will write says so at once: a reader that turns writer may have to give up.
+        options = connection.get_execution_options()
+        is_writing = options.get("is_writing", False)
+        if is_writing:
+            level = "FULL" if options["is_durable"] else "NORMAL"
+            connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+    return engine
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn write-ahead logging on; if others do so for a new file, SQLite itself does not wait."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _postgresql(given: str) -> tuple[sa.Engine, str]:
+    """Return the engine of a PostgreSQL database and what to call it.
+
+    Raises:
+        StoreError: If it is not a PostgreSQL URL, holds a password, or the driver is missing.
+    """
+    try:
+        url = sa.make_url(given)
+    except sa.exc.ArgumentError:
+        raise StoreError(
+            "EVAL_LEDGER is not a URL. Write postgresql://user@host/database, or a path."
+        ) from None
+    if url.password is not None or "password" in url.query:
+        raise StoreError(
+            "EVAL_LEDGER holds a password, which would turn up in messages. Leave it out and set "
+            "PGPASSWORD or PGPASSFILE."
+        )
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        raise StoreError(
+            f"EVAL_LEDGER names {url.drivername}, which is not supported. "
+            "Write postgresql://user@host/database, or a path."
+        )
+    try:
+        engine = sa.create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            connect_args={"connect_timeout": 10},
+        )
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            "EVAL_LEDGER needs a PostgreSQL driver. Run: pip install 'eval-assets[postgres]'"
+        ) from error
+
+    @sa.event.listens_for(engine, "connect")
+    def _on_connect(connection: sa.engine.interfaces.DBAPIConnection, _: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"SET search_path TO {SCHEMA}")
+        cursor.close()
+        connection.commit()
+
+    @sa.event.listens_for(engine, "begin")
+    def _on_begin(connection: sa.Connection) -> None:
+        if not connection.get_execution_options().get("is_durable", True):
+            connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
+
+    return engine, url.set(query={}).render_as_string()
+
+
+def _prepare(ledger: SqlLedger) -> None:
+    """Make the tables of a new ledger, bring an older one up to date, refuse a newer one."""
+    with ledger.reading() as connection:
+        version = _version(connection)
+    if version == VERSION:
+        return
+    with ledger.writing() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
+            connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
+        version = _version(connection)
+        if version is not None and version > VERSION:
+            raise StoreError(
+                f"{ledger.place}: written by a newer eval-assets (ledger {version}, this one "
+                f"reads {VERSION}). Upgrade eval-assets."
+            )
+        if version is None:
+            metadata.create_all(connection, checkfirst=False)
+            row = {"version": VERSION, "identity": uuid.uuid4().hex}
+            connection.execute(sa.insert(ledger_version), row)
+            return
+        for migrate in MIGRATIONS[version - 1 :]:
+            migrate(connection)
+        connection.execute(sa.update(ledger_version), {"version": VERSION})
+
+
+def _version(connection: sa.Connection) -> int | None:
+    """Return the version of the tables; None if there are none."""
+    if not sa.inspect(connection).has_table(ledger_version.name):
+        return None
+    return connection.scalar(sa.select(ledger_version.c.version))
+
+
+def _reason(error: sa.exc.SQLAlchemyError) -> str:
+    """Return what went wrong and what to do, in one line, without SQL or values."""
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    text = " ".join(str(cause).split())
+    if isinstance(cause, sqlite3.Error):
+        # An extended code, such as SQLITE_IOERR_WRITE, begins with the plain one.
+        name = getattr(cause, "sqlite_errorname", "")
+        for code, remedy in _SQLITE_REMEDIES.items():
+            if name.startswith(code):
+                return f"{remedy}. ({text})"
+    if getattr(cause, "sqlstate", None) == _DISK_FULL:
+        return f"the disk of its server is full; what was stored before is kept. ({text})"
+    if isinstance(error, sa.exc.OperationalError):
+        return f"the ledger cannot be reached. See whether its server runs. ({text})"
+    return text
+
+
+def this_machine() -> str:
+    """Return a name of this machine and its process numbers, as long as it is not restarted."""
+    parts = [os.uname().nodename]
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    if boot.exists():  # Linux: containers share a boot, but not their process numbers
+        parts += [boot.read_text("ascii").strip(), str(Path("/proc/self/ns/pid").readlink())]
+    return " ".join(parts)

@@ -1,0 +1,221 @@
+"""The sealed test of one question: whether it is read now, and what it then says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from eval_assets.tuning._improvement import MIN_TEST_GROUPS
+from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
+from eval_assets.tuning.certificate import question_certificate
+from eval_assets.tuning.fingerprints import (
+    Fingerprints,
+    fingerprints_of,
+    label_fingerprints,
+    labels_hash,
+    scores_hash,
+)
+from eval_assets.tuning.history import Reading, Seal, content_hash
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.reading import Candidate, Row, evaluation_rows, read_test
+from eval_assets.tuning.seal_policy import reading_significance
+from eval_assets.tuning.steps import TunedJudge
+
+
+@dataclass(frozen=True)
+class Background:
+    """Facts that a certificate states about a question and its judges besides the test.
+
+    Args:
+        margin: How far below people's figure a judge's may lie and still be fit.
+        people_agree: Whether the question passes both human gates.
+        human_agreement: A^HH and alpha with intervals, as the gates see them.
+        cost_per_1000_usd: What 1,000 scores cost, by judge and hash of its prompt; None if not
+            known.
+        models_returned: Models that answered, by judge, by their own account.
+    """
+
+    margin: float
+    people_agree: bool
+    human_agreement: Mapping[str, float | None]
+    cost_per_1000_usd: Mapping[tuple[str, str], float | None]
+    models_returned: Mapping[str, tuple[str, ...]]
+
+
+def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
+    """Return the units without test groups whose labels an earlier seal has shown."""
+    spent = (units.splits == "test") & units.are_of(seal.spent_groups)
+    return units.only(~spent)
+
+
+def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) -> list[Candidate]:
+    """Return the judges as candidates, with their scores of the units under the seal.
+
+    A judge that scored none of the test is no candidate, unless there is no test.
+    """
+    question = units.question.id
+    spent = (units.splits == "test") & units.are_of(seal.spent_groups)
+    is_test = units.splits[~spent] == "test"
+    found = []
+    for judge in judges:
+        scores = judge.scores[question][~spent]
+        if not (is_test.any() and np.isnan(scores[is_test]).all()):
+            found.append(
+                Candidate(
+                    judge.version,
+                    scores=scores,
+                    raw=judge.raw[question][~spent],
+                    baseline=judge.baseline[question][~spent],
+                )
+            )
+    return found
+
+
+def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:
+    """Return why the test would say nothing, whatever its labels are; empty if it may be read.
+
+    Args:
+        units: Rated units under the seal.
+        candidates: What would be read.
+        seal: The seal.
+    """
+    n_train, n_test = units.part("train").n_groups, units.part("test").n_groups
+    if n_train < MIN_TRAIN_GROUPS:
+        return f"{n_train} rated groups in train; {MIN_TRAIN_GROUPS} are needed"
+    if n_test < MIN_TEST_GROUPS:
+        reason = f"{n_test} rated groups in the test; {MIN_TEST_GROUPS} are needed"
+        if seal.spent_groups:
+            reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
+        return reason
+    return "" if candidates else "no judge scored the test"
+
+
+def unread_rows(question_id: str, candidates: Sequence[Candidate], *, reason: str) -> list[Row]:
+    """Return rows of `tuned_judge_evaluation` for a test that is not read."""
+    return [
+        {
+            "judge_id": candidate.version.judge_id,
+            "version": candidate.version.version,
+            "question_id": question_id,
+            "kind": kind,
+            "verdict": "not_evaluable",
+            "reason": reason,
+        }
+        for candidate in candidates
+        for kind in ("improvement", "fitness")
+    ]
+
+
+def due_reading(
+    units: RatedUnits,
+    candidates: Sequence[Candidate],
+    seal: Seal,
+    *,
+    asked: bool,
+    now: datetime,
+) -> tuple[Reading, bool]:
+    """Return the reading that holds for these candidates, and whether it is still to be made.
+
+    Args:
+        units: Rated units under the seal.
+        candidates: What is read.
+        seal: The seal of the question.
+        asked: Whether somebody asked for a reading.
+        now: The present.
+
+    Returns:
+        The reading that read exactly this before; else a new one, if one is due, without what it
+        will show; else the last one.
+    """
+    test, is_test = units.part("test"), units.splits == "test"
+    versions = [candidate.version for candidate in candidates]
+    content = content_hash(
+        versions,
+        scores=[scores_hash(test, each.scores[is_test]) for each in candidates],
+        labels=labels_hash(test),
+    )
+    if (same := seal.same(content)) is not None:
+        return same, not same.rows
+    groups = tuple(sorted(set(test.groups.tolist())))
+    if not seal.is_due(versions, n_groups=len(groups), asked=asked):
+        return seal.readings[-1], False
+    number = seal.next_reading
+    new = Reading(
+        question_id=units.question.id,
+        seal=seal.number,
+        number=number,
+        level=reading_significance(number, n_candidates=len(candidates)),
+        candidates=tuple(versions),
+        groups=groups,
+        content=content,
+        rows=(),
+        certificates={},
+        read_at=now,
+        labels=label_fingerprints(test),
+    )
+    return new, True
+
+
+def make_reading(
+    reading: Reading,
+    units: RatedUnits,
+    candidates: Sequence[Candidate],
+    background: Background,
+    *,
+    open_seal: bool = False,
+) -> Reading:
+    """Read the test, once the reading is written down; return it with what it shows.
+
+    Args:
+        reading: The reading, as `due_reading` gave it.
+        units: Rated units under the seal.
+        candidates: What is read.
+        background: What a certificate says besides.
+        open_seal: Whether everything is shown, which ends the seal.
+    """
+    verdicts = read_test(
+        units,
+        candidates,
+        reading=reading.number,
+        margin=background.margin,
+        people_agree=background.people_agree,
+    )
+    rows = evaluation_rows(
+        verdicts,
+        question_id=reading.question_id,
+        reading=reading.number,
+        open_seal=open_seal,
+    )
+    certificates: dict[str, dict[str, Any]] = {}
+    for found, candidate in zip(verdicts, candidates, strict=True):
+        judge = found.version.judge_id
+        if found.is_certified:
+            certificates[judge] = question_certificate(
+                found,
+                units,
+                candidate.scores,
+                reading=reading.number,
+                seal=reading.seal,
+                evidence=fingerprints_now(units, candidate, background),
+                human_agreement=background.human_agreement,
+                cost_per_1000_usd=background.cost_per_1000_usd.get(
+                    (judge, found.version.prompt_hash)
+                ),
+                issued_at=reading.read_at,
+            )
+    return replace(reading, rows=tuple(rows), certificates=certificates)
+
+
+def fingerprints_now(
+    units: RatedUnits, candidate: Candidate, background: Background
+) -> Fingerprints:
+    """Return the fingerprints of what a certificate of this candidate would rest on now."""
+    is_test = units.splits == "test"
+    return fingerprints_of(
+        candidate.version,
+        units.only(is_test),
+        candidate.raw[is_test],
+        models_returned=background.models_returned.get(candidate.version.judge_id, ()),
+    )

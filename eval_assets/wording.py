@@ -1,0 +1,128 @@
+"""Numbers and lists as text."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from eval_assets.scale import TOLERANCE
+
+UNDEFINED = "undefined"
+"""Text of a figure that does not exist: no number stands in for it."""
+
+_DECIMALS = 3
+_MOST_DECIMALS = 9
+_NEAR = 0.001
+
+
+def or_none(value: float) -> float | None:
+    """Return a figure as tables and JSON have it: None if it is undefined."""
+    return None if math.isnan(value) else float(value)
+
+
+def figure_text(value: float, *, limits: Iterable[float]) -> str:
+    """Return a figure as text: three decimals, more if fewer would put it on a limit.
+
+    Args:
+        value: The figure; NaN if undefined.
+        limits: Minimum and ends of bands that the figure is compared with.
+
+    Returns:
+        Three decimals; at least four within .001 of a limit, and as many as it takes to tell the
+        figure from that limit; `undefined` for NaN.
+
+    Examples:
+        >>> figure_text(0.81, limits=[0.75]), figure_text(0.6668, limits=[0.667])
+        ('0.810', '0.6668')
+        >>> figure_text(0.749996, limits=[0.75]), figure_text(float("nan"), limits=[])
+        ('0.749996', 'undefined')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    near = [limit for limit in limits if abs(value - limit) < _NEAR]
+    apart = [limit for limit in near if abs(value - limit) > TOLERANCE]
+    decimals = _DECIMALS + bool(near)
+    while decimals < _MOST_DECIMALS and any(
+        f"{value:.{decimals}f}" == f"{limit:.{decimals}f}" for limit in apart
+    ):
+        decimals += 1
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def interval_text(low: float, high: float, *, limits: Iterable[float]) -> str:
+    """Return a 95 % interval; empty if it is undefined.
+
+    Examples:
+        >>> interval_text(0.81, 0.9, limits=[])
+        '0.810 to 0.900'
+    """
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    limits = tuple(limits)
+    return f"{figure_text(low, limits=limits)} to {figure_text(high, limits=limits)}"
+
+
+def percent_text(value: float) -> str:
+    """Return a percentage, given from 0 to 100, that is never rounded to an end.
+
+    Examples:
+        >>> percent_text(91.25), percent_text(99.99), percent_text(100.0)
+        ('91.2 %', '99.99 %', '100 %')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    if value in {0.0, 100.0}:
+        return f"{value:.0f} %"
+    decimals = 1
+    while decimals < 6 and float(f"{value:.{decimals}f}") in {0.0, 100.0}:  # noqa: PLR2004
+        decimals += 1
+    return f"{value:.{decimals}f} %"
+
+
+def lenience(bias: float) -> str:
+    """Return how lenient a judge is: its score minus that of humans, in scale points.
+
+    Examples:
+        >>> lenience(0.254), lenience(-0.14), lenience(0.001)
+        ('+0.25, more lenient', '-0.14, stricter', 'same as humans')
+    """
+    if math.isnan(bias):
+        return UNDEFINED
+    written = f"{bias:+.2f}"
+    if float(written) == 0:
+        return "same as humans"
+    return f"{written}, {'more lenient' if bias > 0 else 'stricter'}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number of things.
+
+    Examples:
+        >>> counted(1, "rater"), counted(12500, "rating")
+        ('1 rater', '12,500 ratings')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as in a sentence.
+
+    Examples:
+        >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+        ('a', 'a and b', 'a, b and c')
+    """
+    if len(names) < 2:  # noqa: PLR2004 - one name needs no "and"
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def shortened(text: str, *, most: int) -> str:
+    """Return the text, cut between words if it has more than `most` characters.
+
+    Examples:
+        >>> shortened("to be or not to be", most=12)
+        'to be or ...'
+    """
+    if len(text) <= most:
+        return text
+    words = text[: most - 3].rpartition(" ")[0].rstrip()
+    return f"{words or text[: most - 4]} ..."

@@ -1,0 +1,50 @@
+"""Imports of each command in a fresh process: help and misuse load nothing but click."""
+
+import subprocess
+import sys
+
+import pytest
+
+from eval_assets.cli.main import COMMANDS
+
+HEAVY = (
+    *("anthropic", "dagster", "duckdb", "jinja2", "numpy", "openai", "pandas", "pydantic"),
+    *("rich", "sqlalchemy", "yaml"),
+)
+NAMES = [name for summaries in COMMANDS.values() for name in summaries]
+
+PROGRAM = f"""
+import sys
+from eval_assets.cli.main import main
+try:
+    main()
+finally:
+    print("loaded:", *sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded_by(*arguments: str) -> tuple[int, set[str]]:
+    """Return the exit code of the program and the heavy libraries that it imported."""
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], check=False, capture_output=True, text=True
+    )
+    return ended.returncode, set(ended.stderr.splitlines()[-1].split()[1:])
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_program_help_loads_no_heavy_library(option: str) -> None:
+    assert loaded_by(option) == (0, set())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_command_help_loads_no_heavy_library(name: str) -> None:
+    assert loaded_by(name, "--help") == (0, set())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_option_is_reported_before_anything_is_loaded(name: str) -> None:
+    assert loaded_by(name, "--no-such-option") == (2, set())
+
+
+def test_unknown_command_loads_no_heavy_library() -> None:
+    assert loaded_by("no-such-command") == (2, set())

@@ -1,0 +1,413 @@
+"""Gates as a pure function of figures, thresholds and versions."""
+
+import math
+from typing import Literal
+
+import pytest
+
+from eval_assets.agreement.gates.decision import (
+    GateEvidence,
+    GateFigure,
+    GateOutcome,
+    Unusable,
+    evaluate_gates,
+    tunable_questions,
+)
+from eval_assets.agreement.gates.declarations import applicable_gates
+from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
+from eval_assets.config.evaluation import Gate, GateName, Severity
+
+NAN = math.nan
+QUESTIONS = ("clarity", "safety")
+
+
+def figure(  # noqa: PLR0913 - the fields of a GateFigure
+    value: float,
+    question_id: str | None = None,
+    *,
+    n_units: int = 50,
+    why: str = "",
+    half_width: float = 0.001,
+    alike: str = "",
+    n_disagreements: int = 0,
+) -> GateFigure:
+    low, high = value - half_width, value + half_width
+    return GateFigure(question_id, value, low, high, n_units, why, alike, n_disagreements)
+
+
+def shown(*figures: GateFigure) -> GateEvidence:
+    return GateEvidence(figures, "v1")
+
+
+def outcome_of(
+    evidence: GateEvidence,
+    *,
+    gate: GateName = "human_a_hh",
+    minimum: float = 0.75,
+    by: Literal["value", "low"] = "value",
+) -> GateOutcome:
+    [outcome] = evaluate_gates({gate: evidence}, {gate: Gate(minimum, by=by)})
+    return outcome
+
+
+def test_a_value_at_its_minimum_opens_the_gate() -> None:
+    assert not outcome_of(shown(figure(0.75))).is_closed
+
+
+def test_float_noise_of_an_exact_minimum_does_not_close_the_gate() -> None:
+    """A mean of 3/4 can come out as 0.7499999999999999 on a scale from 1 to 4."""
+    assert outcome_of(shown(figure(0.7499999999999999))).overall.verdict == "pass"
+    assert outcome_of(shown(figure(0.75 - 0.9e-9))).overall.verdict == "pass"
+    assert outcome_of(shown(figure(0.75 - 1.1e-9))).overall.verdict == "fail"
+
+
+def test_a_value_that_rounds_to_the_minimum_does_not_reach_it() -> None:
+    """0.7499 is written 0.75 with two decimals: the unrounded value decides."""
+    outcome = outcome_of(shown(figure(0.7499)))
+
+    assert outcome.is_closed
+    assert outcome.reason.startswith("0.7499 is below the minimum 0.75")
+
+
+def test_units_of_one_group_are_not_evaluable_however_many_they_are() -> None:
+    """Twelve turns of one conversation have no interval: they say nothing about others."""
+    of_one = GateFigure(None, 1.0, NAN, NAN, n_units=12, n_groups=1)
+
+    outcome = outcome_of(shown(of_one))
+    assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
+    assert outcome.reason.startswith("all 12 responses with two ratings or more belong to one")
+    assert not outcome_of(shown(GateFigure(None, 1.0, 0.8, 1.0, n_units=12, n_groups=2))).is_closed
+
+
+@pytest.mark.parametrize("by", ["value", "low"])
+def test_a_figure_that_rests_on_a_single_response_opens_no_gate(
+    by: Literal["value", "low"],
+) -> None:
+    """Nine of ten responses are rated alike: without the tenth alpha is undefined."""
+    alone = GateFigure(None, value=0.8, low=math.nan, high=math.nan, n_units=20, n_groups=20)
+    outcome = outcome_of(shown(alone), gate="human_alpha", minimum=0.667, by=by)
+
+    assert outcome.overall.verdict == "not_evaluable"
+    assert outcome.is_closed
+    assert outcome.reason == (
+        "0.800 has no interval: it rests on a single response or group. Have more responses rated "
+        "by two raters or more"
+    )
+
+
+def test_an_undefined_value_is_not_evaluable_and_closes_the_gate() -> None:
+    outcome = outcome_of(shown(figure(NAN, why="undefined: no variation")))
+
+    assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
+    assert outcome.reason.startswith("undefined: no variation. Add responses that differ more")
+
+
+@pytest.mark.parametrize("minimum", [0.0, -1.0, -math.inf])
+def test_no_minimum_is_low_enough_for_an_undefined_value(minimum: float) -> None:
+    assert outcome_of(shown(figure(NAN)), minimum=minimum).is_closed
+
+
+@pytest.mark.parametrize("n_units", [0, 1])
+def test_fewer_than_two_units_are_not_evaluable_whatever_the_value(n_units: int) -> None:
+    outcome = outcome_of(shown(figure(1.0, n_units=n_units)))
+
+    assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
+    assert outcome.reason == (
+        f"{'1 response' if n_units else 'no responses'} with two ratings or more, at least 2 are "
+        "needed. "
+        f"Have {'more ' if n_units else ''}responses rated by two raters or more"
+    )
+
+
+def test_a_gate_without_figures_is_closed_and_says_what_to_materialize() -> None:
+    nothing = GateEvidence(
+        (), unusable=Unusable("nothing measured yet", Remedy(RemedyKind.MATERIALIZE, "it"))
+    )
+    outcome = outcome_of(nothing)
+
+    assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
+    assert outcome.reason == "nothing measured yet. Materialize it"
+
+
+def test_question_figures_without_an_overall_one_leave_the_gate_closed() -> None:
+    assert outcome_of(shown(figure(0.9, "clarity"))).is_closed
+
+
+def test_a_pass_that_belongs_to_older_data_is_stale_and_closes_the_gate() -> None:
+    outcome = outcome_of(
+        GateEvidence((figure(0.9),), "v1", Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it")))
+    )
+
+    assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
+    assert outcome.reason == "stale. Materialize it"
+    assert outcome.data_version == "v1"
+
+
+def test_a_question_below_the_minimum_warns_and_is_left_out_of_tuning() -> None:
+    outcome = outcome_of(shown(figure(0.8), figure(0.9, "clarity"), figure(0.7, "safety")))
+
+    assert not outcome.is_closed
+    assert not outcome.passed
+    assert outcome.failing_questions == ("safety",)
+    assert ". Left out of tuning: safety (0.700). " in outcome.reason
+    assert tunable_questions((outcome,), QUESTIONS) == ("clarity",)
+
+
+def test_a_question_that_is_not_evaluable_is_left_out_like_one_that_fails() -> None:
+    outcome = outcome_of(
+        shown(figure(0.8), figure(0.9, "clarity"), figure(NAN, "safety"), figure(1, "x", n_units=1))
+    )
+
+    assert outcome.failing_questions == ("safety", "x")
+    assert not outcome.is_closed
+    assert "Left out of tuning: safety (not evaluable), x (not evaluable). " in outcome.reason
+    assert "below" not in outcome.reason
+
+
+def test_a_gate_that_every_question_fails_is_closed_although_the_overall_value_passes() -> None:
+    outcome = outcome_of(shown(figure(0.8), figure(0.7, "clarity"), figure(0.7, "safety")))
+
+    assert outcome.overall.verdict == "pass"
+    assert outcome.is_closed
+    assert (
+        "No question passes every gate; clarity (0.700), safety (0.700) do not pass this one. "
+        in (outcome.reason)
+    )
+    assert tunable_questions((outcome,), QUESTIONS) == ()
+
+
+def test_questions_that_pass_one_gate_each_leave_nothing_to_tune() -> None:
+    """Clarity passes A^HH alone and safety alpha alone: no question passes every gate."""
+    outcomes = evaluate_gates(
+        {
+            "human_a_hh": shown(figure(0.8), figure(0.9, "clarity"), figure(0.7, "safety")),
+            "human_alpha": shown(figure(0.7), figure(0.5, "clarity"), figure(0.8, "safety")),
+        },
+        {"human_a_hh": Gate(0.75), "human_alpha": Gate(0.667)},
+    )
+
+    assert [outcome.overall.verdict for outcome in outcomes] == ["pass", "pass"]
+    assert [outcome.is_closed for outcome in outcomes] == [True, True]
+
+
+def test_a_gate_without_failing_questions_is_not_blamed_for_those_of_another() -> None:
+    human, judge = evaluate_gates(
+        {
+            "human_a_hh": shown(figure(0.8), figure(0.9, "clarity")),
+            "judge_alpha": shown(figure(0.7), figure(0.5, "clarity")),
+        },
+        {"human_a_hh": Gate(0.75), "judge_alpha": Gate(0.667)},
+    )
+
+    assert (human.is_closed, judge.is_closed) == (False, True)
+    assert tunable_questions((human, judge), ("clarity",)) == ()
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        shown(figure(0.1), figure(0.1, "clarity")),
+        shown(figure(NAN)),
+        GateEvidence(
+            (figure(0.9), figure(0.9, "clarity")),
+            "v0",
+            Unusable("stale", Remedy(RemedyKind.MATERIALIZE, "it")),
+        ),
+        GateEvidence(
+            (), unusable=Unusable("nothing measured yet", Remedy(RemedyKind.MATERIALIZE, "it"))
+        ),
+        shown(figure(0.9), figure(0.1, "clarity")),
+    ],
+    ids=["below", "undefined", "stale", "missing", "no question"],
+)
+def test_a_gate_that_only_warns_never_blocks_and_still_says_what_it_found(
+    evidence: GateEvidence,
+) -> None:
+    [outcome] = evaluate_gates({"human_a_hh": evidence}, {"human_a_hh": Gate(0.75, "warn")})
+
+    assert not outcome.is_closed
+    assert not outcome.passed
+    assert tunable_questions((outcome,), ("clarity",)) == ("clarity",)
+
+
+def test_the_questions_that_fail_a_gate_that_only_warns_stay_in_tuning() -> None:
+    severities: dict[GateName, Severity] = {"human_a_hh": "error", "human_alpha": "warn"}
+    outcomes = evaluate_gates(
+        {
+            "human_a_hh": shown(figure(0.8), figure(0.9, "clarity"), figure(0.7, "safety")),
+            "human_alpha": shown(figure(0.7), figure(0.5, "clarity"), figure(0.8, "safety")),
+        },
+        {gate: Gate(0.667, severity) for gate, severity in severities.items()}
+        | {"human_a_hh": Gate(0.75)},
+    )
+
+    assert tunable_questions(outcomes, QUESTIONS) == ("clarity",)
+
+
+def test_the_gate_between_judges_applies_from_two_judges_on() -> None:
+    assert applicable_gates(n_judges=0) == ("human_a_hh", "human_alpha")
+    assert applicable_gates(n_judges=1) == ("human_a_hh", "human_alpha")
+    assert applicable_gates(n_judges=2) == ("human_a_hh", "human_alpha", "judge_alpha")
+
+
+def test_verdicts_carry_what_they_were_judged_on() -> None:
+    outcome = outcome_of(shown(figure(0.8, n_units=7), figure(0.7, "safety")))
+
+    assert (outcome.overall.value, outcome.overall.n_units) == (0.8, 7)
+    assert outcome.overall.low == pytest.approx(0.799)
+    assert outcome.overall.high == pytest.approx(0.801)
+    [question] = outcome.questions
+    assert (question.gate, question.question_id, question.minimum, question.verdict) == (
+        "human_a_hh",
+        "safety",
+        0.75,
+        "fail",
+    )
+
+
+def test_an_interval_that_holds_the_minimum_is_named_whichever_side_the_value_lies_on() -> None:
+    above = outcome_of(shown(figure(0.779, half_width=0.05)))
+    below = outcome_of(shown(figure(0.72, half_width=0.05)))
+
+    assert (above.is_closed, below.is_closed) == (False, True)
+    assert above.reason == (
+        "0.779 reaches the minimum 0.75, but this is inconclusive: the 95 % interval is 0.729 to "
+        "0.829. Have more responses rated by two raters or more"
+    )
+    assert below.reason.startswith(
+        "0.720 is below the minimum 0.75, but this is inconclusive: the 95 % interval is 0.670 to "
+    )
+    assert above.overall.is_inconclusive
+    assert below.overall.is_inconclusive
+    assert not outcome_of(shown(figure(0.9))).overall.is_inconclusive
+
+
+@pytest.mark.parametrize(("half_width", "is_closed"), [(0.02, False), (0.0291, True)])
+def test_a_gate_by_the_lower_end_of_the_interval_is_closed_even_if_the_value_alone_would_pass(
+    half_width: float, *, is_closed: bool
+) -> None:
+    evidence = shown(figure(0.779, half_width=half_width))
+
+    assert outcome_of(evidence, by="low").is_closed == is_closed
+    assert not outcome_of(evidence).is_closed
+
+
+def test_a_gate_by_the_lower_end_says_so() -> None:
+    outcome = outcome_of(shown(figure(0.779, half_width=0.01)), by="low")
+
+    assert outcome.reason == "the lower end 0.769 of 0.779 reaches the minimum 0.75"
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+def test_an_infinite_value_passes_no_gate(value: float) -> None:
+    outcome = outcome_of(shown(figure(0.9), figure(value, "clarity"), figure(0.9, "safety")))
+
+    assert outcome_of(shown(figure(value))).is_closed
+    assert tunable_questions((outcome,), QUESTIONS) == ("safety",)
+
+
+def test_a_question_without_a_figure_is_not_tunable() -> None:
+    outcome = outcome_of(shown(figure(0.9), figure(0.9, "clarity")))
+
+    assert tunable_questions((outcome,), QUESTIONS) == ("clarity",)
+
+
+def test_a_stale_gate_does_not_close_the_others_for_want_of_questions() -> None:
+    """Judges are measured after humans: at the humans' check their figures are still stale."""
+    human, judge = evaluate_gates(
+        {
+            "human_a_hh": shown(figure(0.8), figure(0.9, "clarity"), figure(0.7, "safety")),
+            "judge_alpha": GateEvidence(
+                (figure(0.9, "clarity"),), "v0", Unusable("stale", Remedy(RemedyKind.RUN))
+            ),
+        },
+        {"human_a_hh": Gate(0.75), "judge_alpha": Gate(0.667)},
+    )
+
+    assert (human.is_closed, judge.is_closed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ({"n_disagreements": 13}, "Discuss the 13 disagreements in label_disagreements"),
+        (
+            {"n_disagreements": 497},
+            "Discuss the first 20 of 497 disagreements in label_disagreements",
+        ),
+        ({"n_disagreements": 1}, "Discuss the disagreement in label_disagreements"),
+        ({"alike": "90 % of pairs are equal"}, "no disagreement to discuss: 90 % of pairs are"),
+        ({}, "check in label_quality whether a rater is stricter than the others"),
+        (
+            {"half_width": 0.3, "alike": "so alike"},
+            "above all some that deserve the rarer values",
+        ),
+        ({"half_width": 0.3}, "Have more responses rated by two raters or more"),
+    ],
+)
+def test_the_remedy_follows_from_disagreements_and_prevalence(
+    shape: dict[str, float | str], words: str
+) -> None:
+    evidence = shown(figure(0.458, **shape))  # type: ignore[arg-type]
+    outcome = outcome_of(evidence, gate="human_alpha", minimum=0.667)
+
+    assert words in outcome.reason
+    assert outcome.overall.remedy is not None
+    assert outcome.overall.remedy.text in outcome.reason
+
+
+def test_the_remedy_of_a_gate_on_judges_never_sends_people_to_rate() -> None:
+    figures = (
+        figure(0.3),
+        figure(0.05, alike="all scores lie close together"),
+        figure(0.6, half_width=0.1),
+        figure(NAN, n_units=0),
+    )
+    for each in figures:
+        reason = outcome_of(shown(each), gate="judge_alpha", minimum=0.667).reason
+        assert "rated" not in reason
+        assert "rater" not in reason
+
+
+def test_an_open_gate_that_leaves_questions_out_gives_the_remedy_of_the_worst() -> None:
+    outcome = outcome_of(
+        shown(
+            figure(0.8),
+            figure(0.9, "depth"),
+            figure(0.74, "clarity", alike="so alike"),
+            figure(0.5, "safety", n_disagreements=4),
+        )
+    )
+
+    assert outcome.reason == (
+        "0.800 reaches the minimum 0.75. Left out of tuning: clarity (0.740), safety (0.500). "
+        "Start with safety: Discuss the 4 disagreements in label_disagreements with the raters, "
+        "revise the rubric, then label again"
+    )
+
+
+@pytest.mark.parametrize("half_width", [0.001, 0.05])
+def test_a_question_that_certainly_fails_is_not_answered_with_more_ratings(
+    half_width: float,
+) -> None:
+    """Over all questions the data cannot tell; on safety they can."""
+    outcome = outcome_of(
+        shown(
+            figure(0.77, half_width=half_width),
+            figure(0.92, "clarity"),
+            figure(0.61, "safety", n_disagreements=17),
+        )
+    )
+
+    assert outcome.advice.startswith("Discuss the 17 disagreements")
+    assert "Have more" not in outcome.reason
+
+
+def test_raters_who_contradict_one_another_are_sent_to_who_reads_the_scale_backwards() -> None:
+    figures = shown(figure(-0.26, half_width=0.08, n_disagreements=20))
+    outcome = outcome_of(figures, gate="human_alpha", minimum=0.667)
+
+    assert outcome.advice == (
+        "Discuss the 20 disagreements in label_disagreements with the raters, check in "
+        "label_quality whether one of them reads the scale in reverse, then label again"
+    )

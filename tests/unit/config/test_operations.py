@@ -1,0 +1,43 @@
+"""Schedules, alerts and owners as evaluation.yaml declares them."""
+
+import pytest
+
+from eval_assets.config.operations import Schedule, is_owner
+from eval_assets.errors import DeclarationError
+
+
+@pytest.mark.parametrize(
+    "cron", ["0 6 * * *", "*/15 8-18 * * mon-fri", "0,30 0 1 1,7 *", "0 0 29 2 *", "5 4 31 jan 0"]
+)
+def test_cron_expressions_of_five_fields_are_accepted(cron: str) -> None:
+    assert Schedule(cron=cron).cron == cron
+
+
+@pytest.mark.parametrize(
+    ("cron", "fault"),
+    [
+        ("@daily", "has 1 fields, not 5"),
+        ("0 6 * *", "has 4 fields, not 5"),
+        ("60 6 * * *", '"60" is not valid as minute'),
+        ("0 18-8 * * *", '"18-8" is not valid as hour'),
+        ("0 6 0 * *", '"0" is not valid as day of the month'),
+        ("0 6 * * someday", '"someday" is not valid as day of the week'),
+        ("*/0 6 * * *", "is not valid as minute"),
+        ("0 6 30 2 *", "no such day: 30 in month 2"),
+    ],
+)
+def test_other_expressions_are_refused_by_field(cron: str, fault: str) -> None:
+    with pytest.raises(DeclarationError, match="Write minute") as raised:
+        Schedule(cron=cron)
+    assert fault in str(raised.value)
+
+
+def test_a_time_zone_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(DeclarationError, match='"Berlin" is not a time zone'):
+        Schedule(timezone="Berlin")
+
+
+def test_owners_are_addresses_or_teams() -> None:
+    owners = ["anna@example.org", "team:evaluation", "anna", "team:", "anna@example"]
+
+    assert [is_owner(owner) for owner in owners] == [True, True, False, False, False]

@@ -1,0 +1,183 @@
+"""Limits that several processes share: kept together, and used up."""
+
+import asyncio
+import bisect
+import itertools
+from collections.abc import Mapping
+
+import pytest
+
+from eval_assets.judges.calling.limiter import Limiter
+from eval_assets.judges.calling.shared_rate_limits import SharedRates
+from eval_assets.rate_limits import Amount, Grant, RateLimits
+from eval_assets.store.ledger.rates import WINDOW_SECONDS, start_of
+from tests.virtual_time import run
+
+
+class Grants:
+    """The ledger's grants in memory, by the ledger's own rule."""
+
+    def __init__(self, limits: RateLimits, *, seconds_to_answer: float = 0.01) -> None:
+        self.limits = limits
+        self.rows: list[tuple[float, Amount]] = []
+        self.seconds_to_answer = seconds_to_answer
+
+    async def ask(
+        self, wanted: Amount, unused: Mapping[int, Amount], delay_seconds: float
+    ) -> Grant:
+        """Grant the next requests."""
+        asked_at = asyncio.get_running_loop().time()
+        now = asked_at + delay_seconds
+        for earlier, left in unused.items():
+            at, amount = self.rows[earlier]
+            self.rows[earlier] = (
+                at,
+                Amount(amount.requests - left.requests, amount.tokens - left.tokens),
+            )
+        recent = sorted(
+            ((at, amount) for at, amount in self.rows if at > asked_at - WINDOW_SECONDS),
+            key=lambda row: row[0],
+        )
+        starts_at = max(
+            start_of(
+                wanted.requests,
+                self.limits.requests_per_minute,
+                [(at, amount.requests) for at, amount in recent],
+                now=now,
+            ),
+            start_of(
+                wanted.tokens,
+                self.limits.input_tokens_per_minute,
+                [(at, amount.tokens) for at, amount in recent],
+                now=now,
+            ),
+        )
+        number = len(self.rows)
+        self.rows.append((starts_at, wanted))
+        await asyncio.sleep(self.seconds_to_answer)
+        wait_seconds = starts_at - asyncio.get_running_loop().time()
+        return Grant(number, wanted, wait_seconds)
+
+    def limiter(self, *, most: int) -> Limiter:
+        """Return the limiter of one process."""
+        return Limiter(
+            requests_per_minute=self.limits.requests_per_minute,
+            input_tokens_per_minute=self.limits.input_tokens_per_minute,
+            max_in_flight=most,
+            shared=SharedRates(self.limits, self.ask),
+        )
+
+
+def sent_by(  # noqa: PLR0913 - who asks for how much
+    grants: Grants,
+    *,
+    n_processes: int,
+    most: int,
+    seconds: float,
+    latency: float,
+    tokens: tuple[int, ...],
+) -> list[tuple[float, int]]:
+    """Let processes ask as fast as they may; return when each request was sent, and its size."""
+    sent: list[tuple[float, int]] = []
+
+    async def ask(limiter: Limiter, estimated: int, counted: int) -> None:
+        admission = await limiter.admit(input_tokens=estimated)
+        sent.append((asyncio.get_running_loop().time(), counted))
+        await asyncio.sleep(latency)
+        limiter.succeeded(admission, input_tokens=counted)
+
+    async def process(number: int) -> None:
+        limiter = grants.limiter(most=most)
+        sizes = itertools.islice(itertools.cycle(tokens), number, None)
+        while asyncio.get_running_loop().time() < seconds:
+            pending = [
+                asyncio.create_task(ask(limiter, round(size * 1.2), size))
+                for size in itertools.islice(sizes, 2 * most)
+            ]
+            await asyncio.wait(pending)
+
+    async def scenario() -> None:
+        await asyncio.gather(*(process(number) for number in range(n_processes)))
+
+    run(scenario())
+    return [each for each in sent if each[0] < seconds]
+
+
+def busiest(sent: list[tuple[float, int]], *, seconds: int = 60) -> int:
+    """Most that any window holds, its ends included."""
+    times = [at for at, _ in sent]
+    until = [0, *itertools.accumulate(amount for _, amount in sent)]
+    ends = (bisect.bisect_right(times, start + seconds) for start in times)
+    return max(until[end] - until[first] for first, end in enumerate(ends))
+
+
+@pytest.mark.parametrize("n_processes", [1, 4])
+@pytest.mark.parametrize(("per_minute", "most"), [(7, 2), (60, 8), (600, 16), (6000, 64)])
+def test_processes_together_use_90_percent_of_a_request_rate_and_never_more_than_all(
+    n_processes: int, per_minute: int, most: int
+) -> None:
+    sent = sent_by(
+        Grants(RateLimits("a", per_minute, None)),
+        n_processes=n_processes,
+        most=most,
+        seconds=300,
+        latency=0.4,
+        tokens=(100,),
+    )
+    requests = [(at, 1) for at, _ in sent]
+    assert busiest(requests) <= per_minute
+    assert busiest(requests, seconds=5) <= max(2, per_minute * 8 / 60)
+    assert len(sent) >= 0.9 * per_minute * 5
+
+
+@pytest.mark.parametrize("n_processes", [1, 4])
+@pytest.mark.parametrize(
+    ("tokens", "share"),
+    [
+        ((10,), 0.9),
+        ((120,), 0.9),
+        ((130, 450, 220), 0.9),
+        ((100, 700, 50), 0.9),
+        ((3000, 20, 20, 20), 0.75),
+    ],
+    ids=["small", "1 %", "1 to 4 %", "mixed", "of a quarter: three of them fit into a minute"],
+)
+def test_processes_together_keep_a_token_rate_whatever_the_size_of_the_requests(
+    n_processes: int, tokens: tuple[int, ...], share: float
+) -> None:
+    sent = sent_by(
+        Grants(RateLimits("a", None, 12_000)),
+        n_processes=n_processes,
+        most=16,
+        seconds=300,
+        latency=0.3,
+        tokens=tokens,
+    )
+    assert busiest(sent) <= 12_000
+    assert sum(size for _, size in sent) >= share * 12_000 * 5
+
+
+def test_a_process_with_few_requests_leaves_the_rest_to_others() -> None:
+    """50 in flight of 1 second are 50 a second, of 200 a second that the limit allows."""
+    sent = sent_by(
+        Grants(RateLimits("a", 12_000, None)),
+        n_processes=4,
+        most=50,
+        seconds=120,
+        latency=1.0,
+        tokens=(100,),
+    )
+    assert len(sent) >= 0.85 * 4 * 50 * 120
+
+
+def test_a_slow_ledger_slows_a_process_down_and_does_not_stop_it() -> None:
+    grants = Grants(RateLimits("a", 600, None), seconds_to_answer=3.0)
+    sent = sent_by(grants, n_processes=1, most=16, seconds=120, latency=0.1, tokens=(100,))
+    assert len(sent) >= 100
+    assert busiest([(at, 1) for at, _ in sent]) <= 600
+
+
+def test_a_process_alone_asks_the_ledger_about_once_a_second() -> None:
+    grants = Grants(RateLimits("a", 6000, None))
+    sent_by(grants, n_processes=1, most=64, seconds=60, latency=0.4, tokens=(100,))
+    assert len(grants.rows) <= 80

@@ -1,0 +1,162 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from eval_assets.tuning.history import Reading, Seal
+from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.sealed_evaluation import (
+    Background,
+    candidates_for,
+    due_reading,
+    make_reading,
+    sealed_units,
+    unread_rows,
+    why_not_read,
+)
+from eval_assets.tuning.steps import TunedJudge, declared_version, mapped_judge
+from tests.unit.tuning.made_up import judged, simulated
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+BACKGROUND = Background(
+    margin=0.1,
+    people_agree=True,
+    human_agreement={"a_hh": 0.8},
+    cost_per_1000_usd={("gpt", ""): 0.2},
+    models_returned={"gpt": ("gpt-1",)},
+)
+
+
+def made(n_groups: int = 120, *, seed: int = 1) -> tuple[RatedUnits, TunedJudge]:
+    units, quality = simulated(n_groups, seed=seed, split=None)
+    return units, judge_of(judged(quality, seed=2, noise=0.5))
+
+
+def judge_of(scores: np.ndarray) -> TunedJudge:
+    declared = declared_version("gpt", fingerprint="f", prompt_text="")
+    return mapped_judge(replace(declared, version="1.0.0"), {"q": scores}, stands={})
+
+
+def read(
+    units: RatedUnits, judge: TunedJudge, past: list[Reading], *, asked: bool = False
+) -> tuple[Reading, bool]:
+    """The reading that holds, made if it is due."""
+    seal = Seal.of(past)
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, [judge])
+    reading, is_new = due_reading(live, candidates, seal, asked=asked, now=NOW)
+    return (make_reading(reading, live, candidates, BACKGROUND) if is_new else reading), is_new
+
+
+def test_the_first_reading_is_made_and_the_same_is_not_made_again() -> None:
+    units, judge = made()
+    first, is_new = read(units, judge, [])
+    again, is_new_again = read(units, judge, [first], asked=True)
+
+    assert (is_new, first.number, first.level) == (True, 1, 0.025)
+    assert first.certificates["gpt"]["holds"] == ["fit"]
+    assert first.certificates["gpt"]["cost_per_1000_usd"] == 0.2
+    assert first.certificates["gpt"]["evidence"]["models_returned"] == ("gpt-1",)
+    assert (again, is_new_again) == (first, False)
+
+
+def test_a_reading_that_was_written_down_and_not_made_is_made_under_its_number() -> None:
+    units, judge = made()
+    first, _ = read(units, judge, [])
+    resumed, is_new = read(units, judge, [replace(first, rows=(), certificates={})])
+
+    assert (resumed, is_new) == (first, True)
+
+
+def test_changed_labels_are_read_when_somebody_asks() -> None:
+    units, judge = made()
+    first, _ = read(units, judge, [])
+    ratings = units.ratings.copy()
+    ratings[units.splits == "test", 0] = 3
+    changed = replace(units, ratings=ratings)
+    unasked, is_new = read(changed, judge, [first])
+    asked, _ = read(changed, judge, [first], asked=True)
+
+    assert (unasked, is_new) == (first, False)
+    assert (asked.number, asked.level) == (2, 0.05 / 6)
+
+
+def test_what_a_reading_shows_depends_on_no_label_outside_the_test() -> None:
+    units, judge = made()
+    ratings = units.ratings.copy()
+    ratings[units.splits == "dev"] = 2
+    first, _ = read(units, judge, [])
+    other, _ = read(replace(units, ratings=ratings), judge, [])
+
+    assert other.rows == first.rows
+    assert other.content == first.content
+
+
+def test_new_labels_form_a_new_seal_once_the_old_one_is_spent() -> None:
+    units, judge = made()
+    first, _ = read(units, judge, [])
+    spent = [replace(first, number=k) for k in range(1, 21)]
+    seal = Seal.of(spent)
+
+    assert sealed_units(units, seal).part("test").n_groups == 0
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, [judge])
+    n_shown = len(first.groups)
+    assert why_not_read(live, candidates, seal) == (
+        f"0 rated groups in the test; 20 are needed beside the {n_shown} whose labels were shown"
+    )
+
+    more, quality = simulated(240, seed=1, split=None)
+    judge_of_more = judge_of(judged(quality, seed=2, noise=0.5))
+    reading, is_new = read(more, judge_of_more, spent)
+    assert (is_new, reading.seal, reading.number) == (True, 2, 1)
+    assert not set(reading.groups) & set(first.groups)
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "reason"),
+    [
+        (10, "6 rated groups in train; 10 are needed"),
+        (40, "11 rated groups in the test; 20 are needed"),
+        (120, ""),
+    ],
+)
+def test_a_small_test_is_not_read_and_costs_no_reading(n_groups: int, reason: str) -> None:
+    units, judge = made(n_groups)
+    seal = Seal.of([])
+
+    assert why_not_read(units, candidates_for(units, seal, [judge]), seal) == reason
+
+
+def test_rows_of_a_test_that_is_not_read_say_why_and_hold_nothing_else() -> None:
+    units, judge = made(10)
+    [candidate] = candidates_for(units, Seal.of([]), [judge])
+    rows = unread_rows("q", [candidate], reason="too few")
+
+    assert [(row["kind"], row["verdict"], row["reason"]) for row in rows] == [
+        ("improvement", "not_evaluable", "too few"),
+        ("fitness", "not_evaluable", "too few"),
+    ]
+
+
+def test_a_judge_without_a_score_in_the_test_is_not_a_candidate() -> None:
+    units, judge = made()
+    nothing = replace(judge, scores={"q": np.full(len(units.response_ids), np.nan)})
+
+    seal = Seal.of([])
+    assert candidates_for(units, seal, [nothing]) == []
+    assert why_not_read(units, [], seal) == "no judge scored the test"
+
+
+def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:
+    units, judge = made()
+    first, _ = read(units, judge, [])
+    seal = Seal.of([first])
+    opened = make_reading(
+        first,
+        sealed_units(units, seal),
+        candidates_for(units, seal, [judge]),
+        BACKGROUND,
+        open_seal=True,
+    )
+
+    assert all(row["kappa"] is not None for row in opened.rows)
