@@ -106,7 +106,7 @@ def _offline(folder: Path) -> Row:
 def _in_terminal(folder: Path) -> Row:
     """Time from a key to the whole next screen, on a pseudo-terminal."""
     ours, theirs = os.openpty()
-    command = [PROGRAM, "label", "--data", folder, "--labeler", "cleo"]
+    command = [PROGRAM, "label", "--data", folder, "--rater", "cleo"]
     process = subprocess.Popen(  # noqa: S603 - our own program
         command, stdin=theirs, stdout=theirs, start_new_session=True
     )

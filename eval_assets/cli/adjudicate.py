@@ -6,18 +6,22 @@ from pathlib import Path
 import click
 
 from eval_assets.cli.exit_codes import DONE, MISUSED
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, rater_option, resolve_database
 
 
 @click.command()
 @data_option
 @database_option
-@click.option(
-    "--by", default=lambda: os.environ.get("USER", ""), help="Who adjudicates.  [default: $USER]"
+@rater_option(
+    help_text="Who adjudicates.  [default: $USER]",
+    former_name="--by",
+    default=lambda: os.environ.get("USER"),
 )
 @click.option("--judges", is_flag=True, help="Settle disagreements between judges as well.")
 @click.option("--list", "as_list", is_flag=True, help="Print the queue and how each was settled.")
-def adjudicate(*, data: Path, database: str | None, by: str, judges: bool, as_list: bool) -> int:
+def adjudicate(
+    *, data: Path, database: str | None, rater: str | None, judges: bool, as_list: bool
+) -> int:
     """Settle disagreements one by one, the worst first.
 
     You rate each response before you see how others rated it. Then settle its value, or leave it
@@ -29,13 +33,13 @@ def adjudicate(*, data: Path, database: str | None, by: str, judges: bool, as_li
     from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
     from eval_assets.labelling.adjudicating import AdjudicationDesk
 
-    if not by and not as_list:
-        raise click.UsageError("Say who adjudicates: --by NAME.")
+    if not rater and not as_list:
+        raise click.UsageError("Say who adjudicates: --rater NAME.")
     path = resolve_database(data, database)
     files = read_study(data, database=path)
     between_judges = judges_disagreements(files, path) if judges else []
     desk = AdjudicationDesk(
-        files.study, lambda: disagreements_now(files, between_judges=between_judges), by=by
+        files.study, lambda: disagreements_now(files, between_judges=between_judges), by=rater or ""
     )
     if as_list:
         print_queue(desk.cases())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE, MISUSED
-from eval_assets.cli.options import data_option, database_option, resolve_database
+from eval_assets.cli.options import data_option, database_option, rater_option, resolve_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ _CSV_COLUMNS = (
 @click.command()
 @data_option
 @database_option
-@click.option("--labeler", help="Who labels.")
+@rater_option(help_text="Who labels.", former_name="--labeler")
 @click.option("--dimension", help="Question to label.  [default: all, one after the other]")
 @click.option("--run-id", help="Run whose responses are labelled, if there are several.")
 @click.option("--resume", is_flag=True, help="Continue the session that --session-id names.")
@@ -55,7 +55,7 @@ def label(  # noqa: PLR0913 - one for each option
     *,
     data: Path,
     database: str | None,
-    labeler: str | None,
+    rater: str | None,
     dimension: str | None,
     run_id: str | None,
     resume: bool,
@@ -84,12 +84,12 @@ def label(  # noqa: PLR0913 - one for each option
         if export:
             _print_session(session, as_format=as_format)
             return DONE
-        labeler, dimension, run_id = (
+        rater, dimension, run_id = (
             session.key.rater_id,
             session.key.question_id,
             session.key.run_id,
         )
-    desk = _desk(study, labeler=labeler, dimension=dimension, run_id=run_id)
+    desk = _desk(study, rater=rater, dimension=dimension, run_id=run_id)
     if not is_terminal():
         click.echo(
             "label needs a terminal. In scripts and without one, use `eval-assets sheet` or "
@@ -102,23 +102,23 @@ def label(  # noqa: PLR0913 - one for each option
     return DONE
 
 
-def _desk(study: Study, *, labeler: str | None, dimension: str | None, run_id: str | None) -> Desk:
+def _desk(study: Study, *, rater: str | None, dimension: str | None, run_id: str | None) -> Desk:
     """Return the work that the options name; what they leave open or name wrongly is a misuse."""
-    if labeler is None:
-        raise click.UsageError(f"Say who labels: --labeler NAME{_one_of(study.raters)}.")
-    if study.raters and labeler not in study.raters:
-        raise click.UsageError(f"{labeler} is not a rater here{_one_of(study.raters)}.")
+    if rater is None:
+        raise click.UsageError(f"Say who labels: --rater NAME{_one_of(study.raters)}.")
+    if study.raters and rater not in study.raters:
+        raise click.UsageError(f"{rater} is not a rater here{_one_of(study.raters)}.")
     runs = sorted({shown.run_id for shown in study.responses.values() if shown.run_id is not None})
     if run_id is None and len(runs) > 1:
         raise click.UsageError(f"Name the run: --run-id{_one_of(runs)}.")
     if run_id is not None and run_id not in runs:
         raise click.UsageError(f"There is no run {run_id}{_one_of(runs)}.")
     question_id = None if dimension is None else _question_id(study, dimension)
-    desk = study.desk(labeler, question_id=question_id, run_id=run_id)
+    desk = study.desk(rater, question_id=question_id, run_id=run_id)
     if not desk.units:
         number = study.evaluation.labelling.round
         raise click.UsageError(
-            f"There is nothing for {labeler} to label in round {number}. "
+            f"There is nothing for {rater} to label in round {number}. "
             "See assignments.csv, or write it with `eval-assets assign`."
         )
     return desk

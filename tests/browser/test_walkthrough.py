@@ -119,7 +119,7 @@ def run(folder: Path) -> None:
 
 def in_terminal(folder: Path, keys: list[str], browser: "Browser") -> None:
     """Anna labels, is killed after ten labels, and goes on."""
-    command = [str(PROGRAM), "label", "--data", str(folder), "--labeler", "anna"]
+    command = [str(PROGRAM), "label", "--data", str(folder), "--rater", "anna"]
     start, shown = 0, ""
     for stop in (10, len(keys)):
         with Terminal(command, environment=clean_environment(), folder=folder) as terminal:

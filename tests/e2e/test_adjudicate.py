@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Evaluated:
 
 def adjudicating(folder: Evaluated) -> Terminal:
     return Terminal(
-        [PROGRAM, "adjudicate", "--by", "lea"],
+        [PROGRAM, "adjudicate", "--rater", "lea"],
         environment=clean_environment() | {"EVAL_DATA": str(folder.path)},
         folder=folder.path,
     )
@@ -107,7 +107,7 @@ def test_the_queue_is_listed_without_a_terminal(folder: Evaluated) -> None:
     data = ["--data", str(folder.path)]
     runner = CliRunner(env={"USER": ""})
     listed = runner.invoke(adjudicate, [*data, "--list"], standalone_mode=False)
-    refused = runner.invoke(adjudicate, [*data, "--by", "lea"], standalone_mode=False)
+    refused = runner.invoke(adjudicate, [*data, "--rater", "lea"], standalone_mode=False)
 
     assert listed.stdout.splitlines() == [
         " 1.00  depth  a0  open",

@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Evaluated:
 
 def labelling(folder: Evaluated, *options: str, columns: int = 80) -> Terminal:
     return Terminal(
-        [PROGRAM, "label", "--labeler", "anna", *options],
+        [PROGRAM, "label", "--rater", "anna", *options],
         environment=clean_environment() | {"EVAL_DATA": str(folder.path), "TERM": "xterm"},
         folder=folder.path,
         columns=columns,

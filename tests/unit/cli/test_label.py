@@ -42,7 +42,7 @@ def labelled(folder: Path) -> str:
 
 
 def test_without_a_terminal_it_says_what_to_use_instead(folder: Path) -> None:
-    done = run(folder, "--labeler", "anna", "--run-id", "one")
+    done = run(folder, "--rater", "anna", "--run-id", "one")
 
     assert done.return_value == 2
     assert "label needs a terminal" in done.stderr
@@ -52,11 +52,11 @@ def test_without_a_terminal_it_says_what_to_use_instead(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "Say who labels: --labeler NAME"),
-        (["--labeler", "anna"], "Name the run: --run-id (one of one, two)"),
-        (["--labeler", "anna", "--run-id", "7"], "There is no run 7 (one of one, two)"),
+        ([], "Say who labels: --rater NAME"),
+        (["--rater", "anna"], "Name the run: --run-id (one of one, two)"),
+        (["--rater", "anna", "--run-id", "7"], "There is no run 7 (one of one, two)"),
         (
-            ["--labeler", "anna", "--run-id", "one", "--dimension", "claer"],
+            ["--rater", "anna", "--run-id", "one", "--dimension", "claer"],
             "There is no question claer (one of clear, code_validity)",
         ),
         (["--resume"], "Name the session: --session-id"),
@@ -65,6 +65,13 @@ def test_without_a_terminal_it_says_what_to_use_instead(folder: Path) -> None:
 )
 def test_misuse_is_named_with_what_is_possible(folder: Path, options: list[str], said: str) -> None:
     assert said in str(run(folder, *options).exception)
+
+
+def test_former_option_name_works_with_a_warning(folder: Path) -> None:
+    done = run(folder, "--labeler", "anna")
+
+    assert "Name the run: --run-id (one of one, two)" in str(done.exception)
+    assert done.stderr == "Warning: --labeler is deprecated. Use --rater.\n"
 
 
 def test_a_session_is_exported_as_json_with_the_fields_of_its_dimension(folder: Path) -> None:
@@ -88,6 +95,6 @@ def test_a_session_is_exported_as_csv_in_the_long_form(folder: Path) -> None:
 
 
 def test_hyphens_stand_for_underscores_in_the_name_of_a_dimension(folder: Path) -> None:
-    done = run(folder, "--labeler", "anna", "--run-id", "one", "--dimension", "code-validity")
+    done = run(folder, "--rater", "anna", "--run-id", "one", "--dimension", "code-validity")
 
     assert "needs a terminal" in done.stderr
