@@ -312,10 +312,10 @@ def serving(*, latency_seconds: float) -> Iterator[dict[str, str]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    program = Path(sys.executable).with_name("eval-assets")
     options = ["--port", str(port), "--latency", str(latency_seconds)]
     server = subprocess.Popen(  # noqa: S603 - our own program
-        [str(program), "fake-provider", *options],
+        [sys.executable, "-m", "tests.fake_provider", *options],
+        cwd=Path(__file__).parents[1],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

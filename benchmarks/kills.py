@@ -24,9 +24,9 @@ import sqlalchemy as sa
 
 from benchmarks.__main__ import README, machine
 from benchmarks.table import Row, duration, markdown, written_between
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.server import RunningProvider, running
 from eval_assets.store.connection import connect
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.server import RunningProvider, running
 from tests.postgres import postgres_programs, running_postgres
 
 N_UNITS = 400

@@ -29,7 +29,6 @@ BELOW = {
     "render": set[str](),
     "report": {"agreement", "render"},
     "server": {"labelling"},
-    "fake_provider": set[str](),
     "starter": set[str](),
 }
 """Layers that each layer may import besides `GROUND`; those in `JOINING` may import all."""
@@ -62,7 +61,6 @@ LIBRARIES = {
     "render": {"markupsafe", "pandas"},
     "report": {"jinja2", "markdown_it", "markupsafe", "numpy", "pandas"},
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
-    "fake_provider": {"httptools"},
     "starter": set[str](),
     "assets": {
         "dagster",
@@ -93,7 +91,6 @@ LIBRARIES = {
 """Libraries of each layer; the empty name stands for the nouns, which every layer may import."""
 
 PARALLEL = {
-    "anthropic": "the vendor's client, and its wire format on loopback",
     "agreement": "measured in agreement/, materialized in assets/, coefficients in stats/",
     "assignments": "made and read",
     "certificates": "materialized, and listed by the command",
@@ -110,8 +107,7 @@ PARALLEL = {
     "judging": "asked, materialized and shown",
     "labelling": "the layer, its assets, and what it leaves in the database",
     "markdown": "blocks of a document, and the report",
-    "models": "the noun, the catalogue, and the models that the fake provider serves",
-    "openai": "the vendor's client, and its wire format on loopback",
+    "models": "the noun, the catalogue, and the command",
     "opentelemetry": "written, and read as another tool's export",
     "pairs": "measured and stored",
     "plan": "of more labels, and of tuning",

@@ -8,9 +8,9 @@ import pytest
 from eval_assets.assets.automation import look_for_batches
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.definitions import defs
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.server import running
 from eval_assets.store.connection import connect
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.server import running
 
 EVALUATION = """\
 name: made-up

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from eval_assets.fake_provider.server import running
 from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.tool_exports import import_files
 from tests.e2e.conftest import Evaluated
@@ -24,6 +23,7 @@ from tests.e2e.test_expected_figures import (
     differences,
     with_real_data,
 )
+from tests.fake_provider.server import running
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
 N_JUDGES = 2

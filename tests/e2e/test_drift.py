@@ -6,10 +6,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.planted import Planted
-from eval_assets.fake_provider.server import running
 from tests.e2e.conftest import Evaluated
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.planted import Planted
+from tests.fake_provider.server import running
 
 pytestmark = pytest.mark.slow
 

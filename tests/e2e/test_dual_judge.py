@@ -9,10 +9,10 @@ import dagster as dg
 import pytest
 
 from eval_assets.cli.dual_judge import dual_judge
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.server import RunningProvider, running
 from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment, make
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.server import RunningProvider, running
 
 JUDGING = ("model_responses", "rubric_questions", "judge_scores")
 KEY = "sk-secret-of-this-test"

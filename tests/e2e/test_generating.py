@@ -7,10 +7,10 @@ import dagster as dg
 import pytest
 
 from eval_assets.definitions import defs
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.server import RunningProvider, running
 from eval_assets.store.connection import connect
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.server import RunningProvider, running
 
 EVALUATION = """\
 name: made-up

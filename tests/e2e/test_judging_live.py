@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults, mixed_rates
-from eval_assets.fake_provider.server import RunningProvider, running
 from tests.e2e.conftest import Evaluated, clean_environment
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults, mixed_rates
+from tests.fake_provider.server import RunningProvider, running
 
 Started = subprocess.Popen[str]
 

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from eval_assets.cli.certificates import certificates as certificates_command
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.planted import Planted
-from eval_assets.fake_provider.server import running
 from tests.e2e.conftest import Evaluated
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.planted import Planted
+from tests.fake_provider.server import running
 
 pytestmark = pytest.mark.slow
 

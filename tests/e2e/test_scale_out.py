@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.server import RunningProvider, running
 from tests.e2e.conftest import Evaluated, clean_environment
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.server import RunningProvider, running
 from tests.postgres import Postgres, postgres_programs, running_postgres
 from tests.redis_server import redis_program, running_redis
 

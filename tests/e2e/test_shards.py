@@ -8,11 +8,11 @@ import pytest
 from eval_assets.assets import live_judging
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults, mixed_rates
-from eval_assets.fake_provider.server import RunningProvider, running
 from eval_assets.store.ledger.spending import spending_table
 from tests.e2e.conftest import N_RESPONSES, Evaluated
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults, mixed_rates
+from tests.fake_provider.server import RunningProvider, running
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from eval_assets.cli.mcp import make_server
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.server import running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.server import running
 
 fastmcp = pytest.importorskip("fastmcp")
 

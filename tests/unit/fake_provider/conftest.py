@@ -10,9 +10,9 @@ from anthropic.types import Message
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import FAULT_KINDS, Faults
-from eval_assets.fake_provider.server import RunningProvider, running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import FAULT_KINDS, Faults
+from tests.fake_provider.server import RunningProvider, running
 
 VERDICT_SCHEMA: Final[dict[str, object]] = {
     "type": "object",

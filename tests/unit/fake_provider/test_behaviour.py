@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.exchange import Answer, Reply, Request
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.provider import FakeProvider
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.exchange import Answer, Reply, Request
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.provider import FakeProvider
 
 
 def question(text: str) -> Request:

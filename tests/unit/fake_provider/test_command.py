@@ -1,24 +1,27 @@
-"""`eval-assets fake-provider`, as a program."""
+"""`python -m tests.fake_provider`, as a program."""
 
 import os
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import httpx2
 import pytest
 from click.testing import CliRunner
 
-from eval_assets.cli.fake_provider import fake_provider
-from eval_assets.fake_provider.server import RunningProvider
+from tests.fake_provider.__main__ import fake_provider
+from tests.fake_provider.server import RunningProvider
 
-PROGRAM = (sys.executable, "-c", "import eval_assets.cli.fake_provider as c; c.fake_provider()")
+TOP = Path(__file__).parents[3]
+PROGRAM = (sys.executable, "-m", "tests.fake_provider")
 
 
 def test_it_prints_the_variables_serves_and_ends_on_ctrl_c() -> None:
     with subprocess.Popen(
         [*PROGRAM, "--port", "0", "--latency", "0", "--fault", "overloaded=1"],
+        cwd=TOP,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eval_assets.fake_provider.made_up import (
+from tests.fake_provider.made_up import (
     levels,
     made_up_text,
     plain_answer,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.fake_provider.planted import Planted
-from eval_assets.fake_provider.questions import Question
+from tests.fake_provider.planted import Planted
+from tests.fake_provider.questions import Question
 
 PLANTED = Planted(
     scores={"Yes.": (1.0, 4.0), "No.": (2.0, 2.5)},

@@ -10,9 +10,9 @@ import pytest
 from anthropic.types import Message
 from openai.types.chat import ChatCompletion
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.rate_limit import RateLimit, SlidingWindow
-from eval_assets.fake_provider.server import running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.rate_limit import RateLimit, SlidingWindow
+from tests.fake_provider.server import running
 
 
 def test_a_window_admits_its_limit_and_then_says_when_to_come_back() -> None:

@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.rate_limit import RateLimit
-from eval_assets.fake_provider.server import RunningProvider, running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.rate_limit import RateLimit
+from tests.fake_provider.server import RunningProvider, running
 
 BODY = json.dumps({"model": "gpt-6-luna", "messages": [{"role": "user", "content": "Hi"}]}).encode()
 REQUEST = (

@@ -12,8 +12,6 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.server import RunningProvider, running
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
@@ -24,6 +22,8 @@ from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request, Subject
 from eval_assets.rate_limits import Amount, Grant, RateLimits
 from eval_assets.scale import Scale
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.server import RunningProvider, running
 
 KEY = "sk-secret-of-the-tests"
 QUESTION = RubricQuestion(

@@ -12,14 +12,14 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.server import RunningProvider
 from eval_assets.judges import batching
 from eval_assets.judges.batching import n_ended_batches
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.declared import live_judges
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.server import RunningProvider
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
 BY_BATCH = tuple(dataclasses.replace(judge, batch=True) for judge in PAIR)

@@ -11,13 +11,13 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.server import RunningProvider
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.declared import live_generators
 from eval_assets.judges.generating import GenerationSummary, generate_responses
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.server import RunningProvider
 from tests.unit.judges.conftest import IMPATIENT, MemoryLedger
 
 TALK = Conversation("harm", "c1", (Turn(1, "Say a word."), Turn(2, "And its opposite?")))

@@ -13,10 +13,6 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputError
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults, mixed_rates
-from eval_assets.fake_provider.rate_limit import RateLimit
-from eval_assets.fake_provider.server import RunningProvider
 from eval_assets.judges.calling import session
 from eval_assets.judges.calling.progress import Estimate, Progress
 from eval_assets.judges.calling.retry import RetryPolicy
@@ -27,6 +23,10 @@ from eval_assets.judges.judging import judge_portions, judge_units
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import Attempt
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults, mixed_rates
+from tests.fake_provider.rate_limit import RateLimit
+from tests.fake_provider.server import RunningProvider
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
 OWN_MODEL = Judge("own", "openai", "llama3.2")

@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from eval_assets.config.judges import Judge
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.odd_shapes import SHAPES
-from eval_assets.fake_provider.server import RunningProvider
-from eval_assets.fake_provider.vendors.compatible import LIKES, Like
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.odd_shapes import SHAPES
+from tests.fake_provider.server import RunningProvider
+from tests.fake_provider.vendors.compatible import LIKES, Like
 from tests.unit.judges.conftest import JudgeAll, MemoryLedger, units
 
 MODELS = {

@@ -10,9 +10,9 @@ import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types import Message, ModelInfo, TextBlock, ThinkingBlock
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.models import Model
-from eval_assets.fake_provider.server import RunningProvider, running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.models import Model
+from tests.fake_provider.server import RunningProvider, running
 
 Ask = Callable[..., Message]
 

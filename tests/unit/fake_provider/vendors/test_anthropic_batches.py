@@ -9,9 +9,9 @@ import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.server import RunningProvider, running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.server import RunningProvider, running
 
 T = TypeVar("T")
 

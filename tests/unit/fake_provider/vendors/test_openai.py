@@ -11,9 +11,9 @@ import pytest
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.models import Model
-from eval_assets.fake_provider.server import RunningProvider, running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.models import Model
+from tests.fake_provider.server import RunningProvider, running
 
 Ask = Callable[..., ChatCompletion]
 

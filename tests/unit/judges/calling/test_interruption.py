@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.server import RunningProvider, running
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.server import RunningProvider, running
 from tests.unit.judges.conftest import KEY
 
 JUDGE = """

@@ -11,12 +11,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from eval_assets.fake_provider.chance import fraction
+from tests.fake_provider.chance import fraction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eval_assets.fake_provider.exchange import JsonObject
+    from tests.fake_provider.exchange import JsonObject
 
 RATIONALE: Final = "Made up by the fake provider: the score is a hash of the text, not a judgement."
 

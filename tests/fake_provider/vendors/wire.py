@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eval_assets.fake_provider.completions import Completion
-    from eval_assets.fake_provider.exchange import JsonObject, ProviderError
-    from eval_assets.fake_provider.log import VendorName
-    from eval_assets.fake_provider.questions import FindModel, Question
-    from eval_assets.fake_provider.rate_limit import Allowance, RateLimit
+    from tests.fake_provider.completions import Completion
+    from tests.fake_provider.exchange import JsonObject, ProviderError
+    from tests.fake_provider.log import VendorName
+    from tests.fake_provider.questions import FindModel, Question
+    from tests.fake_provider.rate_limit import Allowance, RateLimit
 
 
 @dataclass(frozen=True, slots=True)

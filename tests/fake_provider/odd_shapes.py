@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eval_assets.fake_provider.exchange import JsonObject
+    from tests.fake_provider.exchange import JsonObject
 
 
 def odd_bytes(reply: JsonObject, *, at: float) -> bytes:
@@ -55,14 +55,14 @@ def _no_usage(reply: JsonObject) -> None:
     del reply["usage"]
 
 
-def _usage(value: Any) -> Callable[[JsonObject], None]:  # noqa: ANN401 - any JSON
+def _usage(value: Any) -> Callable[[JsonObject], None]:
     def spoil(reply: JsonObject) -> None:
         reply["usage"] = value
 
     return spoil
 
 
-def _usage_each(value: Any) -> Callable[[JsonObject], None]:  # noqa: ANN401 - any JSON
+def _usage_each(value: Any) -> Callable[[JsonObject], None]:
     def spoil(reply: JsonObject) -> None:
         reply["usage"] = dict.fromkeys(reply["usage"], value)
 

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from eval_assets.fake_provider.exchange import ProviderError
+from tests.fake_provider.exchange import ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from eval_assets.fake_provider.exchange import JsonObject
-    from eval_assets.fake_provider.log import VendorName
-    from eval_assets.fake_provider.models import Model
+    from tests.fake_provider.exchange import JsonObject
+    from tests.fake_provider.log import VendorName
+    from tests.fake_provider.models import Model
 
 FindModel: TypeAlias = "Callable[[str], Model | None]"
 """The model of a name; None if there is none, or it has ended."""

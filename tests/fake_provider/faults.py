@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from eval_assets.fake_provider.chance import fraction
+from tests.fake_provider.chance import fraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from eval_assets.fake_provider.exchange import JsonObject
-    from eval_assets.fake_provider.faults import FaultKind
+    from tests.fake_provider.exchange import JsonObject
+    from tests.fake_provider.faults import FaultKind
 
 VendorName: TypeAlias = Literal["openai", "anthropic"]
 

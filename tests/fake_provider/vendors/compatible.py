@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, get_args
 
-from eval_assets.fake_provider.exchange import Reply, json_reply
+from tests.fake_provider.exchange import Reply, json_reply
 
 if TYPE_CHECKING:
-    from eval_assets.fake_provider.exchange import JsonObject
+    from tests.fake_provider.exchange import JsonObject
 
 Like: TypeAlias = Literal["deepseek", "mistral", "ollama", "vllm", "gemini"]
 

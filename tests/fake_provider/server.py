@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Final, cast
 
 import httptools
 
-from eval_assets.fake_provider.behaviour import Behaviour
-from eval_assets.fake_provider.exchange import Reply, Request
-from eval_assets.fake_provider.provider import FakeProvider
+from tests.fake_provider.behaviour import Behaviour
+from tests.fake_provider.exchange import Reply, Request
+from tests.fake_provider.provider import FakeProvider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from eval_assets.fake_provider.log import RequestLog
+    from tests.fake_provider.log import RequestLog
 
 LOOPBACK: Final = "127.0.0.1"
 

@@ -6,8 +6,8 @@ import re
 import time
 from typing import TYPE_CHECKING, Final
 
-from eval_assets.fake_provider.chance import digest
-from eval_assets.fake_provider.exchange import (
+from tests.fake_provider.chance import digest
+from tests.fake_provider.exchange import (
     JsonObject,
     ProviderError,
     Reply,
@@ -16,10 +16,10 @@ from eval_assets.fake_provider.exchange import (
     json_object,
     json_reply,
 )
-from eval_assets.fake_provider.vendors.batches import WINDOW, Batch, EntryAnswerer, EntryResult
+from tests.fake_provider.vendors.batches import WINDOW, Batch, EntryAnswerer, EntryResult
 
 if TYPE_CHECKING:
-    from eval_assets.fake_provider.behaviour import Behaviour
+    from tests.fake_provider.behaviour import Behaviour
 
 _CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _OUTCOMES: Final = ("succeeded", "errored", "canceled", "expired")

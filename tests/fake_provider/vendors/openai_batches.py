@@ -8,8 +8,8 @@ from email.parser import BytesParser
 from email.policy import HTTP
 from typing import TYPE_CHECKING, Final, cast
 
-from eval_assets.fake_provider.chance import digest
-from eval_assets.fake_provider.exchange import (
+from tests.fake_provider.chance import digest
+from tests.fake_provider.exchange import (
     JsonObject,
     ProviderError,
     Reply,
@@ -18,14 +18,14 @@ from eval_assets.fake_provider.exchange import (
     json_object,
     json_reply,
 )
-from eval_assets.fake_provider.vendors.batches import WINDOW, Batch, EntryAnswerer, EntryResult
+from tests.fake_provider.vendors.batches import WINDOW, Batch, EntryAnswerer, EntryResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
     from email.message import MIMEPart
 
-    from eval_assets.fake_provider.behaviour import Behaviour
+    from tests.fake_provider.behaviour import Behaviour
 
 _ENDPOINT: Final = "/v1/chat/completions"
 

@@ -12,7 +12,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from eval_assets.fake_provider.log import VendorName
+    from tests.fake_provider.log import VendorName
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
-from eval_assets.fake_provider.exchange import JsonObject, ProviderError, Reply, json_reply
+from tests.fake_provider.exchange import JsonObject, ProviderError, Reply, json_reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from eval_assets.fake_provider.log import VendorName
-    from eval_assets.fake_provider.models import Model
+    from tests.fake_provider.log import VendorName
+    from tests.fake_provider.models import Model
 
 
 def models_reply(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eval_assets.fake_provider.exchange import JsonObject
+    from tests.fake_provider.exchange import JsonObject
 
 WINDOW: Final = timedelta(hours=24)
 """How long a vendor works on a batch before what is left of it expires."""
@@ -39,7 +39,7 @@ class EntryResult:
     @property
     def succeeded(self) -> bool:
         """Whether it holds a model's answer."""
-        return self.status == 200  # noqa: PLR2004 - HTTP's number for a good answer
+        return self.status == 200
 
 
 class EntryAnswerer(Protocol):

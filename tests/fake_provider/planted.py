@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from eval_assets.fake_provider.chance import fraction
+from tests.fake_provider.chance import fraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from eval_assets.fake_provider.questions import Question
+    from tests.fake_provider.questions import Question
 
 _REASON: Final = "Planted: the score was given beforehand, it is not a judgement."
 _ID: Final = re.compile(r"^Id: (.+)$", re.MULTILINE)

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from eval_assets.fake_provider.chance import digest, fraction
-from eval_assets.fake_provider.completions import completion_of, n_tokens
-from eval_assets.fake_provider.exchange import (
+from tests.fake_provider.chance import digest, fraction
+from tests.fake_provider.completions import completion_of, n_tokens
+from tests.fake_provider.exchange import (
     Answer,
     ProviderError,
     Reply,
@@ -21,26 +21,26 @@ from eval_assets.fake_provider.exchange import (
     json_object,
     json_reply,
 )
-from eval_assets.fake_provider.log import ReceivedRequest, RequestLog
-from eval_assets.fake_provider.models import Model
-from eval_assets.fake_provider.odd_shapes import odd_bytes
-from eval_assets.fake_provider.rate_limit import SlidingWindow
-from eval_assets.fake_provider.vendors.anthropic import ANTHROPIC
-from eval_assets.fake_provider.vendors.anthropic_batches import AnthropicBatches
-from eval_assets.fake_provider.vendors.batches import EntryResult
-from eval_assets.fake_provider.vendors.compatible import refusal, rewritten
-from eval_assets.fake_provider.vendors.model_lists import models_reply
-from eval_assets.fake_provider.vendors.openai import OPENAI
-from eval_assets.fake_provider.vendors.openai_batches import OpenAIBatches
+from tests.fake_provider.log import ReceivedRequest, RequestLog
+from tests.fake_provider.models import Model
+from tests.fake_provider.odd_shapes import odd_bytes
+from tests.fake_provider.rate_limit import SlidingWindow
+from tests.fake_provider.vendors.anthropic import ANTHROPIC
+from tests.fake_provider.vendors.anthropic_batches import AnthropicBatches
+from tests.fake_provider.vendors.batches import EntryResult
+from tests.fake_provider.vendors.compatible import refusal, rewritten
+from tests.fake_provider.vendors.model_lists import models_reply
+from tests.fake_provider.vendors.openai import OPENAI
+from tests.fake_provider.vendors.openai_batches import OpenAIBatches
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from eval_assets.fake_provider.behaviour import Behaviour
-    from eval_assets.fake_provider.exchange import JsonObject
-    from eval_assets.fake_provider.faults import FaultKind
-    from eval_assets.fake_provider.questions import Question
-    from eval_assets.fake_provider.vendors.wire import Wire
+    from tests.fake_provider.behaviour import Behaviour
+    from tests.fake_provider.exchange import JsonObject
+    from tests.fake_provider.faults import FaultKind
+    from tests.fake_provider.questions import Question
+    from tests.fake_provider.vendors.wire import Wire
 
 _COMPLETIONS: Final = {"/v1/chat/completions": OPENAI, "/v1/messages": ANTHROPIC}
 _HTML_PAGE: Final = b"<html><body><h1>This is a gateway, not the API.</h1></body></html>"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from eval_assets.fake_provider.faults import Faults
-from eval_assets.fake_provider.models import MODELS
+from tests.fake_provider.faults import Faults
+from tests.fake_provider.models import MODELS
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from eval_assets.fake_provider.models import Model
-    from eval_assets.fake_provider.planted import Planted
-    from eval_assets.fake_provider.rate_limit import RateLimit
-    from eval_assets.fake_provider.vendors.compatible import Like
+    from tests.fake_provider.models import Model
+    from tests.fake_provider.planted import Planted
+    from tests.fake_provider.rate_limit import RateLimit
+    from tests.fake_provider.vendors.compatible import Like
 
 
 @dataclass(frozen=True, kw_only=True)

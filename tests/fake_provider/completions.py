@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from eval_assets.fake_provider import made_up
+from tests.fake_provider import made_up
 
 if TYPE_CHECKING:
-    from eval_assets.fake_provider.faults import FaultKind
-    from eval_assets.fake_provider.planted import Planted
-    from eval_assets.fake_provider.questions import Question
+    from tests.fake_provider.faults import FaultKind
+    from tests.fake_provider.planted import Planted
+    from tests.fake_provider.questions import Question
 
 Ending: TypeAlias = Literal["stop", "length", "refusal", "content_filter"]
 

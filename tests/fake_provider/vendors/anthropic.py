@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from eval_assets.fake_provider.completions import n_tokens
-from eval_assets.fake_provider.exchange import ProviderError
-from eval_assets.fake_provider.questions import (
+from tests.fake_provider.completions import n_tokens
+from tests.fake_provider.exchange import ProviderError
+from tests.fake_provider.questions import (
     Question,
     messages_of,
     model_named,
@@ -15,16 +15,16 @@ from eval_assets.fake_provider.questions import (
     text_of,
     token_limit,
 )
-from eval_assets.fake_provider.vendors.wire import Wire
+from tests.fake_provider.vendors.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from eval_assets.fake_provider.completions import Completion, Ending
-    from eval_assets.fake_provider.exchange import ErrorKind, JsonObject
-    from eval_assets.fake_provider.models import Model
-    from eval_assets.fake_provider.questions import FindModel
-    from eval_assets.fake_provider.rate_limit import Allowance, RateLimit
+    from tests.fake_provider.completions import Completion, Ending
+    from tests.fake_provider.exchange import ErrorKind, JsonObject
+    from tests.fake_provider.models import Model
+    from tests.fake_provider.questions import FindModel
+    from tests.fake_provider.rate_limit import Allowance, RateLimit
 
 _SMALLEST_CACHED_TOKENS: Final = 1024
 _THINKING: Final = {

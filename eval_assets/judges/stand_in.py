@@ -1,0 +1,252 @@
+"""A stand-in for OpenAI and Anthropic on loopback, to try live judges without keys.
+
+It answers the chat protocols of both vendors. A score follows from a hash of the text between
+`<response…>` and `</response…>`, moved a little by a hash of model and prompt: two judges agree
+well but not perfectly, and an equal request always gets an equal reply.
+"""
+
+import json
+import re
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final, NamedTuple
+
+LOOPBACK: Final = "127.0.0.1"
+
+_KEY: Final = "sk-fake-provider"
+_RATIONALE: Final = "Made up by the stand-in: the score is a hash of the text, not a judgement."
+_DEVIATION: Final = 0.1
+"""Most that a model moves a score, as a share of the scale: interval alpha is about .9 then."""
+
+_CHARACTERS_PER_TOKEN: Final = 4
+_N_STEPS: Final = 100
+"""Steps that a scale of any number is cut into."""
+
+_RESPONSE: Final = re.compile(r"<(response[\w-]*)\b[^>]*>(.*)</\1>", re.DOTALL | re.IGNORECASE)
+_NUMBER: Final = r"-?\d+(?:\.\d+)?"
+_RANGE: Final = re.compile(rf"({_NUMBER}) to ({_NUMBER})")
+_LISTED: Final = re.compile(rf"score is one of ({_NUMBER}(?:, {_NUMBER})*)", re.IGNORECASE)
+
+
+class Chat(NamedTuple):
+    """A request for a completion, the same for both vendors.
+
+    Args:
+        model: Name of the model.
+        prompt: All text of the conversation.
+        subject: Text that a score depends on: the response in the prompt, else the whole prompt.
+        schema: JSON schema of the reply; None for free text.
+    """
+
+    model: str
+    prompt: str
+    subject: str
+    schema: Mapping[str, Any] | None
+
+
+class StandIn(ThreadingHTTPServer):
+    """The server; each connection has a thread, which ends with the process.
+
+    Args:
+        port: Port on loopback; 0 for any free port.
+        latency_seconds: Time from a request to its reply.
+        fault_share: Share of requests in [0, 1] that are refused for the moment.
+
+    Raises:
+        OSError: If the port is taken.
+    """
+
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self, port: int, *, latency_seconds: float, fault_share: float) -> None:
+        super().__init__((LOOPBACK, port), _Connection)
+        self.latency_seconds = latency_seconds
+        self._fault_share = fault_share
+        self._n_sent = Counter[bytes]()
+        self._lock = threading.Lock()
+
+    @property
+    def n_received(self) -> int:
+        """Requests received so far."""
+        return self._n_sent.total()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The SDKs' own variables, set so that a run in another process finds this server."""
+        url = f"http://{LOOPBACK}:{self.server_port}"
+        return {
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "OPENAI_API_KEY": _KEY,
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": _KEY,
+        }
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Report an error, except that a caller has hung up."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+    def is_refused(self, body: bytes) -> bool:
+        """Count a request; return whether it is to be refused, which depends on its number too."""
+        with self._lock:
+            self._n_sent[body] += 1
+            n_sent = self._n_sent[body]
+        return _fraction("fault", str(n_sent), body.decode(errors="replace")) < self._fault_share
+
+
+class _Connection(BaseHTTPRequestHandler):
+    """One connection, whose requests are answered one after the other."""
+
+    server: StandIn
+    protocol_version = "HTTP/1.1"
+    # Head and body leave as one packet: apart, delayed acknowledgements cost 40 ms a reply.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        """Answer a request for a completion."""
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        is_refused = self.server.is_refused(body)
+        if not (self.headers.get("x-api-key") or self.headers.get("authorization")):
+            self._send_error(401, "authentication_error", "there is no API key")
+        elif self.path not in _PROTOCOLS:
+            self._send_error(404, "not_found_error", "the stand-in answers chat requests only")
+        elif is_refused:
+            self._send_error(503, "overloaded_error", "overloaded for the moment")
+        else:
+            read, write = _PROTOCOLS[self.path]
+            try:
+                chat = read(json.loads(body))
+            except (KeyError, TypeError, ValueError) as error:
+                self._send_error(400, "invalid_request_error", f"malformed request: {error!r}")
+                return
+            time.sleep(self.server.latency_seconds)
+            reply_id = _digest(chat.model, chat.prompt)[:24]
+            self._send(200, write(chat, reply_text(chat), reply_id))
+
+    def do_GET(self) -> None:
+        """Refuse everything else, such as batches."""
+        self._send_error(404, "not_found_error", "the stand-in answers chat requests only")
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
+        """Keep the terminal free of a line for each request."""
+
+    def _send_error(self, status: int, kind: str, message: str) -> None:
+        self._send(status, {"type": "error", "error": {"type": kind, "message": message}})
+
+    def _send(self, status: int, value: Mapping[str, object]) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def reply_text(chat: Chat) -> str:
+    """Return the reply to a request: a rating if its schema or prompt ask for one, else a text."""
+    schema = (chat.schema or {}).get("properties", {}).get("score")
+    scores = _scores_of_prompt(chat.prompt) if schema is None else _scores_of_schema(schema)
+    if not scores:
+        return f"This text was made up in place of {chat.model}: {_digest(chat.model, chat.prompt)}"
+    taste = 2 * _fraction("taste", chat.model, chat.prompt) - 1
+    position = _fraction("quality", chat.subject) + _DEVIATION * taste
+    index = min(max(int(position * len(scores)), 0), len(scores) - 1)
+    return json.dumps({"rationale": _RATIONALE, "score": scores[index]})
+
+
+def _scores_of_schema(schema: Mapping[str, Any]) -> Sequence[object]:
+    """Return the scores that a schema allows, lowest first."""
+    if "enum" in schema:
+        return list(schema["enum"])
+    bounds = _RANGE.search(schema.get("description", ""))
+    low, high = map(float, bounds.groups()) if bounds else (0.0, 1.0)
+    low, high = schema.get("minimum", low), schema.get("maximum", high)
+    return [round(low + (high - low) * step / _N_STEPS, 9) for step in range(_N_STEPS + 1)]
+
+
+def _scores_of_prompt(prompt: str) -> Sequence[object]:
+    """Return the scores that a prompt lists, lowest first; none if it asks for no score."""
+    listed = _LISTED.search(prompt)
+    return [json.loads(score) for score in listed[1].split(", ")] if listed else []
+
+
+def _chat(body: Mapping[str, Any], system: object, schema: Mapping[str, Any] | None) -> Chat:
+    texts = [_text(message["content"]) for message in body["messages"]]
+    prompt = "\n".join((_text(system), *texts))
+    responses = _RESPONSE.findall(prompt)  # the last: instructions show what the marks look like
+    subject = responses[-1][1].strip() if responses else prompt
+    return Chat(str(body["model"]), prompt, subject, schema)
+
+
+def _text(content: object) -> str:
+    """Return the text of a message: a string, or a list of text blocks."""
+    if isinstance(content, list):
+        return "\n".join(block["text"] for block in content)
+    return str(content)
+
+
+def _read_openai(body: Mapping[str, Any]) -> Chat:
+    form = body.get("response_format") or {}
+    return _chat(body, "", form.get("json_schema", {}).get("schema"))
+
+
+def _written_openai(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
+    n_input, n_output = _n_tokens(chat.prompt), _n_tokens(text)
+    message = {"role": "assistant", "content": text, "refusal": None}
+    return {
+        "id": f"chatcmpl-{reply_id}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": chat.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {
+            "prompt_tokens": n_input,
+            "completion_tokens": n_output,
+            "total_tokens": n_input + n_output,
+        },
+    }
+
+
+def _read_anthropic(body: Mapping[str, Any]) -> Chat:
+    form = (body.get("output_config") or {}).get("format") or {}
+    return _chat(body, body.get("system", ""), form.get("schema"))
+
+
+def _written_anthropic(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
+    return {
+        "id": f"msg_{reply_id}",
+        "type": "message",
+        "role": "assistant",
+        "model": chat.model,
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": _n_tokens(chat.prompt), "output_tokens": _n_tokens(text)},
+    }
+
+
+_PROTOCOLS: Final = {
+    "/v1/chat/completions": (_read_openai, _written_openai),
+    "/v1/messages": (_read_anthropic, _written_anthropic),
+}
+
+
+def _n_tokens(text: str) -> int:
+    return -(-len(text) // _CHARACTERS_PER_TOKEN)
+
+
+def _fraction(*parts: str) -> float:
+    """Return a number in [0, 1), the same for the same parts on every machine."""
+    return int(_digest(*parts)[:16], 16) / 2**64
+
+
+def _digest(*parts: str) -> str:
+    text = json.dumps(parts).encode()
+    return blake2b(text, digest_size=16).hexdigest()
