@@ -12,7 +12,7 @@ from eval_assets.cli.exit_codes import DONE
 from eval_assets.readers.importers import TOOLS
 
 if TYPE_CHECKING:
-    from eval_assets.readers.importers.imported import Imported
+    from eval_assets.readers.importers.export_content import Export
 
 
 @click.command(
@@ -42,10 +42,10 @@ def import_(source: tuple[str, ...], data: Path) -> int:
     paths = [Path(each) for each in (source[1:] if tool else source)]
     if not paths:
         raise click.UsageError(f"Name the files that {tool} exported.")
-    tool, imported = import_files(paths, source=tool)
-    written = write_draft(imported, data, name=data.resolve().name, tool=tool)
-    click.echo(f"{tool}: {_contents(imported)}")
-    for note, count in imported.notes.items():
+    tool, export = import_files(paths, source=tool)
+    written = write_draft(export, data, name=data.resolve().name, tool=tool)
+    click.echo(f"{tool}: {_contents(export)}")
+    for note, count in export.notes.items():
         click.echo(f"not understood: {count:,} {note}")
     for path in written:
         click.echo(f"wrote {path}")
@@ -53,12 +53,12 @@ def import_(source: tuple[str, ...], data: Path) -> int:
     return DONE
 
 
-def _contents(imported: Imported) -> str:
+def _contents(export: Export) -> str:
     """Return how much an export holds, in words."""
-    found = [_counted(len(imported.responses), "response")]
+    found = [_counted(len(export.responses), "response")]
     for rated, noun, who in (
-        (imported.ratings, "rating", "rater"),
-        (imported.scores, "score", "judge"),
+        (export.ratings, "rating", "rater"),
+        (export.scores, "score", "judge"),
     ):
         by = {name for _, _, name in rated}
         if by:

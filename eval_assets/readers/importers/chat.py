@@ -5,10 +5,16 @@ https://platform.openai.com/docs/guides/fine-tuning
 
 from collections.abc import Iterable
 
-from eval_assets.readers.importers.imported import Imported, Record, first_at, records_at, text_of
+from eval_assets.readers.importers.export_content import (
+    Export,
+    Record,
+    first_at,
+    records_at,
+    text_of,
+)
 
 _KEYS = ("messages", "conversations", "conversation")
-_ROLES = {"human": "user", "gpt": "assistant", "ai": "assistant", "model": "assistant"}
+_ASSISTANT = ("assistant", "gpt", "ai", "model")
 
 
 def recognises(record: Record) -> bool:
@@ -16,24 +22,24 @@ def recognises(record: Record) -> bool:
     return any(records_at(record, key) for key in _KEYS)
 
 
-def read(records: Iterable[Record], into: Imported) -> None:
+def read(records: Iterable[Record], export: Export) -> None:
     """Add a response for each message of the model; its prompt is the message before."""
-    for place, record in enumerate(records, start=1):
-        name = str(first_at(record, "id", "conversation_id", "thread_id") or place)
-        messages = next((found for key in _KEYS if (found := records_at(record, key))), [])
-        before, turn = "", 0
-        for message in messages:
+    for position, record in enumerate(records, start=1):
+        name = str(first_at(record, "id", "conversation_id", "thread_id") or position)
+        prompt, turn = "", 0
+        for message in next(filter(None, (records_at(record, key) for key in _KEYS)), []):
             role = str(first_at(message, "role", "from"))
             text = text_of(first_at(message, "content", "value", "text"))
-            if _ROLES.get(role, role) == "assistant":
+            if role in _ASSISTANT:
                 turn += 1
-                into.add_response(
+                model = first_at(message, "model") or first_at(record, "model", "model_name")
+                export.add_response(
                     f"{name}/{turn}",
-                    prompt=before,
+                    prompt=prompt,
                     response=text,
-                    model=first_at(message, "model") or first_at(record, "model", "model_name"),
+                    model=model,
                     convo_id=name,
                     turn_index=turn,
                 )
             elif role != "system":
-                before = text
+                prompt = text

@@ -3,91 +3,85 @@
 https://labelstud.io/guide/task_format
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from eval_assets.readers.importers.imported import (
-    Imported,
+from eval_assets.readers.importers.export_content import (
+    MODEL_KEYS,
+    PROMPT_KEYS,
+    RESPONSE_KEYS,
+    Export,
     Record,
-    at,
+    chat_fields,
     first_at,
     rating_of,
     records_at,
     text_of,
 )
+from eval_assets.readers.references import RESPONSE_ID
 
-_PROMPTS = ("prompt", "question", "query", "instruction", "input", "user", "prompt_text")
-_RESPONSES = ("response", "answer", "output", "completion", "response_text", "text", "reply")
-_MODELS = ("model", "model_name", "system")
-_IDS = ("response_id", "item_id", "trace_id", "scenario_id")
 _VALUES = ("rating", "number", "choices", "taxonomy", "pairwise", "ranker")
-_MIN_KEYS = {"annotation_id", "annotator", "lead_time"}
+_FLAT_KEYS = {"annotation_id", "annotator", "lead_time"}
 
 
 def recognises(record: Record) -> bool:
     """Return whether a record is a task with annotations, in the full or the flat form."""
-    full = isinstance(record.get("data"), dict) and (
-        "annotations" in record or "completions" in record
-    )
-    return full or record.keys() >= _MIN_KEYS
+    is_annotated = "annotations" in record or "completions" in record
+    return (isinstance(record.get("data"), dict) and is_annotated) or record.keys() >= _FLAT_KEYS
 
 
-def read(records: Iterable[Record], into: Imported) -> None:
+def read(records: Iterable[Record], export: Export) -> None:
     """Add the tasks with their annotations and predictions."""
     for task in records:
         if "data" in task:
-            _read_task(task, into)
+            _read_task(task, export)
         else:
-            _read_flat(task, into)
+            _read_flat(task, export)
 
 
-def _read_task(task: Record, into: Imported) -> None:
-    response_id = _add_response(task["data"], task.get("id"), into)
+def _read_task(task: Record, export: Export) -> None:
+    response_id = _add_response(task["data"], task.get("id"), export)
     for annotation in records_at(task, "annotations") or records_at(task, "completions"):
         if annotation.get("was_cancelled"):
-            into.notes["annotations were skipped or cancelled"] += 1
+            export.notes["annotations were skipped or cancelled"] += 1
             continue
-        who = annotation.get("completed_by")
-        rater = first_at(who, "email", "username", "id") if isinstance(who, dict) else who
-        for name, value in _values(annotation, into):
-            when = annotation.get("created_at")
-            into.add_rating(response_id, name, rater, value, at=when)
+        user = annotation.get("completed_by")
+        rater = first_at(user, "email", "username", "id") if isinstance(user, dict) else user
+        for name, value in _values(annotation, export):
+            created_at = annotation.get("created_at")
+            export.add_rating(response_id, name, rater, value, at=created_at)
     for prediction in records_at(task, "predictions"):
         judge = prediction.get("model_version") or "prediction"
-        for name, value in _values(prediction, into):
-            into.add_score(response_id, name, judge, value)
+        for name, value in _values(prediction, export):
+            export.add_score(response_id, name, judge, value)
 
 
-def _values(annotation: Record, into: Imported) -> Iterable[tuple[str, object]]:
+def _values(annotation: Record, export: Export) -> Iterator[tuple[str, object]]:
     """Yield name and value of each rating in an annotation."""
     for result in records_at(annotation, "result"):
-        value = result.get("value")
-        key = next((key for key in _VALUES if at(value, key) is not None), None)
-        if key is None:
-            into.notes[f"results of type {result.get('type')} are not ratings"] += 1
+        value = first_at(result.get("value"), *_VALUES)
+        if value is None:
+            export.notes[f"results of type {result.get('type')} are not ratings"] += 1
         else:
-            yield str(result.get("from_name")), at(value, key)
+            yield str(result.get("from_name")), value
 
 
-def _read_flat(task: Record, into: Imported) -> None:
+def _read_flat(task: Record, export: Export) -> None:
     """Add a task of the flat form, in which names of labels are keys beside those of the data."""
-    names = [key for key, value in task.items() if isinstance(value, dict | int | float | str)]
-    data = {key: task[key] for key in (*_PROMPTS, *_RESPONSES, *_MODELS, *_IDS) if key in task}
-    response_id = _add_response(data or task, task.get("id"), into)
-    known = {*data, *_MIN_KEYS, "id", "created_at", "updated_at"}
-    for name in names:
-        value = task[name]
-        if name not in known and rating_of(value) is not None:
-            when = task.get("created_at")
-            into.add_rating(response_id, name, task.get("annotator"), value, at=when)
+    data_keys = (*PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS, *RESPONSE_ID)
+    data = {key: task[key] for key in data_keys if key in task}
+    response_id = _add_response(data or task, task.get("id"), export)
+    others = {*data, *_FLAT_KEYS, "id", "created_at", "updated_at"}
+    for name, value in task.items():
+        is_value = name not in others and isinstance(value, dict | int | float | str)
+        if is_value and rating_of(value) is not None:
+            created_at = task.get("created_at")
+            export.add_rating(response_id, name, task.get("annotator"), value, at=created_at)
 
 
-def _add_response(data: Record, task_id: object, into: Imported) -> str:
-    """Add what a task shows; if it is not named as a prompt or a response, all of it."""
-    response = first_at(data, *_RESPONSES)
-    return into.add_response(
-        first_at(data, *_IDS) or task_id,
-        prompt=first_at(data, *_PROMPTS),
-        response=text_of(dict(data)) if response is None else response,
-        model=first_at(data, *_MODELS),
-        group_id=first_at(data, "group_id", "prompt_id"),
-    )
+def _add_response(data: Record, task_id: object, export: Export) -> str:
+    """Add the response of a task; all of its data if none of it is named as a response."""
+    columns = chat_fields(data)
+    if columns["response"] is None:
+        columns["response"] = text_of(dict(data))
+    group = first_at(data, "group_id", "prompt_id")
+    return export.add_response(first_at(data, *RESPONSE_ID) or task_id, **columns, group_id=group)

@@ -5,16 +5,14 @@ https://docs.langchain.com/langsmith/feedback-data-format
 
 from collections.abc import Iterable
 
-from eval_assets.readers.importers.imported import (
-    Imported,
+from eval_assets.readers.importers.export_content import (
+    Export,
     Record,
     at,
     first_at,
     rating_of,
     records_at,
 )
-
-_BY_MODELS = ("model", "auto_eval", "autoeval")
 
 
 def recognises(record: Record) -> bool:
@@ -23,14 +21,14 @@ def recognises(record: Record) -> bool:
     return is_feedback or ("run_type" in record and "inputs" in record)
 
 
-def read(records: Iterable[Record], into: Imported) -> None:
+def read(records: Iterable[Record], export: Export) -> None:
     """Add runs as responses, and their feedback."""
     for record in records:
         if "run_type" not in record:
-            _read_feedback(record, into)
+            _read_feedback(record, export)
             continue
         metadata = at(record, "extra", "metadata")
-        response_id = into.add_response(
+        response_id = export.add_response(
             record.get("id"),
             prompt=record.get("inputs"),
             response=record.get("outputs"),
@@ -38,21 +36,22 @@ def read(records: Iterable[Record], into: Imported) -> None:
             group_id=record.get("reference_example_id"),
         )
         feedback = records_at(record, "feedback")
-        for each in feedback:
-            _read_feedback({"run_id": response_id, **each}, into)
+        for item in feedback:
+            _read_feedback({"run_id": response_id, **item}, export)
         for key, stats in (record.get("feedback_stats") or {}).items() if not feedback else ():
-            into.notes["feedback is summed up by run; export the feedback itself as well"] += 1
-            into.add_score(response_id, key, "feedback", at(stats, "avg"))
+            export.notes["feedback is summed up by run; export the feedback itself as well"] += 1
+            export.add_score(response_id, key, "feedback", at(stats, "avg"))
 
 
-def _read_feedback(feedback: Record, into: Imported) -> None:
+def _read_feedback(feedback: Record, export: Export) -> None:
     run, key = str(feedback.get("run_id")), str(feedback.get("key"))
     score, value = feedback.get("score"), feedback.get("value")
-    given = value if rating_of(value) is not None and score is None else score
-    source = feedback.get("feedback_source") or {}
-    if at(source, "type") in _BY_MODELS:
-        judge = at(source, "metadata", "model") or f"{key} ({at(source, 'type')})"
-        into.add_score(run, key, judge, given, reply=feedback.get("comment"))
+    rating = value if rating_of(value) is not None and score is None else score
+    source = feedback.get("feedback_source")
+    kind = at(source, "type")
+    if kind in ("model", "auto_eval", "autoeval"):
+        judge = at(source, "metadata", "model") or f"{key} ({kind})"
+        export.add_score(run, key, judge, rating, reply=feedback.get("comment"))
     else:
-        who = first_at(source, "user_name", "user_id", "ls_user_id") or at(source, "type")
-        into.add_rating(run, key, who, given, at=feedback.get("created_at"))
+        rater = first_at(source, "user_name", "user_id", "ls_user_id") or kind
+        export.add_rating(run, key, rater, rating, at=feedback.get("created_at"))

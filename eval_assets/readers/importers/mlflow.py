@@ -5,9 +5,7 @@ https://mlflow.org/docs/latest/genai/assessments/feedback/
 
 from collections.abc import Iterable
 
-from eval_assets.readers.importers.imported import Imported, Record, at, first_at, records_at
-
-_JUDGES = ("LLM_JUDGE", "AI_JUDGE", "CODE")
+from eval_assets.readers.importers.export_content import Export, Record, at, first_at, records_at
 
 
 def recognises(record: Record) -> bool:
@@ -17,32 +15,29 @@ def recognises(record: Record) -> bool:
     )
 
 
-def read(records: Iterable[Record], into: Imported) -> None:
+def read(records: Iterable[Record], export: Export) -> None:
     """Add the traces: feedback by people is a rating, any other a judge's score."""
     for record in records:
         info = record.get("info") or record
-        response_id = into.add_response(
+        response_id = export.add_response(
             first_at(info, "trace_id", "request_id"),
             prompt=first_at(record, "request") or first_at(info, "request_preview", "request"),
             response=first_at(record, "response") or first_at(info, "response_preview", "response"),
             model=at(info, "tags", "model") or at(info, "trace_metadata", "model"),
         )
         for assessment in records_at(info, "assessments"):
-            _read_assessment(assessment, response_id, into)
+            _read_assessment(assessment, response_id, export)
 
 
-def _read_assessment(assessment: Record, response_id: str, into: Imported) -> None:
+def _read_assessment(assessment: Record, response_id: str, export: Export) -> None:
     name = str(first_at(assessment, "assessment_name", "name"))
-    if at(assessment, "feedback") is None:
-        into.notes["assessments are expectations, not feedback"] += 1
-        return
-    if at(assessment, "valid") is False:
-        into.notes["assessments were overwritten later"] += 1
-        return
     value, kind = at(assessment, "feedback", "value"), at(assessment, "source", "source_type")
-    who = at(assessment, "source", "source_id") or kind
-    if kind in _JUDGES:
-        reply = assessment.get("rationale")
-        into.add_score(response_id, name, who, value, reply=reply)
+    rater = at(assessment, "source", "source_id") or kind
+    if at(assessment, "feedback") is None:
+        export.notes["assessments are expectations, not feedback"] += 1
+    elif at(assessment, "valid") is False:
+        export.notes["assessments were overwritten later"] += 1
+    elif kind in ("LLM_JUDGE", "AI_JUDGE", "CODE"):
+        export.add_score(response_id, name, rater, value, reply=assessment.get("rationale"))
     else:
-        into.add_rating(response_id, name, who, value, at=first_at(assessment, "create_time"))
+        export.add_rating(response_id, name, rater, value, at=at(assessment, "create_time"))

@@ -3,10 +3,10 @@
 https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-events.md
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from eval_assets.readers.importers.imported import (
-    Imported,
+from eval_assets.readers.importers.export_content import (
+    Export,
     Record,
     at,
     first_at,
@@ -15,7 +15,8 @@ from eval_assets.readers.importers.imported import (
 )
 
 _EVENT = "gen_ai.evaluation.result"
-_OURS = "eval_assets"
+_OURS = "eval_assets."
+_SCORE = "gen_ai.evaluation.score."
 
 
 def recognises(record: Record) -> bool:
@@ -23,46 +24,38 @@ def recognises(record: Record) -> bool:
     return isinstance(record.get("resourceLogs"), list)
 
 
-def read(records: Iterable[Record], into: Imported) -> None:
+def read(records: Iterable[Record], export: Export) -> None:
     """Add each event as a rating by a person or a score of a judge."""
     for record in records:
         for resource in records_at(record, "resourceLogs"):
             for scope in records_at(resource, "scopeLogs"):
                 for event in records_at(scope, "logRecords"):
-                    _read_event(event, str(at(scope, "scope", "name") or "judge"), into)
+                    _read_event(event, str(at(scope, "scope", "name") or "judge"), export)
 
 
-def _read_event(event: Record, scope: str, into: Imported) -> None:
-    attributes = records_at(event, "attributes")
-    given = {str(each.get("key")): _value(each.get("value")) for each in attributes}
-    if _EVENT not in (event.get("eventName"), given.get("event.name")):
-        into.notes["log records are other events than evaluations"] += 1
+def _read_event(event: Record, scope: str, export: Export) -> None:
+    values = {
+        str(attribute.get("key")): next(iter((attribute.get("value") or {}).values()), None)
+        for attribute in records_at(event, "attributes")
+    }
+    if _EVENT not in (event.get("eventName"), values.get("event.name")):
+        export.notes["log records are other events than evaluations"] += 1
         return
-    response_id = given.get("gen_ai.response.id") or first_at(event, "spanId", "traceId")
-    name = str(given.get("gen_ai.evaluation.name"))
+    response_id = values.get("gen_ai.response.id") or first_at(event, "spanId", "traceId")
     if not response_id:
-        into.notes["evaluations do not say of which response"] += 1
+        export.notes["evaluations do not say of which response"] += 1
         return
-    into.questions.setdefault(
-        name,
-        question_of(
-            name,
-            given.get(f"{_OURS}.question.text"),
-            scale=given.get(f"{_OURS}.question.scale"),
-            level=given.get(f"{_OURS}.question.level"),
-        ),
+    name = str(values.get("gen_ai.evaluation.name"))
+    text, scale, level = (
+        values.get(f"{_OURS}question.{key}") for key in ("text", "scale", "level")
     )
-    group = given.get(f"{_OURS}.response.group")
-    into.add_response(response_id, prompt="", response="", group_id=group)
-    value = given.get("gen_ai.evaluation.score.value", given.get("gen_ai.evaluation.score.label"))
-    rater = given.get(f"{_OURS}.rater.id") or scope
-    if given.get(f"{_OURS}.rater.kind") == "human":
-        into.add_rating(str(response_id), name, rater, value)
+    question = question_of(name, text, scale=scale, level=level)
+    export.questions.setdefault(name, question)
+    export.add_response(response_id, group_id=values.get(f"{_OURS}response.group"))
+    value = values.get(f"{_SCORE}value", values.get(f"{_SCORE}label"))
+    rater = values.get(f"{_OURS}rater.id") or scope
+    if values.get(f"{_OURS}rater.kind") == "human":
+        export.add_rating(str(response_id), name, rater, value)
     else:
-        reply = given.get("gen_ai.evaluation.explanation") or given.get("error.type")
-        into.add_score(str(response_id), name, rater, value, reply=reply)
-
-
-def _value(value: object) -> object:
-    """Return the value of an attribute, whichever type it is of."""
-    return next(iter(value.values()), None) if isinstance(value, Mapping) else None
+        reply = values.get("gen_ai.evaluation.explanation") or values.get("error.type")
+        export.add_score(str(response_id), name, rater, value, reply=reply)

@@ -6,12 +6,12 @@ https://potato-annotation.readthedocs.io/
 import re
 from collections.abc import Iterable
 
-from eval_assets.readers.importers.imported import Imported, Record, first_at
+from eval_assets.readers.importers.export_content import Export, Record, first_at
 
 _TEXTS = ("displayed_text", "text", "response", "output")
-_ID = ("instance_id", "id")
+_OTHER_COLUMNS = {"instance_id", "id", "user_id", "prompt", *_TEXTS}
+_OTHER_SCHEMES = {"annotator_origin", "spans", "links"}
 _SCALE_POINT = re.compile(r"scale_([0-9]+)")
-_OTHERS = {"annotator_origin", "spans", "links"}
 
 
 def recognises(record: Record) -> bool:
@@ -19,38 +19,37 @@ def recognises(record: Record) -> bool:
     return "instance_id" in record and "user_id" in record
 
 
-def read(records: Iterable[Record], into: Imported) -> None:
+def read(records: Iterable[Record], export: Export) -> None:
     """Add the label that each annotator gave in each scheme."""
     for record in records:
-        response_id = into.add_response(
-            first_at(record, *_ID),
+        response_id = export.add_response(
+            first_at(record, "instance_id", "id"),
             prompt=first_at(record, "prompt"),
             response=first_at(record, *_TEXTS),
         )
         for scheme, labels in _labels(record).items():
-            chosen = {name: value for name, value in labels.items() if _is_set(value)}
-            if len(chosen) == 1:
-                rating = _rating(*next(iter(chosen.items())))
-                into.add_rating(response_id, scheme, record.get("user_id"), rating)
-            elif chosen:
-                into.notes[f"annotations of {scheme} hold several labels"] += 1
+            ratings = [
+                _rating(label, value)
+                for label, value in labels.items()
+                if value not in (None, "", False, "false", "False")
+            ]
+            if len(ratings) == 1:
+                export.add_rating(response_id, scheme, record.get("user_id"), ratings[0])
+            elif ratings:
+                export.notes[f"annotations of {scheme} hold several labels"] += 1
 
 
 def _labels(record: Record) -> dict[str, dict[str, object]]:
     """Return labels by scheme, which tables write as columns named scheme.label."""
     if isinstance(record.get("labels"), dict):
         return {k: v if isinstance(v, dict) else {"": v} for k, v in record["labels"].items()}
-    found: dict[str, dict[str, object]] = {}
+    labels: dict[str, dict[str, object]] = {}
     for column, value in record.items():
         scheme, _, label = column.partition(".")
-        is_other = column in (*_ID, *_TEXTS, "user_id", "prompt") or scheme in _OTHERS
+        is_other = column in _OTHER_COLUMNS or scheme in _OTHER_SCHEMES
         if not is_other and not label.startswith("_"):
-            found.setdefault(scheme, {})[label] = value
-    return found
-
-
-def _is_set(value: object) -> bool:
-    return value not in (None, "", False, "false", "False")
+            labels.setdefault(scheme, {})[label] = value
+    return labels
 
 
 def _rating(label: str, value: object) -> object:

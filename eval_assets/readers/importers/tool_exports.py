@@ -1,34 +1,46 @@
-"""Exports of other tools: which tool wrote them, and what they hold."""
+"""Exports of other tools: their records, the tool that wrote them, and their content."""
 
-from collections.abc import Iterable, Sequence
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers.formats.files import (
+    check_readable,
+    decoded_as_guessed,
+    is_working_file,
+    read_bytes,
+)
+from eval_assets.readers.formats.json_rows import loaded
+from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.readers.importers import TOOLS
-from eval_assets.readers.importers.imported import Imported, Record
-from eval_assets.readers.importers.records import read_records
+from eval_assets.readers.importers.export_content import Export, Record
+
+_PAGES = ("data", "results", "rows", "traces", "scores", "runs", "events", "records", "items")
+"""Keys under which a page of an API holds its records."""
+
+_RECORD_KEYS = {"id", "trace_id", "traceId", "name", "input", "output", "run_id"}
+"""Keys of records, which a page does not have."""
+
+_SAMPLE = 20
+"""Records from which the tool is recognised."""
 
 
-class Source(Protocol):
+class Importer(Protocol):
     """A module that reads the export of one tool."""
 
     def recognises(self, record: Record, /) -> bool:
         """Return whether a record may be of this tool."""
 
-    def read(self, records: Iterable[Record], into: Imported, /) -> None:
-        """Add what the records hold."""
+    def read(self, records: Iterable[Record], export: Export, /) -> None:
+        """Add the content of the records."""
 
 
-def importer(tool: str) -> Source:
-    """Return the module that reads a tool's export."""
-    module: Source = import_module(f"eval_assets.readers.importers.{tool.replace('-', '_')}")
-    return module
-
-
-def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Imported]:
-    """Return the tool that wrote the files, and what they hold.
+def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Export]:
+    """Return the tool that wrote the files, and their content.
 
     Args:
         paths: Files or folders of one tool.
@@ -45,34 +57,129 @@ def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Imp
             records += read_records(path)
         except InputError as error:
             problems.append(error)
+    tools = [] if problems else [source] if source else recognised_tools(records)
+    if tools:
+        export = import_records(records, tool=tools[0])
+        if export.responses:
+            return tools[0], export
     if not problems:
-        found = [source] if source else recognised(records)
-        if found:
-            imported = import_records(records, source=found[0])
-            if imported.responses:
-                return found[0], imported
-        problems.append(InputError(_not_recognised(paths, records)))
+        keys = ", ".join(list(records[0])[:8]) if records else "nothing"
+        message = f"no tool's export is recognised in it: its records hold {keys}"
+        remedy = f"Name the tool, one of {', '.join(TOOLS)}, or bring a table of ratings"
+        problems.append(InputError(InputProblem(str(paths[0]), None, None, message, remedy)))
     raise ExceptionGroup("the export cannot be imported", problems)
 
 
-def import_records(records: Iterable[Record], *, source: str) -> Imported:
-    """Return what the records of a tool hold."""
-    into = Imported()
-    importer(source).read(records, into)
-    into.complete()
-    return into
+def import_records(records: Iterable[Record], *, tool: str) -> Export:
+    """Return the content of a tool's records."""
+    export = Export()
+    _importer(tool).read(records, export)
+    export.add_missing_responses()
+    return export
 
 
-def recognised(records: Iterable[Record]) -> list[str]:
-    """Return the tools whose records these may be: those that recognise most of the first."""
-    first = list(records)[:20]
-    counts = {tool: sum(map(bool, map(importer(tool).recognises, first))) for tool in TOOLS}
+def recognised_tools(records: Sequence[Record]) -> list[str]:
+    """Return the tools that recognise most of the first records."""
+    counts = {
+        tool: sum(map(bool, map(_importer(tool).recognises, records[:_SAMPLE]))) for tool in TOOLS
+    }
     most = max(counts.values())
-    return [name for name, count in counts.items() if count == most and most]
+    return [tool for tool, count in counts.items() if count == most and most]
 
 
-def _not_recognised(paths: Sequence[Path], records: Sequence[Record]) -> InputProblem:
-    keys = ", ".join(list(records[0])[:8]) if records else "nothing"
-    what = f"no tool's export is recognised in it: its records hold {keys}"
-    remedy = f"Name the tool, one of {', '.join(TOOLS)}, or bring a table of ratings"
-    return InputProblem(str(paths[0]), None, None, what, remedy)
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file, or of every file in a folder.
+
+    A JSON file holds a list of records, one record, or a page of them as an API answers; a log of
+    inspect_ai (.eval) is one record.
+
+    Raises:
+        InputError: If a file cannot be read, or holds something else.
+    """
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+        return [
+            record
+            for file in files
+            if format_of(file) in (*FORMATS, ".eval") and not is_working_file(file)
+            for record in read_records(file)
+        ]
+    match format_of(path):
+        case ".json":
+            return list(_unpaged(_json(path)))
+        case ".eval":
+            return [_zipped_log(path)]
+    table = read_table(path, folder=path.parent)
+    if table.bad_rows:
+        raise InputError(table.bad_rows[0])
+    rows = zip(*table.columns.values(), strict=True)
+    return [dict(zip(table.columns, map(_parsed_cell, row), strict=True)) for row in rows]
+
+
+def _importer(tool: str) -> Importer:
+    module = import_module(f"eval_assets.readers.importers.{tool.replace('-', '_')}")
+    return cast("Importer", module)
+
+
+def _json(path: Path) -> object:
+    text, _ = decoded_as_guessed(read_bytes(path, file=str(path)), file=str(path))
+    try:
+        return loaded(text)
+    except ValueError as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        what = f"the file is not usable JSON ({error})"
+        problem = InputProblem(str(path), line, None, what, "Export it again")
+        raise InputError(problem) from error
+
+
+def _unpaged(value: object) -> Iterator[Record]:
+    """Yield the records of a list, of a page of records, or the one that the value is."""
+    match value:
+        case list():
+            for item in value:
+                yield from _unpaged(item)
+        case dict() if not value.keys() & _RECORD_KEYS and (
+            key := next((k for k in _PAGES if _is_list_of_records(value.get(k))), None)
+        ):
+            yield from _unpaged(value[key])
+        case dict():
+            yield value
+
+
+def _is_list_of_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def _parsed_cell(cell: object) -> object:
+    """Return a cell of a table, a list or object in it parsed."""
+    if not isinstance(cell, str) or not cell.lstrip().startswith(("{", "[")):
+        return cell
+    try:
+        return loaded(cell)
+    except ValueError:
+        return cell
+
+
+def _zipped_log(path: Path) -> dict[str, Any]:
+    """Return a zipped log of inspect_ai as the one object that its JSON form is.
+
+    Its members are packed with Zstandard, which Python reads from 3.14 on by itself.
+    """
+    if sys.version_info < (3, 14):
+        from backports.zstd import zipfile  # noqa: PLC0415 - only for these logs
+    else:
+        import zipfile  # noqa: PLC0415
+    check_readable(path, file=str(path))
+    try:
+        with zipfile.ZipFile(path) as packed:
+            names = sorted(packed.namelist())
+            head = "header.json" if "header.json" in names else "_journal/start.json"
+            log = loaded(packed.read(head).decode())
+            samples = [
+                loaded(packed.read(name).decode()) for name in names if name.startswith("samples/")
+            ]
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        what = f"the log cannot be read ({error})"
+        problem = InputProblem(str(path), None, None, what, "Copy it again, or export it as JSON")
+        raise InputError(problem) from error
+    return {**(log if isinstance(log, dict) else {}), "samples": samples}

@@ -12,7 +12,7 @@ from eval_assets.errors import InputError
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.importers import TOOLS
 from eval_assets.readers.importers.draft import write_draft
-from eval_assets.readers.importers.imported import Imported
+from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
@@ -22,7 +22,7 @@ from tests.unit.readers.importers.exports import EXPORTS, INSPECT, written
 Folder = tuple[Evaluation, pd.DataFrame]
 
 
-def imported(tmp_path: Path, name: str, *, source: str | None = None) -> Imported:
+def imported(tmp_path: Path, name: str, *, source: str | None = None) -> Export:
     path = tmp_path / f"export.{EXPORTS[name][0]}"
     path.write_text(written(name))
     tool, found = import_files([path], source=source)
@@ -30,13 +30,13 @@ def imported(tmp_path: Path, name: str, *, source: str | None = None) -> Importe
     return found
 
 
-def folder_of(found: Imported, tmp_path: Path) -> Folder:
+def folder_of(found: Export, tmp_path: Path) -> Folder:
     write_draft(found, tmp_path / "folder", name="drafted", tool="a tool")
     evaluation = read_evaluation(tmp_path / "folder")
     return evaluation, read_responses(evaluation)
 
 
-def ratings(found: Imported) -> set[tuple[str, str, str, str]]:
+def ratings(found: Export) -> set[tuple[str, str, str, str]]:
     return {(*key, rating) for key, (rating, _) in found.ratings.items()}
 
 

@@ -1,4 +1,4 @@
-"""Contents of another tool's export, in the terms of an evaluation folder."""
+"""Content of another tool's export as responses, ratings and scores; helpers to parse records."""
 
 import json
 import math
@@ -13,18 +13,18 @@ from eval_assets.scale import Level, Scale
 Record = Mapping[str, Any]
 
 UNKNOWN_MODEL = "unknown"
+PROMPT_KEYS = ("prompt", "prompt_text", "question", "query", "instruction", "input", "user")
+RESPONSE_KEYS = (
+    *("response", "response_text", "answer", "output", "completion", "generation"),
+    *("text", "reply"),
+)
+MODEL_KEYS = ("model", "model_name", "generator", "system")
 _TEXT_KEYS = ("content", "text", "output", "answer", "response", "completion", "result")
 
 
 @dataclass
 class Question:
-    """One thing that is rated.
-
-    Args:
-        text: What raters were asked; the name if the export does not say.
-        scale: Its scale; None to guess it from the ratings.
-        level: Level of measurement; None for the scale's own.
-    """
+    """A rated question; its text is its name, and its scale None, if the export holds neither."""
 
     text: str
     scale: Scale | None = None
@@ -32,15 +32,15 @@ class Question:
 
 
 @dataclass
-class Imported:
-    """Responses with their ratings and scores, gathered record by record.
+class Export:
+    """Responses with their ratings and scores, collected record by record.
 
     Args:
         responses: Columns of each response, by its id.
         ratings: Rating and time of each response, question and human rater.
         scores: Score and reply of each response, question and judge.
         questions: Questions by name.
-        notes: What was not understood, or had to be chosen, with how often.
+        notes: Count of each kind of record that was skipped or ambiguous.
     """
 
     responses: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -53,12 +53,12 @@ class Imported:
         self,
         response_id: object,
         *,
-        prompt: object,
-        response: object,
+        prompt: object = None,
+        response: object = None,
         model: object = None,
         **further: object,
     ) -> str:
-        """Add a response, or its further columns if it is known; return its id."""
+        """Add a response unless its id is known; return its id."""
         name = as_text(response_id) or ""
         columns = {
             "prompt_text": text_of(prompt),
@@ -66,47 +66,46 @@ class Imported:
             "model_name": text_of(model) or UNKNOWN_MODEL,
             **{key: text_of(value) for key, value in further.items() if value is not None},
         }
-        known = self.responses.get(name)
-        if known is not None and known["response_text"] != columns["response_text"]:
+        first = self.responses.setdefault(name, columns)
+        if first["response_text"] != columns["response_text"]:
             self.notes["responses share an id; their rating is that of the first"] += 1
-        self.responses.setdefault(name, columns)
         return name
 
     def add_rating(
         self, response_id: str, question: str, rater: object, value: object, *, at: object = None
     ) -> None:
         """Add a human rating; of two by one rater the last one counts."""
-        rating, name, who = rating_of(value), question.strip(), text_of(rater).strip()
+        rating, name, rater_id = rating_of(value), question.strip(), text_of(rater).strip()
         if rating is None:
             self.notes[f"ratings of {name} are neither a number nor one choice"] += 1
-        elif not who:
+        elif not rater_id:
             self.notes[f"ratings of {name} do not say who gave them"] += 1
         else:
             self.questions.setdefault(name, Question(name))
-            if (response_id, name, who) in self.ratings:
+            if (response_id, name, rater_id) in self.ratings:
                 self.notes["second ratings by one rater; the last one counts"] += 1
-            self.ratings[response_id, name, who] = rating, text_of(at)
+            self.ratings[response_id, name, rater_id] = rating, text_of(at)
 
     def add_score(
         self, response_id: str, question: str, judge: object, value: object, *, reply: object = None
     ) -> None:
         """Add a judge's score; one without a value is kept if there is a reply."""
-        score, name, who = rating_of(value), question.strip(), text_of(judge).strip() or "judge"
+        score, name = rating_of(value), question.strip()
         if score is None and value is not None:
             self.notes[f"scores of {name} are neither a number nor one choice"] += 1
             return
         self.questions.setdefault(name, Question(name))
-        if (response_id, name, who) in self.scores:
+        key = response_id, name, text_of(judge).strip() or "judge"
+        if key in self.scores:
             self.notes["second scores by one judge; the last one counts"] += 1
-        self.scores[response_id, name, who] = score or "", text_of(reply)
+        self.scores[key] = score or "", text_of(reply)
 
-    def complete(self) -> None:
-        """Add a response without text for each rating of one that the export does not hold."""
-        rated = (response_id for response_id, _, _ in (*self.ratings, *self.scores))
-        for response_id in dict.fromkeys(rated):
+    def add_missing_responses(self) -> None:
+        """Add a response without text for each rated one that the export does not hold."""
+        for response_id, _, _ in (*self.ratings, *self.scores):
             if response_id not in self.responses:
                 self.notes["responses are rated, but the export does not hold their texts"] += 1
-                self.add_response(response_id, prompt="", response="")
+                self.add_response(response_id)
 
 
 def question_of(name: str, text: object, *, scale: object, level: object) -> Question:
@@ -116,14 +115,14 @@ def question_of(name: str, text: object, *, scale: object, level: object) -> Que
         >>> question_of("q", None, scale='{"low": 0, "high": 1}', level=None).scale
         Scale(low=0, high=1, values=None, words=None)
     """
-    asked = text_of(text) or name
     try:
         ends = json.loads(str(scale))
         tuples = {key: tuple(ends[key]) for key in ("values", "words") if ends.get(key)}
-        found = Scale(low=ends["low"], high=ends["high"], **tuples)
+        declared = Scale(low=ends["low"], high=ends["high"], **tuples)
     except (ValueError, TypeError, KeyError):
-        return Question(asked)
-    return Question(asked, found, str(level) if level in get_args(Level) else None)
+        return Question(text_of(text) or name)
+    known_level = str(level) if level in get_args(Level) else None
+    return Question(text_of(text) or name, declared, known_level)
 
 
 def rating_of(value: object) -> str | None:
@@ -153,21 +152,21 @@ def text_of(value: object) -> str:
         >>> text_of([{"role": "user", "content": "Hi"}]), text_of({"answer": 4}), text_of({"a": 4})
         ('Hi', '4', '{"a": 4}')
     """
-    if isinstance(value, dict):
-        key = next(
-            (key for key in _TEXT_KEYS if isinstance(value.get(key), str | int | list)), None
-        )
-        return json.dumps(value, ensure_ascii=False) if key is None else text_of(value[key])
-    if isinstance(value, list):
-        if all(isinstance(item, str | dict) for item in value):
+    match value:
+        case dict():
+            texts = (value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str | int | list))
+            text = next(texts, None)
+            return json.dumps(value, ensure_ascii=False) if text is None else text_of(text)
+        case list() if all(isinstance(item, str | dict) for item in value):
             return "\n\n".join(filter(None, map(text_of, value)))
-        return json.dumps(value, ensure_ascii=False)
-    # What a CSV file or DuckDB cannot hold.
-    return (as_text(value) or "").replace("\0", "").encode(errors="replace").decode()
+        case list():
+            return json.dumps(value, ensure_ascii=False)
+        case _:  # without what a CSV file or DuckDB cannot hold
+            return (as_text(value) or "").replace("\0", "").encode(errors="replace").decode()
 
 
 def at(record: object, *path: str) -> Any:  # noqa: ANN401 - JSON as it comes
-    """Return what a record holds at a path, its keys in any spelling; None if there is nothing.
+    """Return the value at a path of keys, in any spelling; None if there is none.
 
     Examples:
         >>> at({"traceId": 1, "source": {"source_type": "HUMAN"}}, "source", "source_type")
@@ -179,9 +178,8 @@ def at(record: object, *path: str) -> Any:  # noqa: ANN401 - JSON as it comes
     for step in path:
         if not isinstance(value, Mapping):
             return None
-        if step not in value:
-            step = next((key for key in value if plain(str(key)) == plain(step)), step)  # noqa: PLW2901
-        value = value.get(step)
+        spellings = (key for key in value if plain(str(key)) == plain(step))
+        value = value[step] if step in value else value.get(next(spellings, step))
     return value
 
 
@@ -192,5 +190,14 @@ def first_at(record: object, *keys: str) -> Any:  # noqa: ANN401 - JSON as it co
 
 def records_at(record: object, *path: str) -> Sequence[Record]:
     """Return the objects in a list at a path; none if there is no list."""
-    found = at(record, *path)
-    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
+    items = at(record, *path)
+    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
+
+
+def chat_fields(fields: Record) -> dict[str, Any]:
+    """Return prompt, response and model under the keys that tools for labelling use."""
+    return {
+        "prompt": first_at(fields, *PROMPT_KEYS),
+        "response": first_at(fields, *RESPONSE_KEYS),
+        "model": first_at(fields, *MODEL_KEYS),
+    }
