@@ -26,14 +26,14 @@ from eval_assets.catalogue import Figure
 from eval_assets.store.connection import transaction
 from eval_assets.store.drift import current_drift
 from eval_assets.store.ledger.copies import copy_ledger
-from eval_assets.store.ledger.seals import readings_of
+from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.prompted import has_prompts, prompt_sources
-from eval_assets.store.sealed import background_of, fingerprints_today, read_if_due
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import replace_rows
-from eval_assets.store.tuned_judges import current_judges
+from eval_assets.store.tuned_judges import background_of, current_evidence, current_judges
 from eval_assets.tuning.issued import certificate_files, certificate_rows
 from eval_assets.tuning.reading import Row
+from eval_assets.tuning.sealed_evaluation import read_if_due
 
 
 class ReadingConfig(dg.Config):
@@ -66,7 +66,7 @@ def tuned_judge_evaluation(
             n_new = 0
             for question_id, rated in units.items():
                 found, is_new = read_if_due(
-                    ledger,
+                    JudgeLedger(ledger),
                     rated,
                     judges,
                     background_of(connection, question_id, margin=evaluation.tuning.margin),
@@ -103,7 +103,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             open_questions = questions_past_the_gates(connection, evaluation)
-            readings = {q.id: readings_of(ledger, q.id) for q in evaluation.rubric}
+            readings = {q.id: JudgeLedger(ledger).readings(q.id) for q in evaluation.rubric}
             units = tuning_units(
                 connection,
                 [question for question in evaluation.rubric if readings[question.id]],
@@ -111,13 +111,14 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 texts=has_prompts(ledger),
             )
             sources = prompt_sources(connection) if units else frozenset[str]()
+            evidence = current_evidence(connection, ledger, units)
             moved = moved_judges(current_drift(connection))
             rows = [
                 row
                 for question in evaluation.rubric
                 for row in certificate_rows(
                     readings[question.id],
-                    fingerprints_today(connection, ledger, units, question.id),
+                    evidence.fingerprints,
                     today=datetime.now(tz=UTC),
                     sources=sources,
                     moved=moved,

@@ -11,7 +11,7 @@ from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.readers.evaluation.read import FILE, evaluation_problem
-from eval_assets.store.ledger.seals import readings_of, versions_of
+from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.tuning.history import certified_version
 from eval_assets.tuning.versions import JudgeVersion
 
@@ -39,8 +39,9 @@ def versions_in_use(
     if all(judge.version is None for judge in evaluation.judges):
         return {}
     with folder.ledger(evaluation) as ledger:
-        known = versions_of(ledger)
-        readings = [each for q in evaluation.rubric for each in readings_of(ledger, q.id)]
+        judges = JudgeLedger(ledger)
+        known = judges.versions()
+        readings = [reading for q in evaluation.rubric for reading in judges.readings(q.id)]
     found: dict[str, JudgeVersion] = {}
     problems: list[InputProblem] = []
     for place, judge in enumerate(evaluation.judges):

@@ -29,17 +29,18 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.seals import register_versions, versions_of
-from eval_assets.store.prompted import PromptedScores, scores_by_prompt, words_on
+from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.prompted import scores_by_prompt, words_on
 from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import tuning_units, write_splits
 from eval_assets.store.tables import read_table, replace_rows
-from eval_assets.store.tuned_judges import single_judge
 from eval_assets.tuning.calibration import calibration_rows
 from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import (
+    PromptedScores,
     TunedJudge,
+    VersionScores,
     calibrated_version,
     declared_version,
     dev_figures,
@@ -138,7 +139,7 @@ def tuned_judges(
             evaluation, folder, tunable, units, words, run_id=context.run.run_id
         )
         with folder.ledger(evaluation) as ledger:
-            every = [*versions_of(ledger), *(each.version for each in prompted)]
+            every = [*JudgeLedger(ledger).versions(), *(each.version for each in prompted)]
             scores = scores_in_ledger(evaluation, ledger, units, every)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             questions_past_the_gates(connection, evaluation)
@@ -207,13 +208,13 @@ class _Made:
         at: datetime,
     ) -> None:
         self.units = units
-        self._ledger = ledger
+        self._ledger = JudgeLedger(ledger)
         self._prompted = prompted
         self._at = at
 
     def judge(self, version: JudgeVersion) -> TunedJudge:
         """Return a version of a single judge with its scores."""
-        return single_judge(version, self.units, self._prompted, versions_of(self._ledger), {})
+        return self._scores().judge(version, {})
 
     def registered(
         self, made: Sequence[tuple[JudgeVersion, Mapping[str, object]]]
@@ -223,7 +224,7 @@ class _Made:
             (version, {**said, "dev_kappa": dev_figures(self.judge(version), self.units)})
             for version, said in made
         ]
-        return register_versions(self._ledger, notes, at=self._at)
+        return self._ledger.register(notes, at=self._at)
 
     def jury(self, members: Sequence[JudgeVersion]) -> JudgeVersion:
         """Return the jury of judges, registered."""
@@ -231,8 +232,11 @@ class _Made:
         version = jury_version(judges, self.units)
         figures = dev_figures(jury_judge(version, judges, self.units), self.units)
         notes = {"changed": "members", "dev_kappa": figures}
-        [registered] = register_versions(self._ledger, [(version, notes)], at=self._at)
+        [registered] = self._ledger.register([(version, notes)], at=self._at)
         return registered
+
+    def _scores(self) -> VersionScores:
+        return VersionScores(self.units, self._prompted, self._ledger.versions())
 
 
 def _versions(

@@ -187,11 +187,12 @@ def _differences(
 ) -> list[str]:
     """Return what a certificate says that is not computed again, one line each."""
     from eval_assets.store.connection import connect
-    from eval_assets.store.ledger.seals import readings_of
-    from eval_assets.store.sealed import background_of, recomputed_certificates
+    from eval_assets.store.ledger.seals import JudgeLedger
     from eval_assets.store.splits import tuning_units
+    from eval_assets.store.tuned_judges import background_of, version_scores
     from eval_assets.tuning.certificate import differences
     from eval_assets.tuning.issued import certificate_files
+    from eval_assets.tuning.sealed_evaluation import recomputed_certificates
 
     judge = given["predicate"]["judge"]
     name = f"{judge.get('judge_id')}-{judge.get('version')}"
@@ -200,7 +201,9 @@ def _differences(
         ledger_of(data, evaluation, database=database) as ledger,
     ):
         units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
-        readings = [r for q in evaluation.rubric for r in readings_of(ledger, q.id)]
+        judges = JudgeLedger(ledger)
+        scores = version_scores(connection, ledger, units)
+        readings = [r for q in evaluation.rubric for r in judges.readings(q.id)]
         issued = certificate_files(readings).get(name)
         if issued is None:
             return [f"the ledger has no certificate of {name}"]
@@ -217,7 +220,7 @@ def _differences(
             kept = reading.certificates[judge["judge_id"]]
             margin = kept["claims"]["fitness"]["margin"]
             background = background_of(connection, question_id, margin=margin)
-            again = recomputed_certificates(connection, ledger, units, reading, background).get(
+            again = recomputed_certificates(judges, scores, reading, background).get(
                 judge["judge_id"]
             )
             if again is None:

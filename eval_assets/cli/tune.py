@@ -68,11 +68,11 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     """Print what the next reading of each test could show."""
     from eval_assets.cli.tables import print_table
     from eval_assets.store.connection import connect
-    from eval_assets.store.sealed import seal_of
+    from eval_assets.store.ledger.seals import JudgeLedger
     from eval_assets.store.splits import cost_of_requests, tuning_units
     from eval_assets.store.tuned_judges import current_judges
     from eval_assets.tuning.plan import plan_reading
-    from eval_assets.tuning.sealed_evaluation import candidates_for, sealed_units
+    from eval_assets.tuning.sealed_evaluation import candidates_for, seal_of, sealed_units
     from eval_assets.tuning.steps import untested_judge
 
     with connect(database, folder=data) as connection:
@@ -88,7 +88,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
                 for judge in evaluation.judges
             ]
             costs = _costs(evaluation, units, cost_of_requests(connection))
-            seals = {q: seal_of(ledger, units[q]) for q in question_ids}
+            seals = {q: seal_of(JudgeLedger(ledger), units[q]) for q in question_ids}
     plans: list[Plan] = []
     for question_id, seal in seals.items():
         live = sealed_units(units[question_id], seal)
@@ -150,9 +150,10 @@ def _open(
     from eval_assets.cli.tables import print_verdicts
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.copies import store_ledger
-    from eval_assets.store.sealed import background_of, open_seal
+    from eval_assets.store.ledger.seals import JudgeLedger
     from eval_assets.store.splits import tuning_units
-    from eval_assets.store.tuned_judges import current_judges
+    from eval_assets.store.tuned_judges import background_of, current_judges
+    from eval_assets.tuning.sealed_evaluation import open_seal
 
     known = [question.id for question in evaluation.rubric]
     if question_id not in known:
@@ -169,7 +170,7 @@ def _open(
         units = tuning_units(connection, questions, shares=evaluation.tuning.split)
         with ledger_of(data, evaluation, database=database) as ledger:
             rows = open_seal(
-                ledger,
+                JudgeLedger(ledger),
                 units[question_id],
                 current_judges(connection, ledger, units),
                 background_of(connection, question_id, margin=evaluation.tuning.margin),

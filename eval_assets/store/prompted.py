@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.store.ledger.seals import versions_of
+from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.steps import Scores
-
-PromptedScores = Mapping[tuple[str, str], Scores]
-"""Scores by judge and hash of its prompt, and by question: one for each rated unit."""
+from eval_assets.tuning.steps import PromptedScores
 
 
 def prompted_scores(
@@ -41,7 +38,7 @@ def scores_by_prompt(stored: pd.DataFrame, units: Mapping[str, RatedUnits]) -> P
 
 def has_prompts(ledger: SqlLedger) -> bool:
     """Return whether any version of a judge has a prompt, as none of a recorded judge has."""
-    return any(version.prompt_text for version in versions_of(ledger))
+    return any(version.prompt_text for version in JudgeLedger(ledger).versions())
 
 
 def words_on(

@@ -1,13 +1,15 @@
 """Certificates that readings gave, and whether they still hold."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from eval_assets.tuning.certificate import statement
-from eval_assets.tuning.fingerprints import Fingerprints, stale_because
+from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of, stale_because
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.reading import Row
+from eval_assets.tuning.steps import JURY, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
 
 _MOST_SHOWN = 3
@@ -15,6 +17,39 @@ _MOST_SHOWN = 3
 FingerprintsNow = Callable[[Reading, str], Fingerprints | None]
 """Gives what a judge's certificate from a reading would rest on today; None if there is no such
 judge any more."""
+
+
+@dataclass(frozen=True)
+class CurrentEvidence:
+    """What certificates would rest on now.
+
+    A certificate stays with its version: a test of another version does not affect it.
+
+    Args:
+        scores: Scores of all versions.
+        declared: Fingerprint of each declared judge.
+        models_returned: Models that answered, by judge, by their own account.
+    """
+
+    scores: VersionScores
+    declared: Mapping[str, str]
+    models_returned: Mapping[str, tuple[str, ...]]
+
+    def fingerprints(self, reading: Reading, judge_id: str) -> Fingerprints | None:
+        """Return the fingerprints of one certificate; None if its judge is no longer declared."""
+        [version] = [v for v in reading.candidates if v.judge_id == judge_id]
+        singles = self.scores.members(version) if judge_id == JURY else [version]
+        if not all(v.judge_id in self.declared for v in singles):
+            return None
+        changed = [v for v in singles if v.fingerprint != self.declared[v.judge_id]]
+        rated = self.scores.units[reading.question_id]
+        was_read = (rated.splits == "test") & rated.are_of(reading.groups)
+        return fingerprints_of(
+            replace(version, fingerprint="another") if changed else version,
+            rated.only(was_read),
+            self.scores.judge(version, {}).raw[reading.question_id][was_read],
+            models_returned=self.models_returned.get(judge_id, ()),
+        )
 
 
 def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by

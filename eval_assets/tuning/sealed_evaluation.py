@@ -1,9 +1,9 @@
-"""The sealed test of one question: whether it is read now, and what it then says."""
+"""The sealed test of one question: read it when due, open it, recompute its certificates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from eval_assets.tuning.fingerprints import (
     labels_hash,
     scores_hash,
 )
-from eval_assets.tuning.history import Reading, Seal, content_hash
+from eval_assets.tuning.history import OPENED, Reading, Seal, content_hash
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Row, evaluation_rows, read_test
 from eval_assets.tuning.seal_policy import reading_significance
-from eval_assets.tuning.steps import TunedJudge
+from eval_assets.tuning.steps import TunedJudge, VersionScores
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,121 @@ class Background:
     human_agreement: Mapping[str, float | None]
     cost_per_1000_usd: Mapping[tuple[str, str], float | None]
     models_returned: Mapping[str, tuple[str, ...]]
+
+
+class SealLedger(Protocol):
+    """Permanent record of readings. A recorded reading counts, even if it was interrupted."""
+
+    def readings(self, question_id: str) -> list[Reading]:
+        """Return all readings of a question's test by this evaluation."""
+
+    def readings_elsewhere(self, question_id: str) -> list[Reading]:
+        """Return all readings of other questions and evaluations on the ledger."""
+
+    def record(self, reading: Reading) -> None:
+        """Store a reading before the test is read; raise StoreError if its number is taken."""
+
+    def release(self, reading: Reading) -> None:
+        """Store the rows and certificates of a recorded reading."""
+
+
+def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
+    """Return the current seal of a question's test.
+
+    Readings of the same labels count under whatever name of the question or the evaluation.
+    """
+    labels = label_fingerprints(units.part("test"))
+    elsewhere = ledger.readings_elsewhere(units.question.id)
+    return Seal.of(
+        ledger.readings(units.question.id),
+        [reading for reading in elsewhere if reading.has_read(labels)],
+    )
+
+
+def read_if_due(
+    ledger: SealLedger,
+    units: RatedUnits,
+    judges: Sequence[TunedJudge],
+    background: Background,
+    *,
+    asked: bool,
+) -> tuple[list[Row], bool]:
+    """Return the verdicts of one question's test, and whether the test was read just now.
+
+    A reading is recorded before the test is read. An interrupted reading is repeated under its
+    number.
+
+    Args:
+        ledger: The ledger.
+        units: All rated units of the question.
+        judges: The versions that are tested.
+        background: What certificates say besides.
+        asked: Whether somebody asked for a reading.
+
+    Raises:
+        StoreError: If another run took the reading meanwhile.
+    """
+    seal = seal_of(ledger, units)
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    if reason := why_not_read(live, candidates, seal):
+        return unread_rows(units.question.id, candidates, reason=reason), False
+    now = datetime.now(tz=UTC)
+    reading, is_new = due_reading(live, candidates, seal, asked=asked, now=now)
+    if not is_new:
+        return list(reading.rows), False
+    if reading not in seal.readings:
+        ledger.record(reading)
+    released = make_reading(reading, live, candidates, background)
+    ledger.release(released)
+    return list(released.rows), True
+
+
+def open_seal(
+    ledger: SealLedger,
+    units: RatedUnits,
+    judges: Sequence[TunedJudge],
+    background: Background,
+) -> list[Row]:
+    """End the seal of one question and return all figures of its test.
+
+    The test groups no longer count. Groups that are labelled later form the next seal.
+
+    Raises:
+        StoreError: If another run opened it meanwhile.
+    """
+    seal = seal_of(ledger, units)
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    if reason := why_not_read(live, candidates, seal):
+        return unread_rows(units.question.id, candidates, reason=reason)
+    now = datetime.now(tz=UTC)
+    reading, _ = due_reading(live, candidates, seal, asked=True, now=now)
+    released = make_reading(reading, live, candidates, background, open_seal=True)
+    opened = replace(released, number=OPENED, read_at=now, certificates={})
+    ledger.record(opened)
+    ledger.release(opened)
+    return list(opened.rows)
+
+
+def recomputed_certificates(
+    ledger: SealLedger, scores: VersionScores, reading: Reading, background: Background
+) -> dict[str, dict[str, Any]]:
+    """Return the certificates that a reading would give on what is stored now, by judge.
+
+    Args:
+        ledger: The ledger.
+        scores: Scores of all versions.
+        reading: The reading, as the ledger keeps it.
+        background: What certificates say besides.
+    """
+    question_id = reading.question_id
+    rated = scores.units[question_id]
+    live = scores.only(question_id, (rated.splits != "test") | rated.are_of(reading.groups))
+    earlier = [r for r in ledger.readings(question_id) if r.read_at < reading.read_at]
+    judges = [live.judge(version, {question_id: earlier}) for version in reading.candidates]
+    no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
+    units = live.units[question_id]
+    released = make_reading(reading, units, candidates_for(units, no_seal, judges), background)
+    return dict(released.certificates)
 
 
 def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:

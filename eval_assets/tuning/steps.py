@@ -1,15 +1,18 @@
-"""Versions of judges that no model has to be asked for: mapped judges, and juries of them."""
+"""Versions of judges with their scores: declared, mapped and with tuned prompts, and juries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.config.tuning import Step
 from eval_assets.stats import MonotoneMap, agreement_gain, concordance
 from eval_assets.tuning.calibration import calibrate
 from eval_assets.tuning.ensemble import jury_scores, jury_weights
+from eval_assets.tuning.history import Reading, accepted_version
 from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.tuned_prompts import shown_in
 from eval_assets.tuning.versions import JudgeVersion
 
 JURY = "jury"
@@ -20,6 +23,12 @@ Units = Mapping[str, RatedUnits]
 
 Scores = Mapping[str, Floats]
 """A judge's scores of those units, by question; NaN if missing."""
+
+PromptedScores = Mapping[tuple[str, str], Scores]
+"""Scores by judge and hash of its prompt, and by question: one for each rated unit."""
+
+Readings = Mapping[str, Sequence[Reading]]
+"""Readings of sealed tests, by question."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +46,106 @@ class TunedJudge:
     scores: Scores
     raw: Scores
     baseline: Scores
+
+
+@dataclass(frozen=True, eq=False)
+class VersionScores:
+    """Scores of all versions of all judges on the rated units.
+
+    Args:
+        units: Rated units by question, with the scores of the judges as they rate.
+        prompted: Scores with every prompt; recorded judges have none.
+        versions: All versions.
+    """
+
+    units: Units
+    prompted: PromptedScores
+    versions: Sequence[JudgeVersion]
+
+    def only(self, question_id: str, kept: NDArray[np.bool_]) -> "VersionScores":
+        """Return the scores without the units of one question that are not kept."""
+        prompted = {
+            name: {**scores, question_id: scores[question_id][kept]}
+            for name, scores in self.prompted.items()
+        }
+        units = {**self.units, question_id: self.units[question_id].only(kept)}
+        return VersionScores(units, prompted, self.versions)
+
+    def members(self, jury: JudgeVersion) -> list[JudgeVersion]:
+        """Return the members of a jury, which its fingerprint names."""
+        names = (f"{v.judge_id} {v.definition_hash}" for v in self.versions)
+        named = zip(self.versions, names, strict=True)
+        return sorted((v for v, name in named if name in jury.fingerprint), key=_judge_id)
+
+    def judge(self, version: JudgeVersion, readings: Readings) -> TunedJudge:
+        """Return a version with its scores and those of the judge that it would replace.
+
+        Test groups do not count for a judge whose prompt contains one of their responses. A
+        version with a tuned prompt replaces the version that was accepted last on a question, or
+        else the declared one, each with a map of its own.
+
+        Args:
+            version: The version.
+            readings: Earlier readings, which decide what the version replaces.
+        """
+        if version.judge_id == JURY:
+            members = {v.judge_id: self.judge(v, readings) for v in self.members(version)}
+            return jury_judge(version, members, self.units)
+        raw = {
+            question_id: _without_exemplar_groups(version, self.units[question_id], scores)
+            for question_id, scores in self._raw(version).items()
+        }
+        replaced = {} if _has_declared_prompt(version) else self._replaced(version, readings)
+        return mapped_judge(version, raw, stands=replaced)
+
+    def _raw(self, version: JudgeVersion) -> Scores:
+        """Return a single judge's scores with the version's prompt."""
+        prompted = self.prompted.get((version.judge_id, version.prompt_hash))
+        if prompted is not None:
+            return prompted
+        own = {q: rated.scores[version.judge_id] for q, rated in self.units.items()}
+        if _has_declared_prompt(version):
+            return own
+        return {q: np.full(len(scores), np.nan) for q, scores in own.items()}
+
+    def _replaced(self, version: JudgeVersion, readings: Readings) -> Scores:
+        """Return the mapped scores of the prompts that a version's tuned prompt would replace."""
+        [declared, *_] = [
+            v for v in self.versions if v.step == "declared" and _is_of_one_judge(v, version)
+        ]
+        scores = {}
+        for question_id, rated in self.units.items():
+            before = accepted_version(readings.get(question_id, ()), version.judge_id) or declared
+            if before.prompt_hash == version.prompt_hash or not _is_of_one_judge(before, version):
+                before = declared
+            prompted = self.prompted.get((before.judge_id, before.prompt_hash))
+            own = rated.scores[version.judge_id] if prompted is None else prompted[question_id]
+            fitted = fitted_maps({question_id: rated}, {question_id: own}).get(question_id)
+            scores[question_id] = own if fitted is None else fitted(own)
+        return scores
+
+
+def _judge_id(version: JudgeVersion) -> str:
+    return version.judge_id
+
+
+def _has_declared_prompt(version: JudgeVersion) -> bool:
+    return version.step in ("declared", "calibration")
+
+
+def _without_exemplar_groups(version: JudgeVersion, rated: RatedUnits, scores: Floats) -> Floats:
+    """Return scores, missing for test groups with a response that the version's prompt contains."""
+    if not version.prompt_text:
+        return scores
+    test = rated.part("test")
+    shown = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
+    is_known = (rated.splits == "test") & rated.are_of(test.groups[shown])
+    return np.where(is_known, np.nan, scores)
+
+
+def _is_of_one_judge(version: JudgeVersion, other: JudgeVersion) -> bool:
+    """Return whether two versions have model, settings and declared prompt in common."""
+    return (version.judge_id, version.fingerprint) == (other.judge_id, other.fingerprint)
 
 
 def declared_version(judge_id: str, *, fingerprint: str, prompt_text: str) -> JudgeVersion:

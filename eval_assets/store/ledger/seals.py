@@ -13,60 +13,103 @@ from eval_assets.tuning.history import Reading
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
 
-def versions_of(ledger: SqlLedger) -> list[JudgeVersion]:
-    """Return all versions of this evaluation's judges, oldest first."""
-    with ledger.reading() as connection:
-        return _versions(ledger, connection)
-
-
-def register_versions(
-    ledger: SqlLedger,
-    made: Sequence[tuple[JudgeVersion, Mapping[str, object]]],
-    *,
-    at: datetime,
-) -> list[JudgeVersion]:
-    """Give versions their numbers and remember the new ones; return them in the same order.
+class JudgeLedger:
+    """Versions of one evaluation's judges and readings of its sealed tests.
 
     Args:
-        ledger: The ledger.
-        made: Versions without a number, with what else is to be remembered of each.
-        at: When they were made.
-
-    Raises:
-        StoreError: If another run took one of the numbers meanwhile.
+        ledger: The ledger of the evaluation.
     """
-    numbered: list[JudgeVersion] = []
-    new = ledger.upsert(judge_versions).on_conflict_do_nothing()
-    with ledger.writing() as connection:
-        known = {version.definition_hash: version for version in _versions(ledger, connection)}
-        for version, notes in made:
-            if version.definition_hash not in known:
-                own = [each for each in known.values() if each.judge_id == version.judge_id]
-                parent = version.parent or (own[-1].version if own else None)
-                done = version.numbered(number_version(own, version), parent=parent)
-                known[done.definition_hash] = done
-                if not connection.execute(new, _row(ledger, done, notes, at=at)).rowcount:
-                    raise StoreError(
-                        f"{ledger.place}: another run registered {done.judge_id} {done.version} "
-                        "meanwhile. Run again."
-                    )
-            numbered.append(known[version.definition_hash])
-    return numbered
 
+    def __init__(self, ledger: SqlLedger) -> None:
+        self._ledger = ledger
 
-def readings_of(ledger: SqlLedger, question_id: str) -> list[Reading]:
-    """Return all readings of a question's test by this evaluation, under whichever seal."""
-    return _readings(ledger, _is_own(ledger, question_id))
+    def versions(self) -> list[JudgeVersion]:
+        """Return all versions of this evaluation's judges, oldest first."""
+        with self._ledger.reading() as connection:
+            return _versions(self._ledger, connection)
 
+    def register(
+        self, versions: Sequence[tuple[JudgeVersion, Mapping[str, object]]], *, at: datetime
+    ) -> list[JudgeVersion]:
+        """Number versions and store the new ones; return them in the same order.
 
-def readings_elsewhere(ledger: SqlLedger, question_id: str) -> list[Reading]:
-    """Return all readings of other questions and evaluations on the ledger."""
-    return _readings(ledger, ~_is_own(ledger, question_id))
+        Args:
+            versions: Versions without a number, each with its notes.
+            at: Time of registration.
 
+        Raises:
+            StoreError: If another run took one of the numbers meanwhile.
+        """
+        ledger = self._ledger
+        numbered: list[JudgeVersion] = []
+        new = ledger.upsert(judge_versions).on_conflict_do_nothing()
+        with ledger.writing() as connection:
+            known = {version.definition_hash: version for version in _versions(ledger, connection)}
+            for version, notes in versions:
+                if version.definition_hash not in known:
+                    own = [other for other in known.values() if other.judge_id == version.judge_id]
+                    parent = version.parent or (own[-1].version if own else None)
+                    done = version.numbered(number_version(own, version), parent=parent)
+                    known[done.definition_hash] = done
+                    if not connection.execute(new, _row(ledger, done, notes, at=at)).rowcount:
+                        raise StoreError(
+                            f"{ledger.place}: another run registered {done.judge_id} "
+                            f"{done.version} meanwhile. Run again."
+                        )
+                numbered.append(known[version.definition_hash])
+        return numbered
 
-def _is_own(ledger: SqlLedger, question_id: str) -> sa.ColumnElement[bool]:
-    table = test_set_uses.c
-    return (table.evaluation == ledger.evaluation) & (table.question_id == question_id)
+    def readings(self, question_id: str) -> list[Reading]:
+        """Return all readings of a question's test by this evaluation, under whichever seal."""
+        return _readings(self._ledger, self._is_own(question_id))
+
+    def readings_elsewhere(self, question_id: str) -> list[Reading]:
+        """Return all readings of other questions and evaluations on the ledger."""
+        return _readings(self._ledger, ~self._is_own(question_id))
+
+    def record(self, reading: Reading) -> None:
+        """Store a reading before the test is read.
+
+        Raises:
+            StoreError: If another run took that reading meanwhile.
+        """
+        ledger, kept = self._ledger, reading.as_json()
+        row = {
+            "seal_id": _seal_id(ledger, reading),
+            "question_id": reading.question_id,
+            "k": reading.number,
+            "evaluation": ledger.evaluation,
+            "judge_set": reading.content,
+            "level": reading.level,
+            "candidates": {
+                name: kept[name] for name in ("candidates", "groups", "content", "labels")
+            },
+            "released": None,
+            "read_at": reading.read_at,
+        }
+        new = ledger.upsert(test_set_uses).on_conflict_do_nothing().returning(test_set_uses.c.k)
+        with ledger.writing() as connection:
+            if connection.scalar(new, row) is None:
+                raise StoreError(
+                    f"{ledger.place}: another run took reading {reading.number} of the test of "
+                    f"{reading.question_id} meanwhile. Run again."
+                )
+
+    def release(self, reading: Reading) -> None:
+        """Store the rows and certificates of a recorded reading."""
+        kept = reading.as_json()
+        is_it = (
+            (test_set_uses.c.seal_id == _seal_id(self._ledger, reading))
+            & (test_set_uses.c.question_id == reading.question_id)
+            & (test_set_uses.c.k == reading.number)
+        )
+        released = {name: kept[name] for name in ("rows", "certificates")}
+        with self._ledger.writing() as connection:
+            connection.execute(sa.update(test_set_uses).where(is_it), {"released": released})
+
+    def _is_own(self, question_id: str) -> sa.ColumnElement[bool]:
+        table = test_set_uses.c
+        return (table.evaluation == self._ledger.evaluation) & (table.question_id == question_id)
 
 
 def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[Reading]:
@@ -86,46 +129,6 @@ def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[Reading]
         )
         for row in found
     ]
-
-
-def record_reading(ledger: SqlLedger, reading: Reading) -> None:
-    """Write a reading down, before anything is read.
-
-    Raises:
-        StoreError: If somebody else took that reading meanwhile.
-    """
-    kept = reading.as_json()
-    row = {
-        "seal_id": _seal_id(ledger, reading),
-        "question_id": reading.question_id,
-        "k": reading.number,
-        "evaluation": ledger.evaluation,
-        "judge_set": reading.content,
-        "level": reading.level,
-        "candidates": {name: kept[name] for name in ("candidates", "groups", "content", "labels")},
-        "released": None,
-        "read_at": reading.read_at,
-    }
-    new = ledger.upsert(test_set_uses).on_conflict_do_nothing().returning(test_set_uses.c.k)
-    with ledger.writing() as connection:
-        if connection.scalar(new, row) is None:
-            raise StoreError(
-                f"{ledger.place}: another run took reading {reading.number} of the test of "
-                f"{reading.question_id} meanwhile. Run again."
-            )
-
-
-def release_reading(ledger: SqlLedger, reading: Reading) -> None:
-    """Remember what a reading shows."""
-    kept = reading.as_json()
-    is_it = (
-        (test_set_uses.c.seal_id == _seal_id(ledger, reading))
-        & (test_set_uses.c.question_id == reading.question_id)
-        & (test_set_uses.c.k == reading.number)
-    )
-    shown = {name: kept[name] for name in ("rows", "certificates")}
-    with ledger.writing() as connection:
-        connection.execute(sa.update(test_set_uses).where(is_it), {"released": shown})
 
 
 def _seal_id(ledger: SqlLedger, reading: Reading) -> str:

@@ -16,13 +16,7 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import DualJudgement, append_history, write_staged_mode
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.ledger.seals import (
-    readings_of,
-    record_reading,
-    register_versions,
-    release_reading,
-    versions_of,
-)
+from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.ledger.spending import spending_table
 from eval_assets.store.ledger.workers import Worker
 from tests.unit.store.ledger.conftest import NOW, attempt, failed, request_for
@@ -191,9 +185,9 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         worker.intend_batch(Batch("intent-1", "gpt", ("c",), NOW))
         worker.confirm_batch("intent-1", "batch-1")
     append_history(ledger, "dual_judgements", [asdict(judgement(1))])
-    register_versions(ledger, [(version, {})], at=NOW)
-    record_reading(ledger, reading)
-    release_reading(ledger, reading)
+    JudgeLedger(ledger).register([(version, {})], at=NOW)
+    JudgeLedger(ledger).record(reading)
+    JudgeLedger(ledger).release(reading)
     write_staged_mode(ledger, [StageChange(0, "both", 0.5, 10, "start")], at=NOW)
     with connect(database) as connection, transaction(connection):
         copy_ledger(ledger, connection)
@@ -206,8 +200,8 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         assert Worker(found, asset="x").open_batches("gpt") == [
             Batch("batch-1", "gpt", ("c",), NOW, batch_id="batch-1")
         ]
-        assert readings_of(found, "q") == [reading]
-        assert versions_of(found) == [version.numbered("1.0.0", parent=None)]
+        assert JudgeLedger(found).readings("q") == [reading]
+        assert JudgeLedger(found).versions() == [version.numbered("1.0.0", parent=None)]
         assert spending_table(found, by="run")["charged_usd"].tolist() == [0.01]
         with connect(database) as connection, transaction(connection):
             copy_ledger(found, connection)

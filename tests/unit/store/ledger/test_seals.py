@@ -10,13 +10,7 @@ from eval_assets.errors import StoreError
 from eval_assets.stats import MonotoneMap
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
-from eval_assets.store.ledger.seals import (
-    readings_of,
-    record_reading,
-    register_versions,
-    release_reading,
-    versions_of,
-)
+from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.store.ledger.conftest import NOW
@@ -48,14 +42,14 @@ def a_reading(number: int = 1, **fields: object) -> Reading:
 
 
 def test_versions_get_their_numbers_when_they_are_first_seen(ledger: SqlLedger) -> None:
-    [declared, mapped] = register_versions(ledger, [(DECLARED, {}), (MAPPED, {})], at=NOW)
+    [declared, mapped] = JudgeLedger(ledger).register([(DECLARED, {}), (MAPPED, {})], at=NOW)
     other = replace(DECLARED, judge_id="other")
-    again = register_versions(ledger, [(MAPPED, {}), (other, {}), (DECLARED, {})], at=NOW)
+    again = JudgeLedger(ledger).register([(MAPPED, {}), (other, {}), (DECLARED, {})], at=NOW)
 
     assert (declared.version, declared.parent) == ("1.0.0", None)
     assert (mapped.version, mapped.parent) == ("1.0.1", "1.0.0")
     assert again == [mapped, other.numbered("1.0.0", parent=None), declared]
-    assert versions_of(ledger) == [declared, mapped, again[1]]
+    assert JudgeLedger(ledger).versions() == [declared, mapped, again[1]]
 
 
 def test_evaluations_on_one_ledger_number_their_versions_apart(
@@ -68,32 +62,32 @@ def test_evaluations_on_one_ledger_number_their_versions_apart(
         with open_ledger(
             tmp_path / name, evaluation=name, database=database, given=given
         ) as ledger:
-            [version] = register_versions(ledger, [(DECLARED, {})], at=NOW)
-            record_reading(ledger, a_reading())
+            [version] = JudgeLedger(ledger).register([(DECLARED, {})], at=NOW)
+            JudgeLedger(ledger).record(a_reading())
             assert version.version == "1.0.0"
-            assert len(readings_of(ledger, "q")) == 1
+            assert len(JudgeLedger(ledger).readings("q")) == 1
 
 
 def test_a_reading_is_written_down_before_it_shows_anything(ledger: SqlLedger) -> None:
     reading = a_reading()
-    record_reading(ledger, reading)
+    JudgeLedger(ledger).record(reading)
 
-    assert readings_of(ledger, "q") == [replace(reading, rows=(), certificates={})]
-    release_reading(ledger, reading)
-    assert readings_of(ledger, "q") == [reading]
+    assert JudgeLedger(ledger).readings("q") == [replace(reading, rows=(), certificates={})]
+    JudgeLedger(ledger).release(reading)
+    assert JudgeLedger(ledger).readings("q") == [reading]
 
 
 def test_readings_are_counted_by_question_and_seal(ledger: SqlLedger) -> None:
     readings = [a_reading(1), a_reading(2), a_reading(1, seal=2), a_reading(1, question_id="p")]
     for each in readings:
-        record_reading(ledger, each)
+        JudgeLedger(ledger).record(each)
 
-    found = readings_of(ledger, "q")
+    found = JudgeLedger(ledger).readings("q")
     assert sorted((each.seal, each.number) for each in found) == [(1, 1), (1, 2), (2, 1)]
 
 
 def test_no_reading_is_taken_twice(ledger: SqlLedger) -> None:
-    record_reading(ledger, a_reading())
+    JudgeLedger(ledger).record(a_reading())
 
     with pytest.raises(StoreError, match="another run took reading 1 of the test of q meanwhile"):
-        record_reading(ledger, a_reading(content="of another run"))
+        JudgeLedger(ledger).record(a_reading(content="of another run"))

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from eval_assets.store.tuned_judges import single_judge
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.steps import VersionScores
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import judged, simulated
 
@@ -46,12 +46,12 @@ def test_a_version_has_the_scores_of_its_prompt_whichever_the_judge_rates_with(
     units: dict[str, RatedUnits], prompted: dict[tuple[str, str], dict[str, np.ndarray]]
 ) -> None:
     for version in VERSIONS:
-        judge = single_judge(version, units, prompted, VERSIONS, {})
+        judge = VersionScores(units, prompted, VERSIONS).judge(version, {})
         assert judge.raw["q"].tolist() == prompted["gpt", version.prompt_hash]["q"].tolist()
 
-    recorded = single_judge(replace(DECLARED, prompt_text=""), units, {}, VERSIONS, {})
+    recorded = VersionScores(units, {}, VERSIONS).judge(replace(DECLARED, prompt_text=""), {})
     assert recorded.raw["q"].tolist() == units["q"].scores["gpt"].tolist()
-    lost = single_judge(FIRST, units, {}, VERSIONS, {})
+    lost = VersionScores(units, {}, VERSIONS).judge(FIRST, {})
     assert np.isnan(lost.raw["q"]).all()
 
 
@@ -59,7 +59,7 @@ def test_a_tuned_prompt_is_compared_with_the_one_that_was_accepted_last(
     units: dict[str, RatedUnits], prompted: dict[tuple[str, str], dict[str, np.ndarray]]
 ) -> None:
     def values(version: JudgeVersion, *readings: Reading) -> list[float]:
-        judge = single_judge(version, units, prompted, VERSIONS, {"q": readings})
+        judge = VersionScores(units, prompted, VERSIONS).judge(version, {"q": readings})
         return sorted(set(map(float, judge.baseline["q"])))
 
     assert values(SECOND) == [1, 2]
@@ -77,6 +77,6 @@ def test_test_groups_do_not_count_for_a_prompt_that_shows_one_of_their_answers()
         DECLARED, prompt_text="Such as: first boil the rice; then drain it. That is a 4."
     )
 
-    judge = single_judge(shows, answers, {}, [shows], {})
+    judge = VersionScores(answers, {}, [shows]).judge(shows, {})
     assert set(rated.groups[np.isnan(judge.scores["q"])]) == {rated.groups[5]}
-    assert not np.isnan(single_judge(DECLARED, answers, {}, VERSIONS, {}).scores["q"]).any()
+    assert not np.isnan(VersionScores(answers, {}, VERSIONS).judge(DECLARED, {}).scores["q"]).any()
