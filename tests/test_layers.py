@@ -44,7 +44,7 @@ LIBRARIES = {
     "stats": {"numpy", "pandas"},  # pandas only to return a data frame when asked for one
     "agreement": {"numpy", "pandas"},
     "alerts": {"apprise"},
-    "tuning": {"numpy"},
+    "tuning": {"numpy", "pydantic"},
     "labelling": {"numpy", "pandas", "pydantic"},
     "readers": {
         "backports",

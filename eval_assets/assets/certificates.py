@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pandas as pd
@@ -31,6 +30,7 @@ from eval_assets.store.prompted import has_prompts, prompt_sources
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import replace_rows
 from eval_assets.store.tuned_judges import background_of, current_evidence, current_judges
+from eval_assets.tuning.certificate import Certificate, QuestionCertificate
 from eval_assets.tuning.issued import certificate_files, certificate_rows
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.sealed_evaluation import read_if_due
@@ -167,13 +167,12 @@ def _near_people(rows: Sequence[Row]) -> dg.MarkdownMetadataValue:
     beside = [
         {
             **{name: row[name] for name in _NAMED},
-            "a_ha": found["a_ha"],
-            "a_hh": found["a_hh"],
-            "a_ha_of_a_constant": found["controls"]["constant"]["a_ha"],
+            "a_ha": certificate.metrics.a_ha,
+            "a_hh": certificate.metrics.a_hh,
+            "a_ha_of_a_constant": certificate.metrics.controls.constant.a_ha,
         }
         for row in rows
-        if isinstance(certificate := row["certificate"], Mapping)
-        for found in [certificate["beside"]]
+        if isinstance(certificate := row["certificate"], QuestionCertificate)
     ]
     columns = [*_NAMED, "a_ha", "a_hh", "a_ha_of_a_constant"]
     return rows_as_metadata(pd.DataFrame(beside, columns=columns))
@@ -198,19 +197,22 @@ def _as_table(rows: Sequence[Row]) -> pd.DataFrame:
     """Return certificate rows as the table has them: certificates as JSON text."""
     return pd.DataFrame(
         [
-            {**row, "certificate": json.dumps(row["certificate"]) if row["certificate"] else None}
+            {**row, "certificate": json.dumps(certificate.as_json())}
+            if isinstance(certificate := row["certificate"], QuestionCertificate)
+            else row
             for row in rows
         ]
     )
 
 
-def _write_files(folder: Path, statements: Mapping[str, dict[str, Any]]) -> None:
+def _write_files(folder: Path, certificates: Mapping[str, Certificate]) -> None:
     """Write every certificate to a file of its own, and remove files of others."""
     folder.mkdir(parents=True, exist_ok=True)
     written = set()
-    for name, made in statements.items():
+    for name, certificate in certificates.items():
         path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)}.json"
-        path.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(certificate.as_json(), indent=2, ensure_ascii=False)
+        path.write_text(f"{text}\n", encoding="utf-8")
         written.add(path)
     for path in folder.glob("*.json"):
         if path not in written:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
+    from eval_assets.tuning.certificate import Certificate, QuestionCertificate
     from eval_assets.tuning.history import Reading
 
 NOT_FIT = GATE_CLOSED
@@ -87,15 +88,15 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
         data = context.obj[0]
     database = database or context.obj[1]
-    given = _read(file)
+    certificate = _read(file)
     evaluation = read_evaluation(data)
-    found = _differences(given, evaluation, data, resolve_database(data, database))
-    for line in found:
+    lines = _differences(certificate, evaluation, data, resolve_database(data, database))
+    for line in lines:
         click.echo(line)
-    if not found:
-        n_questions = len(given["predicate"]["questions"])
+    if not lines:
+        n_questions = len(certificate.predicate.questions)
         click.echo(f"{file}: every figure of {n_questions} question(s) was computed again")
-    return NOT_FIT if found else DONE
+    return NOT_FIT if lines else DONE
 
 
 def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -161,29 +162,34 @@ def _as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _read(file: Path) -> dict[str, Any]:
-    """Return a certificate file's statement.
+def _read(file: Path) -> Certificate:
+    """Return the certificate that a file holds.
 
     Raises:
         InputError: If the file is not a certificate, or was changed so that its digest is wrong.
     """
-    from eval_assets.tuning.certificate import is_certificate
+    from eval_assets.tuning.certificate import Certificate
 
     try:
-        given = json.loads(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
+        json.loads(text)
     except (OSError, ValueError) as error:
-        what = f"it cannot be read as JSON ({error})"
-        raise InputError(InputProblem(str(file), None, None, what, "Give a certificate")) from error
-    if not is_certificate(given):
-        what = "this is not a certificate of a judge, or its digest is not that of its definition"
+        problem = f"it cannot be read as JSON ({error})"
+        raise InputError(
+            InputProblem(str(file), None, None, problem, "Give a certificate")
+        ) from error
+    try:
+        return Certificate.parse(text)
+    except ValueError as error:
+        problem = (
+            "this is not a certificate of a judge, or its digest is not that of its definition"
+        )
         remedy = "Give a file from out/certificates as it was written"
-        raise InputError(InputProblem(str(file), None, None, what, remedy))
-    found: dict[str, Any] = given
-    return found
+        raise InputError(InputProblem(str(file), None, None, problem, remedy)) from error
 
 
 def _differences(
-    given: dict[str, Any], evaluation: Evaluation, data: Path, database: Path
+    certificate: Certificate, evaluation: Evaluation, data: Path, database: Path
 ) -> list[str]:
     """Return what a certificate says that is not computed again, one line each."""
     from eval_assets.store.connection import connect
@@ -194,8 +200,7 @@ def _differences(
     from eval_assets.tuning.issued import certificate_files
     from eval_assets.tuning.sealed_evaluation import recomputed_certificates
 
-    judge = given["predicate"]["judge"]
-    name = f"{judge.get('judge_id')}-{judge.get('version')}"
+    judge_id, name = certificate.predicate.judge.judge_id, certificate.name
     with (
         connect(database, folder=data) as connection,
         ledger_of(data, evaluation, database=database) as ledger,
@@ -207,33 +212,32 @@ def _differences(
         issued = certificate_files(readings).get(name)
         if issued is None:
             return [f"the ledger has no certificate of {name}"]
-        lines = differences(_without_questions(given), _without_questions(issued))
-        for claimed in given["predicate"]["questions"]:
-            question_id = str(claimed["question_id"])
-            reading = _reading_of(claimed, readings, judge["judge_id"], name)
+        lines = differences(certificate.head(), issued.head())
+        for claimed in certificate.predicate.questions:
+            question_id = claimed.question_id
+            reading = _reading_of(claimed, readings, judge_id, name)
             if reading is None:
                 lines.append(
                     f"{question_id}: the ledger has no certificate of {name} from reading "
-                    f"{claimed['reading']} under seal {claimed['seal']}"
+                    f"{claimed.reading} under seal {claimed.seal}"
                 )
                 continue
-            kept = reading.certificates[judge["judge_id"]]
-            margin = kept["claims"]["fitness"]["margin"]
+            kept = reading.certificates[judge_id]
+            margin = kept.claims.fitness.margin or 0.0
             background = background_of(connection, question_id, margin=margin)
-            again = recomputed_certificates(judges, scores, reading, background).get(
-                judge["judge_id"]
-            )
+            again = recomputed_certificates(judges, scores, reading, background).get(judge_id)
             if again is None:
                 lines.append(f"{question_id}: no claim holds when the test is computed again")
                 continue
             # What scores cost goes on while a judge is asked: the ledger has what it was then.
-            again["cost_per_1000_usd"] = kept["cost_per_1000_usd"]
-            lines += [f"{question_id}: {line}" for line in differences(claimed, again)]
+            again = again.model_copy(update={"cost_per_1000_usd": kept.cost_per_1000_usd})
+            found = differences(claimed.as_json(), again.as_json())
+            lines += [f"{question_id}: {line}" for line in found]
     return lines
 
 
 def _reading_of(
-    claimed: Mapping[str, Any], readings: Sequence[Reading], judge_id: str, name: str
+    claimed: QuestionCertificate, readings: Sequence[Reading], judge_id: str, name: str
 ) -> Reading | None:
     """Return the reading that a certificate's question refers to; None if there is none.
 
@@ -243,7 +247,7 @@ def _reading_of(
         judge_id: The judge.
         name: The judge's name with its version.
     """
-    place = claimed["question_id"], claimed["seal"], claimed["reading"]
+    place = claimed.question_id, claimed.seal, claimed.reading
     return next(
         (
             each
@@ -254,8 +258,3 @@ def _reading_of(
         ),
         None,
     )
-
-
-def _without_questions(statement: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a statement without what it says of single questions."""
-    return {**statement, "predicate": {**statement["predicate"], "questions": []}}

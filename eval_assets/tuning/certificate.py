@@ -1,247 +1,311 @@
-"""Certificates: what was shown of a judge, by how much evidence, and until when it holds."""
+"""Judge certificates: the schema of their files, and the comparison of two of them."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from datetime import datetime, timedelta
 from importlib import resources
-from typing import Any
+from typing import Any, Final, Literal, Self
 
-import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
-from eval_assets.tuning.certificate_metrics import figures_beside
 from eval_assets.tuning.fingerprints import Fingerprints
-from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.reading import Verdicts, evaluation_rows
-from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
-from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import JudgeVersion, json_hash
-from eval_assets.wording import or_none
-
-Json = dict[str, Any]
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "urn:eval-assets:judge-certificate:v1"
-VALID_DAYS = 180
-"""Models behind a fixed name change without notice: a choice."""
+PREDICATE_TYPE: Final = "urn:eval-assets:judge-certificate:v1"
 
-FEW_GROUPS = 40
-RARE_SHARE = 0.1
+Number = int | float
+"""A number that keeps its type, so that a file is written as it was read."""
+
 _SAME = 1e-9
 _MOST_SHOWN = 60
 
 
-def is_certificate(given: object) -> bool:
-    """Return whether a JSON value is a certificate whose digest is that of its definition."""
-    if not isinstance(given, dict) or given.get("predicateType") != PREDICATE_TYPE:
-        return False
-    try:
-        definition = given["predicate"]["judge"]["definition"]
-        digests = [subject["digest"]["sha256"] for subject in given["subject"]]
-        questions = given["predicate"]["questions"]
-        has_questions = bool(questions) and all(
-            {"question_id", "seal", "reading", "claims"} <= set(each) for each in questions
-        )
-    except (KeyError, TypeError):
-        return False
-    return has_questions and digests == [json_hash(definition)]
+class _Record(BaseModel):
+    """A part of a certificate. Fields of other versions of the program are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as the JSON object that it was made from."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def differences(certified: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
-    """Return what two certificates of one question say differently, one line each.
+class AlternativeAnnotatorFigures(_Record):
+    """Result of the alternative-annotator test."""
 
-    Numbers may differ by 1e-9.
-    """
-    return [
-        f"{place}: the file says {_shown(stated)}, recomputed {_shown(found)}"
-        for place, stated, found in _compared("", _plain(certified), _plain(again))
-    ]
+    winning_rate: Number | None
+    advantage: Number | None
+    epsilon: Number
 
 
-def question_certificate(  # noqa: PLR0913 - all that a reader has to know
-    verdicts: Verdicts,
-    units: RatedUnits,
-    scores: Floats,
-    *,
-    reading: int,
-    seal: int,
-    evidence: Fingerprints,
-    human_agreement: Mapping[str, float | None],
-    cost_per_1000_usd: float | None,
-    issued_at: datetime,
-) -> Json:
-    """Return what one certificate says of one question, as JSON.
+class ConfusionCell(_Record):
+    """Number of pairs of a human rating and a score."""
+
+    human: Number
+    judge: Number
+    n: int
+
+
+class ModelFigures(_Record):
+    """Figures of the responses of one model."""
+
+    model_name: str
+    n_units: int
+    kappa: Number | None
+    judge_minus_human: Number
+
+
+class Control(_Record):
+    """Figures of a control: a judge that does not read the response."""
+
+    kappa: Number | None
+
+
+class ShuffledControl(Control):
+    """Figures of the same scores in random order."""
+
+    a_ha: Number | None
+
+
+class ConstantControl(_Record):
+    """Figures of the best constant judge."""
+
+    value: Number
+    kappa: Number | None
+    a_ha: Number | None
+    alternative_annotator_test: AlternativeAnnotatorFigures
+
+
+class Controls(_Record):
+    """Figures of all controls."""
+
+    constant: ConstantControl
+    shuffled: ShuffledControl
+    length: Control
+
+
+class CertificateMetrics(_Record):
+    """Figures on the test that decide nothing. Only binary questions have the last four."""
+
+    a_ha: Number | None
+    a_hh: Number | None
+    alpha_people: Number | None
+    alpha_with_judge: Number | None
+    spearman: Number | None
+    alternative_annotator_test: AlternativeAnnotatorFigures
+    people: dict[str, Number]
+    confusion: tuple[ConfusionCell, ...]
+    by_model: tuple[ModelFigures, ...]
+    controls: Controls
+    accuracy: Number | None = None
+    precision: Number | None = None
+    recall: Number | None = None
+    f1: Number | None = None
+
+
+class Claim(_Record):
+    """Verdict on one claim with its figures, as in `tuned_judge_evaluation`."""
+
+    kappa: Number | None = None
+    kappa_baseline: Number | None = None
+    gain: Number | None = None
+    gain_low: Number | None = None
+    gain_high: Number | None = None
+    kappa_people: Number | None = None
+    gap: Number | None = None
+    gap_low: Number | None = None
+    gap_high: Number | None = None
+    margin: Number | None = None
+    n_units: int
+    n_groups: int
+    level: Number
+    groups_wanted: int | None = None
+    verdict: str
+    reason: str
+
+
+class Claims(_Record):
+    """Both claims, whether they hold or not."""
+
+    improvement: Claim | None = None
+    fitness: Claim
+
+
+class CertifiedScale(_Record):
+    """Scale of the question."""
+
+    low: Number
+    high: Number
+    level: str
+
+
+class QuestionCertificate(_Record):
+    """What was shown of a version of a judge on one question.
 
     Args:
-        verdicts: A certified version's verdicts.
-        units: All rated units of the question that are not under an earlier seal.
-        scores: The version's scores of them.
-        reading: Number of the reading.
+        summary: One sentence for whoever decides.
+        holds: The claims that hold.
         seal: Number of the seal.
-        evidence: What it rests on.
-        human_agreement: A^HH and alpha with intervals, of the question, as the gates see them.
-        cost_per_1000_usd: What 1,000 scores cost; None if not known.
-        issued_at: When the test was read.
+        reading: Number of the reading under the seal.
+        level: Two-sided level of each test of the reading.
+        human_agreement: A^HH and alpha with intervals, as the gates see them.
+        prompt_copied_share: Share of a tuned prompt's own words that train contains; None without.
+        metrics: Figures beside the verdicts.
+        cost_per_1000_usd: Cost of 1,000 scores; None if not known.
+        evidence: Fingerprints of what it rests on.
     """
-    is_test = (units.splits == "test") & ~np.isnan(scores)
-    test, question = units.only(is_test), units.question
-    rows = evaluation_rows([verdicts], question_id=question.id, reading=reading)
-    claims = {str(row["kind"]): _claim(row) for row in rows}
-    held = {
-        "fit": verdicts.fitness.verdict == "fit",
-        "improved": verdicts.improvement.verdict == "accepted",
-    }
-    significance = verdicts.fitness.significance
-    gain, n_changed = verdicts.improvement.compared.gain, verdicts.improvement.compared.n_changed
-    detectable = gain.detectable(significance=significance) if n_changed else math.nan
-    return {
-        "question_id": question.id,
-        "question": question.question,
-        "scale": {"low": question.scale.low, "high": question.scale.high, "level": question.level},
-        "summary": _summary(verdicts, question.id, reading=reading),
-        "holds": [claim for claim, holds in held.items() if holds],
-        "claims": claims,
-        "seal": seal,
-        "reading": reading,
-        "level": significance,
-        "total_level": TOTAL_SIGNIFICANCE,
-        "n_groups": verdicts.fitness.compared.shortfall.n_groups,
-        "n_units": int(is_test.sum()),
-        "detectable_gain": or_none(detectable),
-        "human_agreement": dict(human_agreement),
-        "prompt_copied_share": _copied_share(verdicts.version, units),
-        "beside": figures_beside(units.part("train"), test, scores[is_test]),
-        "cost_per_1000_usd": cost_per_1000_usd,
-        "cautions": _cautions(verdicts, test),
-        "evidence": asdict(evidence),
-        "issued_at": issued_at.isoformat(timespec="seconds"),
-        "valid_until": (issued_at + timedelta(days=VALID_DAYS)).date().isoformat(),
-    }
+
+    question_id: str
+    question: str
+    scale: CertifiedScale
+    summary: str
+    holds: tuple[Literal["fit", "improved"], ...]
+    claims: Claims
+    seal: int
+    reading: int
+    level: Number
+    total_level: Number
+    n_groups: int
+    n_units: int
+    detectable_gain: Number | None
+    human_agreement: dict[str, Number | None]
+    prompt_copied_share: Number | None
+    metrics: CertificateMetrics = Field(validation_alias="beside", serialization_alias="beside")
+    cost_per_1000_usd: Number | None
+    cautions: tuple[str, ...]
+    evidence: Fingerprints
+    issued_at: str
+    valid_until: str
 
 
-def statement(version: JudgeVersion, questions: Sequence[Json], *, supersedes: str | None) -> Json:
-    """Return an in-toto Statement about one version of a judge.
+class CertifiedJudge(_Record):
+    """The version that a certificate is about. Its definition is all that decides its scores."""
 
-    Args:
-        version: The version.
-        questions: What `question_certificate` says of each question.
-        supersedes: Number of the version that was certified before; None if none was.
-    """
-    return {
-        "_type": STATEMENT_TYPE,
-        "subject": [
-            {
-                "name": f"{version.judge_id}@{version.version}",
-                "digest": {"sha256": version.definition_hash},
-            }
-        ],
-        "predicateType": PREDICATE_TYPE,
-        "predicate": {
-            "judge": {
-                "judge_id": version.judge_id,
-                "version": version.version,
-                "step": version.step,
-                "parent": version.parent,
-                "prompt_sha256": version.prompt_hash,
-                "sources": list(version.sources),
-                "definition": version.definition,
-            },
-            "supersedes": supersedes,
-            "questions": list(questions),
-        },
-    }
+    judge_id: str
+    version: str
+    step: str
+    parent: str | None
+    prompt_sha256: str
+    sources: tuple[str, ...]
+    definition: dict[str, Any]
 
 
-def certificate_schema() -> Json:
+class Predicate(_Record):
+    """Content of the statement. `supersedes` is the version that was certified before."""
+
+    judge: CertifiedJudge
+    supersedes: str | None
+    questions: tuple[QuestionCertificate, ...] = Field(min_length=1)
+
+
+class Digest(_Record):
+    """Digest of the judge's definition."""
+
+    sha256: str
+
+
+class Subject(_Record):
+    """Name and digest of the version."""
+
+    name: str
+    digest: Digest
+
+
+class Certificate(_Record):
+    """A certificate file: an in-toto Statement about one version of a judge."""
+
+    type_: str = Field(validation_alias="_type", serialization_alias="_type")
+    subject: tuple[Subject]
+    predicate_type: Literal["urn:eval-assets:judge-certificate:v1"] = Field(
+        validation_alias="predicateType", serialization_alias="predicateType"
+    )
+    predicate: Predicate
+
+    @classmethod
+    def of(
+        cls,
+        version: JudgeVersion,
+        questions: Sequence[QuestionCertificate],
+        *,
+        supersedes: str | None,
+    ) -> Self:
+        """Return the certificate of a version on some questions."""
+        judge = CertifiedJudge(
+            judge_id=version.judge_id,
+            version=version.version,
+            step=version.step,
+            parent=version.parent,
+            prompt_sha256=version.prompt_hash,
+            sources=version.sources,
+            definition=version.definition,
+        )
+        digest = Digest(sha256=version.definition_hash)
+        return cls(
+            type_=STATEMENT_TYPE,
+            subject=(Subject(name=f"{version.judge_id}@{version.version}", digest=digest),),
+            predicate_type=PREDICATE_TYPE,
+            predicate=Predicate(judge=judge, supersedes=supersedes, questions=tuple(questions)),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the certificate that a file holds.
+
+        Raises:
+            ValueError: If it is not a certificate, or the digest is not that of its definition.
+        """
+        certificate = cls.model_validate_json(text)
+        [subject] = certificate.subject
+        if subject.digest.sha256 != json_hash(certificate.predicate.judge.definition):
+            raise ValueError("the digest is not that of the definition")
+        return certificate
+
+    @property
+    def name(self) -> str:
+        """Name of the certificate's file, without its suffix."""
+        return f"{self.predicate.judge.judge_id}-{self.predicate.judge.version}"
+
+    def head(self) -> dict[str, Any]:
+        """Return the JSON of all parts except the questions."""
+        statement = self.as_json()
+        return {**statement, "predicate": {**statement["predicate"], "questions": []}}
+
+
+def certificate_schema() -> dict[str, Any]:
     """Return the JSON schema of a certificate file."""
     text = resources.files("eval_assets.tuning").joinpath("judge_certificate.schema.json")
-    schema: Json = json.loads(text.read_text("utf-8"))
+    schema: dict[str, Any] = json.loads(text.read_text("utf-8"))
     return schema
 
 
-def _claim(row: Mapping[str, object]) -> Json:
-    """Return the verdict of one kind with its figures, without what names the judge."""
-    named = ("judge_id", "version", "question_id", "reading", "kind")
-    return {name: value for name, value in row.items() if name not in named}
-
-
-def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
-    """Return the sentence that comes first, for somebody who decides and does not compute."""
-    name = f"{verdicts.version.judge_id} {verdicts.version.version}"
-    improved = verdicts.improvement.verdict == "accepted"
-    if verdicts.fitness.verdict == "fit":
-        says = f"{name} may stand in for a rater on {question_id}"
-        if verdicts.fitness.better_than_a_person:
-            says += ", and agrees with people better than they agree with each other"
-        if improved:
-            says += "; tuning made it better"
-    else:
-        says = (
-            f"{name} is better than before tuning on {question_id}, but it is not shown that it "
-            f"may stand in for a rater"
-        )
-    n_groups = verdicts.fitness.compared.shortfall.n_groups
-    return (
-        f"{says} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
-        f"such tests certify a judge wrongly; reading {reading})."
-    )
-
-
-def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
-    """Return the share of a tuned prompt's own words that train says too; None without any."""
-    train = units.part("train")
-    material = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
-    share = copied_share_on(version.prompt_text, units.question, material)
-    return or_none(share)
-
-
-def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
-    """Return what no test of this size can exclude, and where its promise is weaker."""
-    cautions = [
-        "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
-        "The figure does not travel to easier or harder answers; judge minus human by model does.",
+def differences(stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> list[str]:
+    """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9."""
+    return [
+        f"{place}: the file says {_excerpt(value)}, recomputed {_excerpt(other)}"
+        for place, value, other in _compared("", stated, recomputed)
     ]
-    given = test.ratings[~np.isnan(test.ratings)]
-    rarest = min(
-        np.mean(given == test.question.scale.high), np.mean(given == test.question.scale.low)
-    )
-    n_groups = verdicts.fitness.compared.shortfall.n_groups
-    if n_groups < FEW_GROUPS:
-        cautions.append(
-            f"{n_groups} groups are few: fitness exactly at the margin is certified up to four "
-            f"times as often as the level says."
-        )
-    if test.question.scale.is_binary and rarest < RARE_SHARE:
-        cautions.append(
-            f"One value makes up only {100 * rarest:.0f} % of the ratings: fitness exactly at the "
-            f"margin is certified up to eight times as often as the level says."
-        )
-    return cautions
 
 
-def _plain(value: Mapping[str, Any]) -> Json:
-    """Return a certificate as JSON has it: tuples are lists."""
-    plain: Json = json.loads(json.dumps(value))
-    return plain
-
-
-def _compared(place: str, stated: object, found: object) -> Iterator[tuple[str, object, object]]:
+def _compared(
+    place: str, stated: object, recomputed: object
+) -> Iterator[tuple[str, object, object]]:
     """Yield every place at which two JSON values differ."""
-    if isinstance(stated, dict) and isinstance(found, dict):
-        for name in sorted({*stated, *found}):
+    if isinstance(stated, dict) and isinstance(recomputed, dict):
+        for name in sorted({*stated, *recomputed}):
             inner = f"{place}.{name}" if place else name
-            yield from _compared(inner, stated.get(name), found.get(name))
-    elif isinstance(stated, list) and isinstance(found, list) and len(stated) == len(found):
-        for k, (one, other) in enumerate(zip(stated, found, strict=True)):
+            yield from _compared(inner, stated.get(name), recomputed.get(name))
+    elif (
+        isinstance(stated, list) and isinstance(recomputed, list) and len(stated) == len(recomputed)
+    ):
+        for k, (one, other) in enumerate(zip(stated, recomputed, strict=True)):
             yield from _compared(f"{place}[{k}]", one, other)
-    elif isinstance(stated, float) and isinstance(found, float):
-        if abs(stated - found) > _SAME:
-            yield place, stated, found
-    elif stated != found:
-        yield place, stated, found
+    elif isinstance(stated, float) and isinstance(recomputed, float):
+        if abs(stated - recomputed) > _SAME:
+            yield place, stated, recomputed
+    elif stated != recomputed:
+        yield place, stated, recomputed
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eval_assets.stats import cohen_kappa
+from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.tuning.versions import (
@@ -56,7 +57,7 @@ class Reading:
     groups: tuple[str, ...]
     content: str
     rows: tuple[Row, ...]
-    certificates: Mapping[str, dict[str, Any]]
+    certificates: Mapping[str, QuestionCertificate]
     read_at: datetime
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -68,7 +69,9 @@ class Reading:
             "content": self.content,
             "labels": dict(self.labels),
             "rows": list(self.rows),
-            "certificates": dict(self.certificates),
+            "certificates": {
+                judge: certificate.as_json() for judge, certificate in self.certificates.items()
+            },
         }
 
     @classmethod
@@ -92,7 +95,10 @@ class Reading:
             groups=tuple(kept["groups"]),
             content=kept["content"],
             rows=tuple(kept["rows"]),
-            certificates=kept["certificates"],
+            certificates={
+                judge: QuestionCertificate.model_validate(certificate)
+                for judge, certificate in kept["certificates"].items()
+            },
             read_at=read_at,
             labels=kept.get("labels", {}),
         )

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from eval_assets.tuning.certificate import statement
+from eval_assets.tuning.certificate import Certificate, QuestionCertificate
 from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of, stale_because
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.reading import Row
@@ -96,9 +95,9 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
                 _withdrawn(version, sources),
                 "it scores the same answers otherwise than it did" if judge in moved else "",
                 stale_because(
-                    _evidence(certificate),
+                    certificate.evidence,
                     fingerprints_now(reading, judge),
-                    until=certificate["valid_until"],
+                    until=certificate.valid_until,
                     today=today,
                 ),
             ]
@@ -107,27 +106,26 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     return rows
 
 
-def certificate_files(readings: Sequence[Reading]) -> dict[str, dict[str, Any]]:
-    """Return the statement on every version that was certified on any question, by file name.
+def certificate_files(readings: Sequence[Reading]) -> dict[str, Certificate]:
+    """Return the certificate of every version that was certified on any question, by file name.
 
     Args:
         readings: All readings of all questions.
     """
-    parts: dict[str, dict[str, dict[str, Any]]] = {}
+    parts: dict[str, dict[str, QuestionCertificate]] = {}
     versions = {}
     for reading in sorted(readings, key=lambda r: r.read_at):
         for version in reading.candidates:
             if version.judge_id in reading.certificates:
                 name = f"{version.judge_id}-{version.version}"
                 versions[name] = version
-                parts.setdefault(name, {})[reading.question_id] = dict(
-                    reading.certificates[version.judge_id]
-                )
+                certificate = reading.certificates[version.judge_id]
+                parts.setdefault(name, {})[reading.question_id] = certificate
     files = {}
     latest: dict[str, str] = {}
     for name, questions in parts.items():
         version = versions[name]
-        files[name] = statement(
+        files[name] = Certificate.of(
             version,
             [questions[question] for question in sorted(questions)],
             supersedes=latest.get(version.judge_id),
@@ -152,12 +150,6 @@ def _row(judge: str, version: str, reading: Reading, readings: Sequence[Reading]
         "created_at": reading.read_at,
         "stale_because": None,
     }
-
-
-def _evidence(certificate: Mapping[str, Any]) -> Fingerprints:
-    """Return what a certificate rests on."""
-    given = certificate["evidence"]
-    return Fingerprints(**{**given, "models_returned": tuple(given["models_returned"])})
 
 
 def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:

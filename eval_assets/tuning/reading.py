@@ -1,6 +1,6 @@
 """The one place that reads sealed test labels: every candidate's verdicts, and what is shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval_assets.tuning._fitness import Fitness, judge_fitness
@@ -103,77 +103,85 @@ def evaluation_rows(
         reading: Number of the reading.
         open_seal: Whether the seal ends with this reading, so that everything is shown.
     """
-    rows = []
-    for found in verdicts:
-        named: Row = {
-            "judge_id": found.version.judge_id,
-            "version": found.version.version,
+    return [
+        {
+            "judge_id": verdict.version.judge_id,
+            "version": verdict.version.version,
             "question_id": question_id,
             "reading": reading,
+            **verdict_row(claim, open_seal=open_seal),
         }
-        rows.append({**named, **_improvement(found.improvement, shown=open_seal)})
-        rows.append({**named, **_fitness(found.fitness, shown=open_seal)})
-    return rows
+        for verdict in verdicts
+        for claim in (verdict.improvement, verdict.fitness)
+    ]
 
 
-_EMPTY: Mapping[str, object] = dict.fromkeys(
-    (
-        "kappa",
-        "kappa_baseline",
-        "gain",
-        "gain_low",
-        "gain_high",
-        "kappa_people",
-        "gap",
-        "gap_low",
-        "gap_high",
-        "margin",
-    )
+_FIGURES = (
+    "kappa",
+    "kappa_baseline",
+    "gain",
+    "gain_low",
+    "gain_high",
+    "kappa_people",
+    "gap",
+    "gap_low",
+    "gap_high",
+    "margin",
 )
 
 
-def _improvement(found: Improvement, *, shown: bool) -> Row:
-    compared = found.compared
-    row = _verdict("improvement", found, n_groups=compared.gain.n_groups)
-    if shown or found.verdict == "accepted":
-        low, high = compared.gain.ends(significance=found.significance)
-        row |= {
-            "kappa": or_none(compared.candidate.value),
-            "kappa_baseline": or_none(compared.baseline.value),
-            "gain": or_none(compared.gain.value),
-            "gain_low": or_none(low),
-            "gain_high": or_none(high),
-        }
-    elif found.verdict in ("inconclusive", "rejected"):
-        row["gain"] = or_none(coarse_gain(compared.gain.value))
-    return row
+def verdict_row(verdict: Improvement | Fitness, *, open_seal: bool) -> Row:
+    """Return a verdict with the figures that may be shown; the others are None.
 
-
-def _fitness(found: Fitness, *, shown: bool) -> Row:
-    compared = found.compared
-    row = _verdict("fitness", found, n_groups=compared.shortfall.n_groups)
-    row["margin"] = found.margin
-    if shown or found.verdict == "fit":
-        low, high = compared.gap.ends(significance=found.significance)
-        row |= {
-            "kappa": or_none(compared.judge.value),
-            "kappa_people": or_none(compared.people.value),
-            "gap": or_none(compared.gap.value),
-            "gap_low": or_none(low),
-            "gap_high": or_none(high),
-        }
-    return row
-
-
-def _verdict(kind: str, found: Improvement | Fitness, *, n_groups: int) -> Row:
-    """Return what is shown of a verdict whatever it is; every figure is None."""
+    Args:
+        verdict: The verdict.
+        open_seal: Whether the seal ends, so that all figures are shown.
+    """
+    if isinstance(verdict, Improvement):
+        kind, n_groups = "improvement", verdict.compared.gain.n_groups
+        figures = _improvement_figures(verdict, open_seal=open_seal)
+    else:
+        kind, n_groups = "fitness", verdict.compared.shortfall.n_groups
+        figures = _fitness_figures(verdict, open_seal=open_seal)
     return {
-        **_EMPTY,
+        **dict.fromkeys(_FIGURES),
+        **{name: or_none(value) for name, value in figures.items()},
         "kind": kind,
-        "n_units": found.compared.n_units,
+        "n_units": verdict.compared.n_units,
         "n_groups": n_groups,
-        "level": found.significance,
-        "groups_wanted": found.groups_wanted,
-        "verdict": found.verdict,
-        "reason": found.reason,
+        "level": verdict.significance,
+        "groups_wanted": verdict.groups_wanted,
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+    }
+
+
+def _improvement_figures(improvement: Improvement, *, open_seal: bool) -> dict[str, float]:
+    compared = improvement.compared
+    if open_seal or improvement.verdict == "accepted":
+        low, high = compared.gain.ends(significance=improvement.significance)
+        return {
+            "kappa": compared.candidate.value,
+            "kappa_baseline": compared.baseline.value,
+            "gain": compared.gain.value,
+            "gain_low": low,
+            "gain_high": high,
+        }
+    if improvement.verdict in ("inconclusive", "rejected"):
+        return {"gain": coarse_gain(compared.gain.value)}
+    return {}
+
+
+def _fitness_figures(fitness: Fitness, *, open_seal: bool) -> dict[str, float]:
+    compared = fitness.compared
+    if not (open_seal or fitness.verdict == "fit"):
+        return {"margin": fitness.margin}
+    low, high = compared.gap.ends(significance=fitness.significance)
+    return {
+        "kappa": compared.judge.value,
+        "kappa_people": compared.people.value,
+        "gap": compared.gap.value,
+        "gap_low": low,
+        "gap_high": high,
+        "margin": fitness.margin,
     }

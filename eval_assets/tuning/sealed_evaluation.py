@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from eval_assets.tuning._improvement import MIN_TEST_GROUPS
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
-from eval_assets.tuning.certificate import question_certificate
+from eval_assets.tuning.certificate import QuestionCertificate
+from eval_assets.tuning.certificate_contents import question_certificate
 from eval_assets.tuning.fingerprints import (
     Fingerprints,
     fingerprints_of,
@@ -139,7 +140,7 @@ def open_seal(
 
 def recomputed_certificates(
     ledger: SealLedger, scores: VersionScores, reading: Reading, background: Background
-) -> dict[str, dict[str, Any]]:
+) -> Mapping[str, QuestionCertificate]:
     """Return the certificates that a reading would give on what is stored now, by judge.
 
     Args:
@@ -156,7 +157,7 @@ def recomputed_certificates(
     no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
     units = live.units[question_id]
     released = make_reading(reading, units, candidates_for(units, no_seal, judges), background)
-    return dict(released.certificates)
+    return released.certificates
 
 
 def sealed_units(units: RatedUnits, seal: Seal) -> RatedUnits:
@@ -303,7 +304,7 @@ def make_reading(
         reading=reading.number,
         open_seal=open_seal,
     )
-    certificates: dict[str, dict[str, Any]] = {}
+    certificates = {}
     for found, candidate in zip(verdicts, candidates, strict=True):
         judge = found.version.judge_id
         if found.is_certified:
@@ -314,7 +315,7 @@ def make_reading(
                 reading=reading.number,
                 seal=reading.seal,
                 evidence=fingerprints_now(units, candidate, background),
-                human_agreement=background.human_agreement,
+                human_figures=background.human_agreement,
                 cost_per_1000_usd=background.cost_per_1000_usd.get(
                     (judge, found.version.prompt_hash)
                 ),

@@ -5,6 +5,7 @@ import numpy as np
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
+from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate
 from eval_assets.tuning.splits import splits_of
@@ -12,7 +13,7 @@ from eval_assets.tuning.versions import JudgeVersion
 
 Floats = np.ndarray
 
-__all__ = ["BINARY", "LIKERT5", "rated_units", "simulated"]
+__all__ = ["BINARY", "LIKERT5", "certificate", "rated_units", "simulated"]
 
 
 def rated_units(
@@ -39,6 +40,52 @@ def rated_units(
         lengths=np.full(n_units, 10.0),
         prompt_texts=np.array([f"Question {name}?" for name in names], dtype=object),
         response_texts=np.full(n_units, "Ten chars.", dtype=object),
+    )
+
+
+def certificate(question_id: str = "q", **fields: object) -> QuestionCertificate:
+    """Certificate of a judge that is fit; its evidence is that of no judge."""
+    claim = {"n_units": 80, "n_groups": 40, "level": 0.025, "verdict": "fit", "reason": "is fit"}
+    figures = dict.fromkeys(("a_ha", "a_hh", "alpha_people", "alpha_with_judge", "spearman"))
+    test = {"winning_rate": None, "advantage": None, "epsilon": 0.15}
+    constant = {"value": 3.0, "kappa": 0.0, "a_ha": 0.5, "alternative_annotator_test": test}
+    controls = {
+        "constant": constant,
+        "shuffled": {"kappa": 0.0, "a_ha": None},
+        "length": {"kappa": None},
+    }
+    return QuestionCertificate.model_validate(
+        {
+            "question_id": question_id,
+            "question": "How good?",
+            "scale": {"low": 1, "high": 5, "level": "ordinal"},
+            "summary": "It may stand in for a rater.",
+            "holds": ["fit"],
+            "claims": {"fitness": claim},
+            "seal": 1,
+            "reading": 1,
+            "level": 0.025,
+            "total_level": 0.05,
+            "n_groups": 40,
+            "n_units": 80,
+            "detectable_gain": None,
+            "human_agreement": {},
+            "prompt_copied_share": None,
+            "beside": {
+                **figures,
+                "alternative_annotator_test": test,
+                "people": {},
+                "confusion": [],
+                "by_model": [],
+                "controls": controls,
+            },
+            "cost_per_1000_usd": None,
+            "cautions": [],
+            "evidence": {"fingerprint": "f", "rubric": "r", "labels": "l", "scores": "s"},
+            "issued_at": "2026-11-21T12:00:00+00:00",
+            "valid_until": "2027-05-20",
+            **fields,
+        }
     )
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from eval_assets.stats import identity_map
 from eval_assets.tuning.certificate import (
+    Certificate,
+    QuestionCertificate,
     certificate_schema,
     differences,
-    question_certificate,
-    statement,
 )
+from eval_assets.tuning.certificate_contents import question_certificate
 from eval_assets.tuning.fingerprints import fingerprints_of
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import read_test
@@ -33,7 +34,7 @@ VERSION = JudgeVersion(
 
 def certified(
     n_groups: int = 120, *, version: JudgeVersion = VERSION
-) -> tuple[dict[str, object], RatedUnits, np.ndarray]:
+) -> tuple[QuestionCertificate, RatedUnits, np.ndarray]:
     """A certificate's part for one question, with the units and the scores that it rests on."""
     units, quality = simulated(n_groups, seed=1)
     units = replace(
@@ -54,7 +55,7 @@ def certified(
         reading=1,
         seal=1,
         evidence=fingerprints_of(version, units.part("test"), scores[units.splits == "test"]),
-        human_agreement={"a_hh": 0.83, "alpha": None},
+        human_figures={"a_hh": 0.83, "alpha": None},
         cost_per_1000_usd=None,
         issued_at=READ_AT,
     )
@@ -63,50 +64,56 @@ def certified(
 
 def test_a_certificate_file_is_valid_json_by_its_published_schema() -> None:
     found, _, _ = certified()
-    made = statement(VERSION, [found], supersedes=None)
+    made = Certificate.of(VERSION, [found], supersedes=None)
 
     schema = certificate_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(json.loads(json.dumps(made, allow_nan=False)), schema)
+    jsonschema.validate(json.loads(json.dumps(made.as_json(), allow_nan=False)), schema)
+
+
+def test_a_certificate_file_is_read_as_it_was_written() -> None:
+    found, _, _ = certified()
+    text = json.dumps(Certificate.of(VERSION, [found], supersedes=None).as_json())
+
+    assert json.dumps(Certificate.parse(text).as_json()) == text
+    with pytest.raises(ValueError, match="digest"):
+        Certificate.parse(text.replace("Rate it.", "Rate it well."))
 
 
 def test_the_schema_refuses_a_certificate_without_a_claim() -> None:
     found, _, _ = certified()
-    made = statement(VERSION, [{**found, "holds": []}], supersedes=None)
+    made = Certificate.of(VERSION, [found.model_copy(update={"holds": ()})], supersedes=None)
 
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(made, certificate_schema())
+        jsonschema.validate(made.as_json(), certificate_schema())
 
 
 def test_the_subject_is_the_digest_of_the_definition_inside() -> None:
     import hashlib  # noqa: PLC0415
 
     found, _, _ = certified()
-    made = statement(VERSION, [found], supersedes="1.0.0")
-    definition = made["predicate"]["judge"]["definition"]
+    made = Certificate.of(VERSION, [found], supersedes="1.0.0")
+    definition = made.predicate.judge.definition
 
-    [subject] = made["subject"]
-    assert subject["name"] == "gpt@1.0.1"
-    assert (
-        subject["digest"]["sha256"]
-        == hashlib.sha256(canonical_json(definition).encode()).hexdigest()
-    )
+    [subject] = made.subject
+    assert subject.name == "gpt@1.0.1"
+    assert subject.digest.sha256 == hashlib.sha256(canonical_json(definition).encode()).hexdigest()
 
 
 def test_the_first_sentence_says_what_was_shown() -> None:
     found, _, _ = certified()
 
-    assert found["holds"] == ["fit", "improved"]
-    assert str(found["summary"]).startswith(
+    assert found.holds == ("fit", "improved")
+    assert found.summary.startswith(
         "gpt 1.0.1 may stand in for a rater on q, and agrees with people better than they agree "
         "with each other; tuning made it better (shown on 60 groups"
     )
-    assert found["valid_until"] == "2027-05-20"
+    assert found.valid_until == "2027-05-20"
 
 
 def test_few_groups_and_rare_values_are_said() -> None:
     found, _, _ = certified(n_groups=60)
-    assert any("30 groups are few" in str(caution) for caution in found["cautions"])  # type: ignore[attr-defined]
+    assert any("30 groups are few" in caution for caution in found.cautions)
 
     rng = np.random.default_rng(3)
     people = (rng.random((400, 3)) < 0.06).astype(float)
@@ -125,28 +132,28 @@ def test_few_groups_and_rare_values_are_said() -> None:
         reading=1,
         seal=1,
         evidence=fingerprints_of(VERSION, units, people[:, 0]),
-        human_agreement={},
+        human_figures={},
         cost_per_1000_usd=0.2,
         issued_at=READ_AT,
     )
-    assert any("6 % of the ratings" in caution for caution in rare["cautions"])
+    assert any("6 % of the ratings" in caution for caution in rare.cautions)
 
 
 def test_a_certificate_that_says_the_same_has_no_differences() -> None:
     found, _, _ = certified()
-    again = json.loads(json.dumps(found))
+    again = json.loads(json.dumps(found.as_json()))
     again["beside"]["a_ha"] += 1e-10
 
-    assert differences(again, found) == []
+    assert differences(again, found.as_json()) == []
 
 
 def test_whatever_differs_is_named_with_its_place() -> None:
     found, _, _ = certified()
-    changed = json.loads(json.dumps(found))
+    changed = json.loads(json.dumps(found.as_json()))
     changed["claims"]["fitness"]["kappa"] = 0.99
     changed["beside"]["confusion"] = changed["beside"]["confusion"][1:]
     changed["cautions"][0] = "No risk at all."
-    lines = differences(changed, found)
+    lines = differences(changed, found.as_json())
 
     assert len(lines) == 3
     assert any(line.startswith("claims.fitness.kappa: the file says 0.99, rec") for line in lines)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import precision_recall_fscore_support  # type: ignore[import-untyped]
 
-from eval_assets.tuning.certificate_metrics import figures_beside
+from eval_assets.tuning.certificate_contents import certificate_metrics
 from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
@@ -19,16 +19,13 @@ def both(seed: int) -> tuple[RatedUnits, RatedUnits, np.ndarray]:
 
 def test_figures_are_those_of_the_test() -> None:
     train, test, scores = both(1)
-    found = figures_beside(train, test, scores)
+    found = certificate_metrics(train, test, scores)
     mean = test.ratings.mean(axis=1)
 
-    assert found["spearman"] == pytest.approx(stats.spearmanr(mean, scores).statistic)
-    assert found["a_ha"] == pytest.approx(1 - np.abs(test.ratings - scores[:, None]).mean() / 4)
-    people, confusion = found["people"], found["confusion"]
-    assert isinstance(people, dict)
-    assert isinstance(confusion, list)
-    assert sum(people.values()) == pytest.approx(1)
-    assert sum(cell["n"] for cell in confusion) == test.ratings.size
+    assert found.spearman == pytest.approx(stats.spearmanr(mean, scores).statistic)
+    assert found.a_ha == pytest.approx(1 - np.abs(test.ratings - scores[:, None]).mean() / 4)
+    assert sum(found.people.values()) == pytest.approx(1)
+    assert sum(cell.n for cell in found.confusion) == test.ratings.size
 
 
 def test_a_control_that_follows_length_is_found_out() -> None:
@@ -38,37 +35,33 @@ def test_a_control_that_follows_length_is_found_out() -> None:
         replace(part, lengths=(100 * part.ratings.mean(axis=1)).astype(int).astype(float))
         for part in (train, test)
     )
-    controls = figures_beside(long_train, long_test, scores)["controls"]
-    without = figures_beside(train, test, scores)["controls"]
+    controls = certificate_metrics(long_train, long_test, scores).controls
+    without = certificate_metrics(train, test, scores).controls
 
-    assert isinstance(controls, dict)
-    assert isinstance(without, dict)
-    assert controls["length"]["kappa"] > 0.6
-    assert abs(without["length"]["kappa"]) < 1e-9
+    assert controls.length.kappa is not None
+    assert controls.length.kappa > 0.6
+    assert without.length.kappa == pytest.approx(0, abs=1e-9)
 
 
 def test_the_constant_is_chosen_on_train_alone() -> None:
     train = rated_units(np.full((12, 2), 2), split="train")
     test = rated_units(np.full((12, 2), 5), split="test")
-    controls = figures_beside(train, test, np.full(12, 4.0))["controls"]
+    controls = certificate_metrics(train, test, np.full(12, 4.0)).controls
 
-    assert isinstance(controls, dict)
-    assert controls["constant"]["value"] == 2
-    assert controls["constant"]["a_ha"] == pytest.approx(0.25)
+    assert controls.constant.value == 2
+    assert controls.constant.a_ha == pytest.approx(0.25)
 
 
 def test_models_have_figures_of_their_own() -> None:
     train, test, scores = both(5)
     models = np.where(np.arange(len(scores)) % 2, "a", "b")
     lenient_to_a = np.where(models == "a", np.minimum(scores + 0.5, 5), scores)
-    rows = figures_beside(train, replace(test, models=models), lenient_to_a)
-    by_model = rows["by_model"]
-    assert isinstance(by_model, list)
-    by_name = {row["model_name"]: row for row in by_model}
+    rows = certificate_metrics(train, replace(test, models=models), lenient_to_a)
+    by_name = {row.model_name: row for row in rows.by_model}
 
     above = lenient_to_a - test.ratings.mean(axis=1)
-    assert by_name["a"]["judge_minus_human"] == pytest.approx(above[models == "a"].mean())
-    assert by_name["b"]["judge_minus_human"] == pytest.approx(above[models == "b"].mean())
+    assert by_name["a"].judge_minus_human == pytest.approx(above[models == "a"].mean())
+    assert by_name["b"].judge_minus_human == pytest.approx(above[models == "b"].mean())
 
 
 def test_binary_judges_have_precision_and_recall() -> None:
@@ -76,17 +69,17 @@ def test_binary_judges_have_precision_and_recall() -> None:
     people = (rng.random((80, 2)) < 0.4).astype(float)
     judge = (rng.random(80) < 0.5).astype(float)
     units = rated_units(people, scale=BINARY, level="nominal")
-    found = figures_beside(units, units, judge)
+    found = certificate_metrics(units, units, judge)
     expected = precision_recall_fscore_support(
         people.ravel(), np.repeat(judge, 2), average="binary"
     )
 
-    assert (found["precision"], found["recall"], found["f1"]) == pytest.approx(expected[:3])
-    assert found["accuracy"] == pytest.approx((people == judge[:, None]).mean())
+    assert (found.precision, found.recall, found.f1) == pytest.approx(expected[:3])
+    assert found.accuracy == pytest.approx((people == judge[:, None]).mean())
 
 
 def test_a_judge_that_never_says_yes_has_no_precision() -> None:
     units = rated_units([[0, 1], [0, 0]], scale=BINARY, level="nominal")
-    found = figures_beside(units, units, np.zeros(2))
+    found = certificate_metrics(units, units, np.zeros(2))
 
-    assert (found["precision"], found["recall"], found["f1"]) == (None, 0, 0)
+    assert (found.precision, found.recall, found.f1) == (None, 0, 0)

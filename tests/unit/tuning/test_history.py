@@ -15,6 +15,7 @@ from eval_assets.tuning.history import (
 )
 from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.tuning.versions import JudgeVersion
+from tests.unit.tuning.made_up import certificate
 
 READ_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 GPT = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
@@ -103,7 +104,7 @@ def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
 
 
 def test_a_reading_survives_json() -> None:
-    kept = reading(3, candidates=(GPT, MAPPED), certificates={"gpt": {"holds": ["fit"]}})
+    kept = reading(3, candidates=(GPT, MAPPED), certificates={"gpt": certificate()})
     stored = json.loads(json.dumps(kept.as_json()))
 
     assert (
@@ -131,8 +132,8 @@ def test_the_version_accepted_last_is_the_judge_as_it_stands() -> None:
 def test_the_version_certified_last_is_the_current_one() -> None:
     newer = replace(GPT, version="1.1.0")
     readings = [
-        reading(1, certificates={"gpt": {}}),
-        reading(2, candidates=(newer,), certificates={"gpt": {}}),
+        reading(1, certificates={"gpt": certificate()}),
+        reading(2, candidates=(newer,), certificates={"gpt": certificate()}),
         reading(3),
     ]
 

@@ -1,4 +1,4 @@
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -6,20 +6,12 @@ from eval_assets.tuning.fingerprints import Fingerprints
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.issued import certificate_files, certificate_rows
 from eval_assets.tuning.versions import JudgeVersion
+from tests.unit.tuning.made_up import certificate
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 EVIDENCE = Fingerprints("f", "rubric", "labels", "scores", ("m",))
 FIRST = JudgeVersion("gpt", "1.0.0", "declared", None, "f")
 SECOND = replace(FIRST, version="1.1.0", prompt_text="New.")
-
-
-def certificate(question_id: str = "q") -> dict[str, Any]:
-    return {
-        "question_id": question_id,
-        "holds": ["fit"],
-        "evidence": {**asdict(EVIDENCE), "models_returned": ["m"]},
-        "valid_until": "2027-05-20",
-    }
 
 
 def reading(
@@ -50,7 +42,9 @@ def reading(
         ("g1",),
         f"content {number}",
         rows,
-        {v.judge_id: certificate(question_id) for v in versions} if certified else {},
+        {v.judge_id: certificate(question_id, evidence=EVIDENCE) for v in versions}
+        if certified
+        else {},
         NOW + timedelta(days=number),
     )
 
@@ -66,7 +60,7 @@ def rows(
 def test_a_certificate_holds_while_nothing_changes() -> None:
     [row] = rows(reading(1, FIRST))
 
-    assert row["certificate"]["holds"] == ["fit"]
+    assert row["certificate"].holds == ("fit",)
     assert (row["fitness"], row["improvement"], row["stale_because"]) == ("fit", "unchanged", None)
     assert (row["n_groups"], row["n_readings"], row["created_at"]) == (
         40,
@@ -132,9 +126,9 @@ def test_one_file_holds_all_questions_of_a_version() -> None:
 
     assert list(files) == ["gpt-1.0.0", "gpt-1.1.0"]
     first, second = files.values()
-    assert [each["question_id"] for each in first["predicate"]["questions"]] == ["p", "q"]
-    assert first["predicate"]["supersedes"] is None
-    assert second["predicate"]["supersedes"] == "1.0.0"
+    assert [each.question_id for each in first.predicate.questions] == ["p", "q"]
+    assert first.predicate.supersedes is None
+    assert second.predicate.supersedes == "1.0.0"
 
 
 def test_a_certificate_is_stale_once_a_source_of_its_prompt_is_withdrawn() -> None:

@@ -54,9 +54,9 @@ def test_the_first_reading_is_made_and_the_same_is_not_made_again() -> None:
     again, is_new_again = read(units, judge, [first], asked=True)
 
     assert (is_new, first.number, first.level) == (True, 1, 0.025)
-    assert first.certificates["gpt"]["holds"] == ["fit"]
-    assert first.certificates["gpt"]["cost_per_1000_usd"] == 0.2
-    assert first.certificates["gpt"]["evidence"]["models_returned"] == ("gpt-1",)
+    assert first.certificates["gpt"].holds == ("fit",)
+    assert first.certificates["gpt"].cost_per_1000_usd == 0.2
+    assert first.certificates["gpt"].evidence.models_returned == ("gpt-1",)
     assert (again, is_new_again) == (first, False)
 
 

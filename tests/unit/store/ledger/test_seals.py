@@ -14,6 +14,7 @@ from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.tuning.history import Reading
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.store.ledger.conftest import NOW
+from tests.unit.tuning.made_up import certificate
 
 DECLARED = JudgeVersion("gpt", "", "declared", None, "f", prompt_text="Rate it.")
 MAPPED = replace(
@@ -35,7 +36,7 @@ def a_reading(number: int = 1, **fields: object) -> Reading:
         "groups": ("g1", "g2"),
         "content": f"content {number}",
         "rows": ({"judge_id": "gpt", "verdict": "accepted", "gain": 0.1},),
-        "certificates": {"gpt": {"holds": ["improved"]}},
+        "certificates": {"gpt": certificate(holds=["improved"])},
         "read_at": NOW + timedelta(minutes=number),
     }
     return Reading(**{**given, **fields})  # type: ignore[arg-type]

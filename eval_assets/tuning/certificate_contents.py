@@ -1,0 +1,318 @@
+"""Contents of a question's certificate: its claims, summary, cautions and metrics."""
+
+import math
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Literal
+
+import numpy as np
+
+from eval_assets.stats import (
+    alternative_annotator_test,
+    best_monotone_map,
+    concordance,
+    human_agreement,
+    judge_human_agreement,
+    krippendorff_alpha,
+    spearman,
+)
+from eval_assets.tuning._fitness import Fitness
+from eval_assets.tuning._improvement import Improvement
+from eval_assets.tuning.certificate import (
+    AlternativeAnnotatorFigures,
+    CertificateMetrics,
+    CertifiedScale,
+    Claim,
+    Claims,
+    ConfusionCell,
+    ConstantControl,
+    Control,
+    Controls,
+    ModelFigures,
+    QuestionCertificate,
+    ShuffledControl,
+)
+from eval_assets.tuning.fingerprints import Fingerprints
+from eval_assets.tuning.rated import Floats, RatedUnits
+from eval_assets.tuning.reading import Verdicts, verdict_row
+from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
+from eval_assets.tuning.tuned_prompts import copied_share_on
+from eval_assets.tuning.versions import JudgeVersion
+from eval_assets.wording import or_none
+
+VALID_DAYS = 180
+"""Models behind a fixed name change without notice: a choice."""
+
+FEW_GROUPS = 40
+RARE_SHARE = 0.1
+
+ALT_TEST_EPSILON = 0.15
+"""Value of a judge's lower cost beside skilled raters, as the test's authors propose."""
+
+
+def question_certificate(  # noqa: PLR0913 - all that a reader has to know
+    verdicts: Verdicts,
+    units: RatedUnits,
+    scores: Floats,
+    *,
+    reading: int,
+    seal: int,
+    evidence: Fingerprints,
+    human_figures: Mapping[str, float | None],
+    cost_per_1000_usd: float | None,
+    issued_at: datetime,
+) -> QuestionCertificate:
+    """Return the certificate of a version on one question.
+
+    Args:
+        verdicts: A certified version's verdicts.
+        units: All rated units of the question that are not under an earlier seal.
+        scores: The version's scores of them.
+        reading: Number of the reading.
+        seal: Number of the seal.
+        evidence: What it rests on.
+        human_figures: A^HH and alpha with intervals, of the question, as the gates see them.
+        cost_per_1000_usd: What 1,000 scores cost; None if not known.
+        issued_at: When the test was read.
+    """
+    is_test = (units.splits == "test") & ~np.isnan(scores)
+    test, question = units.only(is_test), units.question
+    held: dict[Literal["fit", "improved"], bool] = {
+        "fit": verdicts.fitness.verdict == "fit",
+        "improved": verdicts.improvement.verdict == "accepted",
+    }
+    significance = verdicts.fitness.significance
+    gain, n_changed = verdicts.improvement.compared.gain, verdicts.improvement.compared.n_changed
+    detectable = gain.detectable(significance=significance) if n_changed else math.nan
+    return QuestionCertificate(
+        question_id=question.id,
+        question=question.question,
+        scale=CertifiedScale(
+            low=question.scale.low, high=question.scale.high, level=question.level
+        ),
+        summary=_summary(verdicts, question.id, reading=reading),
+        holds=tuple(claim for claim, holds in held.items() if holds),
+        claims=Claims(improvement=_claim(verdicts.improvement), fitness=_claim(verdicts.fitness)),
+        seal=seal,
+        reading=reading,
+        level=significance,
+        total_level=TOTAL_SIGNIFICANCE,
+        n_groups=verdicts.fitness.compared.shortfall.n_groups,
+        n_units=int(is_test.sum()),
+        detectable_gain=or_none(detectable),
+        human_agreement=dict(human_figures),
+        prompt_copied_share=_copied_share(verdicts.version, units),
+        metrics=certificate_metrics(units.part("train"), test, scores[is_test]),
+        cost_per_1000_usd=cost_per_1000_usd,
+        cautions=tuple(_cautions(verdicts, test)),
+        evidence=evidence,
+        issued_at=issued_at.isoformat(timespec="seconds"),
+        valid_until=(issued_at + timedelta(days=VALID_DAYS)).date().isoformat(),
+    )
+
+
+def _claim(verdict: Improvement | Fitness) -> Claim:
+    """Return the verdict of one kind with the figures that the seal does not keep."""
+    row = verdict_row(verdict, open_seal=False)
+    return Claim.model_validate({name: row[name] for name in row if name != "kind"})
+
+
+def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
+    """Return the sentence that comes first, for somebody who decides and does not compute."""
+    name = f"{verdicts.version.judge_id} {verdicts.version.version}"
+    improved = verdicts.improvement.verdict == "accepted"
+    if verdicts.fitness.verdict == "fit":
+        says = f"{name} may stand in for a rater on {question_id}"
+        if verdicts.fitness.better_than_a_person:
+            says += ", and agrees with people better than they agree with each other"
+        if improved:
+            says += "; tuning made it better"
+    else:
+        says = (
+            f"{name} is better than before tuning on {question_id}, but it is not shown that it "
+            f"may stand in for a rater"
+        )
+    n_groups = verdicts.fitness.compared.shortfall.n_groups
+    return (
+        f"{says} (shown on {n_groups} groups of answers that tuning never saw; at most 5 % of "
+        f"such tests certify a judge wrongly; reading {reading})."
+    )
+
+
+def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
+    """Return the share of a tuned prompt's own words that train says too; None without any."""
+    train = units.part("train")
+    material = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
+    share = copied_share_on(version.prompt_text, units.question, material)
+    return or_none(share)
+
+
+def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
+    """Return what no test of this size can exclude, and where its promise is weaker."""
+    cautions = [
+        "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
+        "The figure does not travel to easier or harder answers; judge minus human by model does.",
+    ]
+    given = test.ratings[~np.isnan(test.ratings)]
+    rarest = min(
+        np.mean(given == test.question.scale.high), np.mean(given == test.question.scale.low)
+    )
+    n_groups = verdicts.fitness.compared.shortfall.n_groups
+    if n_groups < FEW_GROUPS:
+        cautions.append(
+            f"{n_groups} groups are few: fitness exactly at the margin is certified up to four "
+            f"times as often as the level says."
+        )
+    if test.question.scale.is_binary and rarest < RARE_SHARE:
+        cautions.append(
+            f"One value makes up only {100 * rarest:.0f} % of the ratings: fitness exactly at the "
+            f"margin is certified up to eight times as often as the level says."
+        )
+    return cautions
+
+
+def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> CertificateMetrics:
+    """Return the figures of a version on the test that stand beside its verdicts.
+
+    Args:
+        train: Units that controls are fitted on.
+        test: Units under the seal that the version scored.
+        scores: The version's scores of these units, none missing.
+    """
+    scale = test.question.scale
+    constant = _best_constant(train, test)
+    constant_scores = np.full(len(scores), constant)
+    with_judge = np.column_stack([test.ratings, scores])
+    return CertificateMetrics(
+        a_ha=or_none(_a_ha(test, scores)),
+        a_hh=or_none(human_agreement(test.ratings, low=scale.low, high=scale.high)),
+        alpha_people=or_none(krippendorff_alpha(test.ratings, level=test.level)),
+        alpha_with_judge=or_none(krippendorff_alpha(with_judge, level=test.level)),
+        spearman=or_none(spearman(np.nanmean(test.ratings, axis=1), scores)),
+        alternative_annotator_test=_alternative_annotator_test(test, scores),
+        people=_distribution(test),
+        confusion=_confusion(test, scores),
+        by_model=_by_model(test, scores),
+        controls=Controls(
+            constant=ConstantControl(
+                value=constant,
+                kappa=0.0,
+                a_ha=or_none(_a_ha(test, constant_scores)),
+                alternative_annotator_test=_alternative_annotator_test(test, constant_scores),
+            ),
+            shuffled=ShuffledControl(kappa=0.0, a_ha=or_none(_shuffled_a_ha(test, scores))),
+            length=Control(kappa=_length_figure(train, test)),
+        ),
+        **(_of_positives(test, scores) if scale.is_binary else {}),
+    )
+
+
+def _a_ha(test: RatedUnits, scores: Floats) -> float:
+    """Return A^HA; NaN if undefined."""
+    scale = test.question.scale
+    return judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high)
+
+
+def _best_constant(train: RatedUnits, test: RatedUnits) -> float:
+    """Return the value that has the highest A^HA on train; without train, that of the test."""
+    units = train if len(train.ratings) else test
+    given = units.ratings[~np.isnan(units.ratings)]
+    candidates = np.unique(given)
+    near = [_a_ha(units, np.full(len(units.ratings), value)) for value in candidates]
+    return float(candidates[int(np.argmax(near))])
+
+
+def _alternative_annotator_test(test: RatedUnits, scores: Floats) -> AlternativeAnnotatorFigures:
+    by_value = test.level != "nominal" and not test.question.scale.is_binary
+    result = alternative_annotator_test(
+        test.ratings,
+        scores,
+        scoring="rmse" if by_value else "accuracy",
+        epsilon=ALT_TEST_EPSILON,
+    )
+    return AlternativeAnnotatorFigures(
+        winning_rate=or_none(result.winning_rate),
+        advantage=or_none(result.advantage),
+        epsilon=ALT_TEST_EPSILON,
+    )
+
+
+def _distribution(test: RatedUnits) -> dict[str, float]:
+    """Return the share of each value among the ratings."""
+    given = test.ratings[~np.isnan(test.ratings)]
+    values, counts = np.unique(given, return_counts=True)
+    return {f"{v:g}": float(c / len(given)) for v, c in zip(values, counts, strict=True)}
+
+
+def _confusion(test: RatedUnits, scores: Floats) -> tuple[ConfusionCell, ...]:
+    """Return how often each (human rating, judge's score) occurs, of all pairs."""
+    unit, rater = np.nonzero(~np.isnan(test.ratings))
+    humans, row = np.unique(test.ratings[unit, rater], return_inverse=True)
+    judged, column = np.unique(scores[unit], return_inverse=True)
+    cells, counts = np.unique(row * len(judged) + column, return_counts=True)
+    if len(cells) > MOST_CELLS:
+        return ()
+    return tuple(
+        ConfusionCell(human=float(human), judge=float(judge), n=int(n))
+        for human, judge, n in zip(
+            humans[cells // len(judged)], judged[cells % len(judged)], counts, strict=True
+        )
+    )
+
+
+MOST_CELLS = 200
+"""A confusion table of more cells shows nothing."""
+
+
+def _of_positives(test: RatedUnits, scores: Floats) -> dict[str, float | None]:
+    """Return accuracy, precision, recall and F1 of the judge's 1, over all (rater, judge) pairs."""
+    unit, rater = np.nonzero(~np.isnan(test.ratings))
+    human, judge = test.ratings[unit, rater] > 0.5, scores[unit] > 0.5  # noqa: PLR2004 - of 0, 1
+    both = int((human & judge).sum())
+    precision = both / int(judge.sum()) if judge.any() else math.nan
+    recall = both / int(human.sum()) if human.any() else math.nan
+    return {
+        "accuracy": float((human == judge).mean()),
+        "precision": or_none(precision),
+        "recall": or_none(recall),
+        "f1": or_none(2 * both / int(judge.sum() + human.sum())) if (judge | human).any() else None,
+    }
+
+
+def _by_model(test: RatedUnits, scores: Floats) -> tuple[ModelFigures, ...]:
+    """Return the figure within each model's answers, and judge minus mean human.
+
+    The figure does not travel to easier or harder answers; the difference to people does.
+    """
+    rows = []
+    mean = np.nanmean(test.ratings, axis=1)
+    for model in np.unique(test.models):
+        own = test.models == model
+        rows.append(
+            ModelFigures(
+                model_name=str(model),
+                n_units=int(own.sum()),
+                kappa=or_none(concordance(test.ratings[own], scores[own])),
+                judge_minus_human=float((scores[own] - mean[own]).mean()),
+            )
+        )
+    return tuple(rows)
+
+
+def _shuffled_a_ha(test: RatedUnits, scores: Floats) -> float:
+    """Return the A^HA to expect if these scores were dealt out to the answers at random."""
+    values, counts = np.unique(scores, return_counts=True)
+    near = [_a_ha(test, np.full(len(scores), value)) for value in values]
+    return float(np.dot(counts, near) / len(scores))
+
+
+def _length_figure(train: RatedUnits, test: RatedUnits) -> float | None:
+    """Return the figure of a judge that knows only how long an answer is, as it fits train."""
+    figures = []
+    for sign in (1, -1):
+        fitted = best_monotone_map(train.ratings, sign * train.lengths, scale=train.question.scale)
+        on_train = concordance(train.ratings, fitted(sign * train.lengths))
+        on_test = concordance(test.ratings, fitted(sign * test.lengths))
+        if not math.isnan(on_train):
+            figures.append((on_train, on_test))
+    return or_none(max(figures)[1]) if figures else None
