@@ -116,7 +116,6 @@ PARALLEL = {
     "results": "served, and put together by the commands that serve them",
     "rounds": "read from the store, measured and shown",
     "scores": "read, parsed, stored and shown",
-    "sessions": "kept, and read as labels",
     "splits": "drawn and stored",
     "tables": "read from files, and kept in the database",
     "tuning": "the layer, and its assets",

@@ -49,7 +49,7 @@ def export(
     gen_ai.evaluation.result in lines of OTLP JSON; or `every-eval-ever`: records of that schema,
     written into the folder that --output names. `eval-assets import` reads both.
     """
-    from eval_assets.readers.drafting import write_files
+    from eval_assets.readers.drafts import write_files
     from eval_assets.store.connection import connect, is_stored
     from eval_assets.store.schema import table_names
     from eval_assets.store.tables import export_table

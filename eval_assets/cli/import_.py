@@ -35,7 +35,7 @@ def import_(source: tuple[str, ...], data: Path) -> int:
     recognised by what the records look like, or named first. No file that exists is replaced, and
     whatever was not understood is listed with its count.
     """
-    from eval_assets.readers.importers.draft import write_draft
+    from eval_assets.readers.drafts import write_draft
     from eval_assets.readers.importers.tool_exports import import_files
 
     tool = source[0] if source[0] in TOOLS and not Path(source[0]).exists() else None

@@ -40,7 +40,7 @@ def init(folder: Path, template: str | None) -> int:
     evaluation.yaml is drafted from them, with whatever else is missing. A file that exists is never
     changed.
     """
-    from eval_assets.readers.folder_draft import complete_folder
+    from eval_assets.readers.drafts import complete_folder
 
     completed = None if template else complete_folder(folder)
     written, notes = completed or (_write_template(folder, template), [])
@@ -54,7 +54,7 @@ def init(folder: Path, template: str | None) -> int:
 
 def _write_template(folder: Path, template: str | None) -> list[Path]:
     """Write the files of a template into a folder that has none of them."""
-    from eval_assets.readers.drafting import write_files
+    from eval_assets.readers.drafts import write_files
 
     given = dict(_files(resources.files("eval_assets.starter").joinpath(template or "")))
     taken = [name for name in given if (folder / name).exists()]

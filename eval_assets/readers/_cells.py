@@ -2,18 +2,16 @@
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.readers.formats.table import Repeated, per_distinct, repeating, without_blanks
+from eval_assets.readers.formats.table import BoolArray, Column, Table, without_blanks
 from eval_assets.scale import Scale
 
 FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
@@ -28,30 +26,58 @@ _ABSENT = {
     *("na", "n/a", "#n/a", "n.a.", "k.a.", "nan", "null", "-", "--", "\u2013", "\u2014", "?"),
     *("missing", "unrated", "skip", "skipped"),
 }
-"""Words that people write for a rating that they did not give."""
+"""Words that people write for a missing rating."""
 
 
 @dataclass(frozen=True)
-class Ratings:
-    """Rating cells, read but not yet checked against a scale.
+class RatingCells:
+    """Parsed cells of ratings, not yet compared with a scale.
 
     Args:
         texts: The cells.
         values: Number in each cell, NaN if it has none; "nan" and "inf" are not numbers. That of
             80 % is 80.
         blank: Whether the cell is blank.
-        true_or_false: Whether it says true, false, yes or no: 1 or 0 on a binary scale alone.
+        is_boolean: Whether it is true, false, yes or no: 1 or 0 on a binary scale alone.
     """
 
-    texts: Repeated[str | None]
+    texts: Column[str | None]
     values: FloatArray
     blank: BoolArray
-    true_or_false: BoolArray
+    is_boolean: BoolArray
 
-    def only(self, kept: BoolArray) -> "Ratings":
-        """Return the cells that are kept."""
-        texts = Repeated(self.texts.values, self.texts.codes[kept])
-        return Ratings(texts, self.values[kept], self.blank[kept], self.true_or_false[kept])
+    def take(self, rows: BoolArray) -> "RatingCells":
+        """Return the cells of some rows."""
+        values, blank, is_boolean = self.values[rows], self.blank[rows], self.is_boolean[rows]
+        return RatingCells(self.texts.take(rows), values, blank, is_boolean)
+
+    def values_on(self, scale: Scale) -> FloatArray:
+        """Return the value of each cell on a scale, which may not contain it; NaN if it has none.
+
+        Examples:
+            >>> cells = parsed_ratings(Column.of(["Good", "1", "yes"]))
+            >>> cells.values_on(Scale.from_words("bad", "fair", "good"))
+            array([ 2.,  1., nan])
+        """
+        values = self.values
+        if not scale.is_binary:
+            values = np.where(self.is_boolean, np.nan, values)
+        if scale.words is None or scale.values is None:
+            return values
+        named = {w.casefold(): value for w, value in zip(scale.words, scale.values, strict=True)}
+        words = self.texts.array(float, lambda cell: named.get((cell or "").strip().casefold()))
+        return np.where(np.isnan(words), values, words)
+
+    def on_scale(self, scale: Scale) -> tuple[FloatArray, BoolArray]:
+        """Return the values as the scale has them, and which of them it contains.
+
+        Examples:
+            >>> cells = parsed_ratings(Column.of(["3.0", "4.5", "yes"]))
+            >>> cells.on_scale(Scale.from_steps(low=1, high=5))[1]
+            array([ True, False, False])
+        """
+        values = self.values_on(scale)
+        return scale.snap(values), scale.contains(values)
 
 
 def number_in(cell: str | None) -> float:
@@ -100,7 +126,7 @@ def in_utc(text: str) -> str | None:
 
 
 def is_absent(cell: str) -> bool:
-    """Return whether a cell says that there is no rating, as N/A or a dash does.
+    """Return whether a cell stands for a missing rating, as N/A or a dash does.
 
     Examples:
         >>> [is_absent(cell) for cell in ("N/A", "-", "0", "no")]
@@ -109,64 +135,31 @@ def is_absent(cell: str) -> bool:
     return cell.strip().casefold() in _ABSENT
 
 
-def read_ratings(cells: Sequence[str | None], *, has_decimal_commas: bool = False) -> Ratings:
-    """Return what each cell says.
-
-    Args:
-        cells: The cells.
-        has_decimal_commas: Whether 4,5 is a number.
+def parsed_ratings(cells: Column[str | None], *, has_decimal_commas: bool = False) -> RatingCells:
+    """Return the parsed cells; with decimal commas 4,5 is a number.
 
     Examples:
-        >>> read_ratings(["3.0", "yes", ""]).values
+        >>> parsed_ratings(Column.of(["3.0", "yes", ""])).values
         array([ 3.,  1., nan])
     """
-    texts = per_distinct(cells, _with_decimal_point) if has_decimal_commas else repeating(cells)
-    read = per_distinct(texts, _read_cell)
-    values, blank, true_or_false = np.array(read.values, dtype=float).reshape(-1, 3).T
-    codes = read.codes
-    return Ratings(
-        texts, values[codes], blank.astype(bool)[codes], true_or_false.astype(bool)[codes]
-    )
+    texts = cells.map(_with_decimal_point) if has_decimal_commas else cells
+    parsed = np.array(list(map(_parsed, texts.values)), dtype=float).reshape(-1, 3)
+    values, blank, is_boolean = parsed[texts.codes].T
+    return RatingCells(texts, values, blank.astype(bool), is_boolean.astype(bool))
 
 
-def values_on(ratings: Ratings, scale: Scale) -> FloatArray:
-    """Return the value that each cell means on a scale, on it or not; NaN if it means none.
-
-    Examples:
-        >>> values_on(read_ratings(["Good", "1", "yes"]), Scale.from_words("bad", "fair", "good"))
-        array([ 2.,  1., nan])
-    """
-    values = ratings.values
-    if not scale.is_binary:
-        values = np.where(ratings.true_or_false, np.nan, values)
-    if scale.words is None or scale.values is None:
-        return values
-    named = {w.casefold(): value for w, value in zip(scale.words, scale.values, strict=True)}
-    found = per_distinct(ratings.texts, lambda cell: named.get((cell or "").strip().casefold()))
-    words = np.array(found, dtype=float)
-    return np.where(np.isnan(words), values, words)
+def ratings_in(table: Table, *names: str) -> RatingCells:
+    """Return the parsed cells of the first of these columns that a table has."""
+    return parsed_ratings(table.text(*names), has_decimal_commas=table.has_decimal_commas)
 
 
-def on_scale(ratings: Ratings, scale: Scale) -> tuple[FloatArray, BoolArray]:
-    """Return values as the scale has them, and which of them it contains.
-
-    Examples:
-        >>> cells = read_ratings(["3.0", "4.5", "yes"])
-        >>> on_scale(cells, Scale.from_steps(low=1, high=5))[1]
-        array([ True, False, False])
-    """
-    values = values_on(ratings, scale)
-    return scale.snap(values), scale.contains(values)
-
-
-def _read_cell(cell: str | None) -> tuple[float, bool, bool]:
+def _parsed(cell: str | None) -> tuple[float, bool, bool]:
     """Return value, whether blank, whether true or false."""
     text = without_blanks(cell)
     if text is None:
         return math.nan, True, False
-    word = _TRUE_OR_FALSE.get(text.lower())
-    if word is not None:
-        return word, False, True
+    if text.lower() in _TRUE_OR_FALSE:
+        return _TRUE_OR_FALSE[text.lower()], False, True
     return number_in(text.removesuffix("%")), False, False
 
 

@@ -4,16 +4,14 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
-from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers._cells import BoolArray, Ratings, read_ratings
-from eval_assets.readers._problems import shown
+from eval_assets.readers._cells import RatingCells
+from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.labels.forms import given_labels
+from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 
 _ORDERS = [
@@ -67,7 +65,7 @@ _BY_LENGTH = sorted(_ORDERS, key=len)
 _FEW = 2
 """If fewer than one in so many ratings are words, the scale is one of numbers."""
 
-_SHOWN_WORDS = 6
+_MOST_QUOTED_WORDS = 6
 _NUMBERED_WORD = re.compile(r"\s*([0-9]+)\s*[-:.)=(]\s*\D.*")
 
 
@@ -91,16 +89,13 @@ def guessed_scales(
     """
     values: dict[str, set[float]] = defaultdict(set)
     for path in filter(Path.is_file, files):
-        given = given_labels(read_table(path, folder=folder), questions=dict.fromkeys(question_ids))
+        table = read_table(path, folder=folder)
+        labels = parsed_labels(table, questions=dict.fromkeys(question_ids))
         only = question_ids[0] if len(question_ids) == 1 else ""
-        ratings = read_ratings(
-            given.text("rating"), has_decimal_commas=given.table.has_decimal_commas
-        )
-        for question, value, blank in zip(
-            given.units.questions, ratings.values.tolist(), ratings.blank, strict=True
-        ):
-            if not blank:
-                values[question or only].add(value)
+        cells, questions = labels.ratings(), labels.units.questions
+        for question in questions.present():
+            rows = questions.is_(question)
+            values[question or only].update(cells.values[rows & ~cells.blank].tolist())
     guesses = {question: guessed_scale(values[question]) for question in question_ids}
     return {question: scale for question, scale in guesses.items() if scale is not None}
 
@@ -115,60 +110,56 @@ def guessed_scale(values: set[float]) -> Scale | None:
 
 
 def likely_scale(
-    ratings: Ratings, here: BoolArray, *, file: str, level: Level | None, top: float = math.nan
+    cells: RatingCells, *, file: str, level: Level | None, top: float = math.nan
 ) -> Scale:
     """Return the likeliest scale of a question's ratings.
 
     Args:
-        ratings: Ratings of all questions.
-        here: Which of them are the question's.
+        cells: The ratings.
         file: File, as messages name it.
-        level: Level of measurement, if that is given.
-        top: Highest value of the scale, as in 4/5; NaN if the ratings do not say it.
+        level: Level of measurement, None for the scale's own.
+        top: Highest value of the scale, as in 4/5; NaN if it is unknown.
 
     Raises:
         InputError: If they are words whose order is not known.
     """
-    values = set(ratings.values[here & ~np.isnan(ratings.values)].tolist())
-    is_word = here & ~ratings.blank & np.isnan(ratings.values)
+    values = set(cells.values[~np.isnan(cells.values)].tolist())
+    is_word = ~cells.blank & np.isnan(cells.values)
     if is_word.any():
-        in_words = {
-            (text or "").strip()
-            for text in compress(ratings.texts, is_word | (here & ratings.true_or_false))
-        }
-        scale = scale_in_order(in_words, numbers=values)
+        words = _words(cells.take(is_word | cells.is_boolean))
+        scale = scale_in_order(words, numbers=values)
         if scale is not None:
             return scale
     # Some words among numbers are typing errors, which are reported one by one.
-    if int(is_word.sum()) * _FEW > int((here & ~ratings.blank).sum()):
-        words = {(text or "").strip() for text in compress(ratings.texts, is_word)}
-        return _scale_of_words(words, file=file, level=level)
-    if values and all((text or "").rstrip().endswith("%") for text in _given(ratings, here)):
+    if int(is_word.sum()) * _FEW > int((~cells.blank).sum()):
+        return _scale_of_words(_words(cells.take(is_word)), file=file, level=level)
+    if values and all(word.endswith("%") for word in _words(cells.take(~cells.blank))):
         return Scale(low=0, high=100)
     if values and max(values) <= top:
         low = min(0.0, *values) if min(values) < 1 else 1.0
-        are_whole = all(value.is_integer() for value in values)
-        return Scale.from_steps(low=low, high=top) if are_whole else Scale(low=low, high=top)
+        return _scale_between(low, top, values)
     return _scale_of_numbers(values)
 
 
-def _given(ratings: Ratings, here: BoolArray) -> Iterable[str | None]:
-    """Return the texts that are not blank."""
-    return compress(ratings.texts, here & ~ratings.blank)
+def _words(cells: RatingCells) -> set[str]:
+    return {(text or "").strip() for text in cells.texts.present()}
 
 
 def _scale_of_numbers(values: set[float]) -> Scale:
-    sure = guessed_scale(values)
-    if sure is not None:
-        return sure
+    certain = guessed_scale(values)
+    if certain is not None:
+        return certain
     low, high = min(values, default=0.0), max(values, default=1.0)
     if low >= 0 and high <= 1:
         return BINARY if values <= {0.0, 1.0} else Scale(low=0, high=1)
     if low == high:
         low = min(low, 1.0) if low > 1 else low - 1
-    if all(value.is_integer() for value in values):
-        return Scale.from_steps(low=low, high=high)
-    return Scale(low=float(np.floor(low)), high=float(np.ceil(high)))
+    return _scale_between(float(math.floor(low)), float(math.ceil(high)), values)
+
+
+def _scale_between(low: float, high: float, values: set[float]) -> Scale:
+    are_whole = all(value.is_integer() for value in values)
+    return Scale.from_steps(low=low, high=high) if are_whole else Scale(low=low, high=high)
 
 
 def scale_in_order(words: set[str], *, numbers: Collection[float] = ()) -> Scale | None:
@@ -201,7 +192,7 @@ def _scale_of_words(words: set[str], *, file: str, level: Level | None) -> Scale
     folded = {word.casefold() for word in words}
     if level == "nominal" and len(folded) > 1:
         return Scale.from_words(*sorted(folded))
-    named = ", ".join(shown(word) for word in sorted(words)[:_SHOWN_WORDS])
-    what = f"the ratings are words ({named}), whose order is not known"
+    named = ", ".join(quoted(word) for word in sorted(words)[:_MOST_QUOTED_WORDS])
+    message = f"the ratings are words ({named}), whose order is not known"
     remedy = "Pass --scale with the words, worst first, as in --scale bad,fair,good"
-    raise InputError(InputProblem(file, None, None, what, f"{remedy}; or --level nominal"))
+    raise input_error(file, message, f"{remedy}; or --level nominal")

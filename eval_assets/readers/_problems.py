@@ -1,19 +1,20 @@
-"""Problems with the rows of a file, and the words in which they are reported."""
+"""Problems with the rows of a file, and the wording in which they are reported."""
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
 import numpy as np
 
-from eval_assets.errors import InputProblem
-from eval_assets.readers._cells import BoolArray
+from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers.formats.table import BoolArray, Column
 
-WhatAndRemedy = tuple[str, str]
-"""A finding, and its remedy."""
+MessageAndRemedy = tuple[str, str]
+
+_LONGEST_QUOTE = 40
 
 
-class Findings:
-    """Problems of the rows of one file, gathered check by check and reported row by row.
+class RowProblems:
+    """Problems of the rows of one file, collected check by check and reported row by row.
 
     Args:
         file: File, as messages name it.
@@ -29,18 +30,18 @@ class Findings:
     def add(
         self,
         bad: BoolArray,
-        column: str | Sequence[str] | None,
-        describe: Callable[[int], WhatAndRemedy],
+        column: str | Column[str] | None,
+        describe: Callable[[int], MessageAndRemedy],
     ) -> None:
-        """Note every row that is `bad`, in a column that may differ from row to row."""
+        """Add a problem for every `bad` row, in a column that may differ from row to row."""
         self.bad |= bad
         for row in np.flatnonzero(bad).tolist():
-            header = column if isinstance(column, str) or column is None else column[row]
+            header = column[row] if isinstance(column, Column) else column
             problem = InputProblem(self.file, self.lines[row], header, *describe(row))
             self._problems.append((row, problem))
 
-    def add_together(self, bad: BoolArray, describe: Callable[[int], WhatAndRemedy]) -> None:
-        """Note every row that is `bad` as one problem, described by the number of rows."""
+    def add_together(self, bad: BoolArray, describe: Callable[[int], MessageAndRemedy]) -> None:
+        """Add all `bad` rows as one problem, described by their number."""
         self.bad |= bad
         if bad.any():
             problem = InputProblem(self.file, None, None, *describe(int(np.count_nonzero(bad))))
@@ -48,22 +49,36 @@ class Findings:
 
     def by_row(self) -> list[tuple[int, InputProblem]]:
         """Return all problems with their rows, in order."""
-        return sorted(self._problems, key=lambda found: found[0])
+        return sorted(self._problems, key=lambda pair: pair[0])
 
     def in_order(self) -> list[InputProblem]:
         """Return all problems, row by row."""
         return [problem for _, problem in self.by_row()]
 
 
-def shown(cell: str | None) -> str:
+def input_error(
+    file: str, message: str, remedy: str, *, line: int | None = None, column: str | None = None
+) -> InputError:
+    """Return the error of a file as a whole, or of one place in it."""
+    return InputError(InputProblem(file, line, column, message, remedy))
+
+
+def repeated(cells: Iterable[object]) -> tuple[BoolArray, dict[object, int]]:
+    """Return whether each cell occurred in an earlier row, and the first row of each."""
+    first: dict[object, int] = {}
+    again = [first.setdefault(cell, row) != row for row, cell in enumerate(cells)]
+    return np.array(again, dtype=bool), first
+
+
+def quoted(cell: str | None) -> str:
     """Return a cell as a message quotes it: on one line, and cut if it is long."""
-    longest = 40
     one_line = " ".join((cell or "").split())
-    return f'"{one_line[:longest]}..."' if len(one_line) > longest else f'"{one_line}"'
+    cut = f"{one_line[:_LONGEST_QUOTE]}..." if len(one_line) > _LONGEST_QUOTE else one_line
+    return f'"{cut}"'
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy that names the likeliest of the `known` names, or all of them.
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """Return a remedy that names the closest of the choices, or all of them.
 
     Examples:
         >>> nearest("helpfulnes", ["helpfulness", "safety"])
@@ -71,6 +86,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
         >>> nearest("tone", ["helpfulness", "safety"])
         'Use one of helpfulness, safety'
     """
-    known = list(known)
-    close = get_close_matches(name, known, n=1)
-    return f'Write "{close[0]}"' if close else f"Use one of {', '.join(known)}"
+    choices = list(choices)
+    close = get_close_matches(name, choices, n=1)
+    return f'Write "{close[0]}"' if close else f"Use one of {', '.join(choices)}"

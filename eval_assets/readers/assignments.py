@@ -6,7 +6,7 @@ from typing import get_args
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.labelling.assignments import ASSIGNMENTS, Assignment, Purpose
-from eval_assets.readers._problems import nearest, shown
+from eval_assets.readers._problems import nearest, quoted
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
 
@@ -63,11 +63,11 @@ def _problems(table: Table, evaluation: Evaluation) -> list[InputProblem]:
             found.append((line, "rater_id", "the row names no rater", "Fill in who labels it"))
         if question is not None and question not in questions:
             remedy = nearest(question, questions)
-            found.append((line, "question_id", f"{shown(question)} is not in the rubric", remedy))
+            found.append((line, "question_id", f"{quoted(question)} is not in the rubric", remedy))
         if number is not None and not (number.isdecimal() and int(number) > 0):
-            what = f"{shown(number)} is not a round"
+            what = f"{quoted(number)} is not a round"
             found.append((line, "round", what, "Use a whole number from 1"))
         if purpose is not None and purpose not in get_args(Purpose):
-            what = f"{shown(purpose)} is not a purpose"
+            what = f"{quoted(purpose)} is not a purpose"
             found.append((line, "purpose", what, f"Use one of {', '.join(get_args(Purpose))}"))
     return [InputProblem(ASSIGNMENTS, *problem) for problem in found]

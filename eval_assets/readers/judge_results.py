@@ -2,24 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, raise_all
-from eval_assets.readers._cells import read_ratings, values_on
-from eval_assets.readers._problems import Findings, nearest, shown
+from eval_assets.readers._cells import FloatArray, ratings_in
+from eval_assets.readers._problems import RowProblems, input_error, nearest, quoted, repeated
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.without_rubric import items_of
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.scale import Scale
-
-Floats = npt.NDArray[np.float64]
 
 _SCORE = ("score", "aiescore", "judge_score", "rating", "value", "label", "grade")
 _JUDGE = ("judge_model", "judge_id", "judge", "rater_id", "rater")
@@ -43,8 +40,8 @@ class JudgedItems:
 
     question: RubricQuestion
     item_ids: tuple[str, ...]
-    ratings: Floats
-    scores: Floats
+    ratings: FloatArray
+    scores: FloatArray
     n_unrated: int
     notes: tuple[str, ...]
 
@@ -64,23 +61,23 @@ def read_judged_items(
         judge_results: Rows with an item and a score.
         dimension: What is compared; files without dimensions hold only this one.
         scale: Its scale; None to guess it from the ratings.
-        judge: Which judge's results are meant; None if there is one.
+        judge: Judge whose results are compared; None if there is one.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for a file that cannot be used.
     """
     evaluation, labels = read_ratings_file(human_labels, scale=scale, level=None)
     try:
-        question = _dimension(evaluation.rubric, dimension, human_labels)
+        question = _question(evaluation.rubric, dimension, human_labels)
         rows = _rows(read_table(judge_results, folder=judge_results.parent), dimension, judge)
     except InputError as error:
         raise ExceptionGroup(f"{dimension} cannot be compared", [error]) from error
-    scored = _scores(rows, question.scale)
+    scores = _scores(rows, question.scale)
     ratings = labels.ratings[labels.ratings["question_id"] == question.id]
-    items = ratings["response_id"].to_numpy(dtype=object)
-    if not set(items) & set(scored) and not rows.has("turn_index"):
+    items = ratings["response_id"]
+    if not set(items) & set(scores) and not rows.has("turn_index"):
         # A result without a turn is about the conversation: so is then the mean of its ratings.
-        items = np.array([_TURN.sub(r"\1", item) for item in items], dtype=object)
+        items = items.map(lambda item: _TURN.sub(r"\1", item))
     matrix = pd.pivot_table(
         ratings.assign(response_id=items),
         index="response_id",
@@ -88,89 +85,75 @@ def read_judged_items(
         values="value",
         aggfunc="mean",
     )
-    if not set(matrix.index) & set(scored):
-        what = f"no item of {human_labels.name} is in it"
+    if not set(matrix.index) & set(scores):
+        message = f"no item of {human_labels.name} is in it"
         remedy = "Give both files the same column of ids, such as response_id"
-        problem = InputProblem(rows.file, None, None, what, remedy)
+        problem = InputProblem(rows.file, None, None, message, remedy)
         raise_all([problem], source=judge_results.name)
     return JudgedItems(
         question=question,
         item_ids=tuple(matrix.index),
         ratings=matrix.to_numpy(dtype=np.float64),
-        scores=np.array([scored.get(item, np.nan) for item in matrix.index], dtype=np.float64),
-        n_unrated=len(set(scored) - set(matrix.index)),
+        scores=np.array([scores.get(item, np.nan) for item in matrix.index], dtype=np.float64),
+        n_unrated=len(set(scores) - set(matrix.index)),
         notes=labels.notes,
     )
 
 
-def _dimension(rubric: Sequence[RubricQuestion], dimension: str, path: Path) -> RubricQuestion:
-    """Return the question that is meant."""
-    named = {question.id: question for question in rubric}
-    if dimension in named:
-        return named[dimension]
-    if list(named) == [_ONE_QUESTION]:
-        return named[_ONE_QUESTION]
-    what = f"nobody rated the dimension {shown(dimension)}"
-    raise InputError(InputProblem(path.name, None, None, what, nearest(dimension, named)))
+def _question(rubric: Sequence[RubricQuestion], dimension: str, path: Path) -> RubricQuestion:
+    """Return the question of the dimension, or the only one."""
+    questions = {question.id: question for question in rubric}
+    if dimension in questions:
+        return questions[dimension]
+    if list(questions) == [_ONE_QUESTION]:
+        return questions[_ONE_QUESTION]
+    message = f"nobody rated the dimension {quoted(dimension)}"
+    raise input_error(path.name, message, nearest(dimension, questions))
 
 
 def _rows(table: Table, dimension: str, judge: str | None) -> Table:
-    """Return the rows of the dimension and the judge that are meant."""
+    """Return the rows of the dimension and the judge."""
     if table.header_of(*_SCORE) is None:
-        what = f"the columns {', '.join(table.columns)} hold no scores"
-        raise InputError(InputProblem(table.file, 1, None, what, "Name the column score"))
-    asked = items_of(table, one_a_row=False).questions
-    kept = [question in (dimension, _ONE_QUESTION) for question in asked]
-    if not any(kept):
-        present = sorted({question for question in asked if question})
-        what = f"no row is about the dimension {shown(dimension)}"
-        raise InputError(InputProblem(table.file, None, None, what, nearest(dimension, present)))
+        message = f"the columns {', '.join(table.columns)} hold no scores"
+        raise input_error(table.file, message, "Name the column score", line=1)
+    questions = items_of(table, one_a_row=False).questions
+    kept = questions.array(bool, lambda question: question in (dimension, _ONE_QUESTION))
+    if not kept.any():
+        message = f"no row is about the dimension {quoted(dimension)}"
+        remedy = nearest(dimension, sorted(filter(None, questions.present())))
+        raise input_error(table.file, message, remedy)
     header = table.header_of(*_JUDGE)
     if header is not None:
-        names = table.stripped(header)
-        present = sorted(
-            {name for name, is_kept in zip(names, kept, strict=True) if is_kept and name}
-        )
+        judges = table.stripped(header)
+        present = sorted(filter(None, judges.take(kept).present()))
         if judge is None and len(present) > 1:
-            what = f"the file holds results of several judges: {', '.join(present)}"
-            raise InputError(InputProblem(table.file, None, header, what, "Name one with --judge"))
+            message = f"the file holds results of several judges: {', '.join(present)}"
+            raise input_error(table.file, message, "Name one with --judge", column=header)
         if judge is not None and judge not in present:
-            what = f"no row has the judge {shown(judge)}"
-            problem = InputProblem(table.file, None, header, what, nearest(judge, present))
-            raise InputError(problem)
-        kept = [
-            is_kept and (judge is None or name == judge)
-            for name, is_kept in zip(names, kept, strict=True)
-        ]
-    rows = np.flatnonzero(kept).tolist()
-    columns = {name: [cells[row] for row in rows] for name, cells in table.columns.items()}
-    return replace(table, columns=columns, lines=[table.lines[row] for row in rows])
+            message = f"no row has the judge {quoted(judge)}"
+            raise input_error(table.file, message, nearest(judge, present), column=header)
+        if judge is not None:
+            kept &= judges.is_(judge)
+    return table.take(np.flatnonzero(kept))
 
 
 def _scores(table: Table, scale: Scale) -> dict[str, float]:
     """Return the score of each item; blank ones are left out."""
-    header = table.header_of(*_SCORE) or ""
-    given = read_ratings(table.text(header), has_decimal_commas=table.has_decimal_commas)
-    values = values_on(given, scale)
-    items = [str(item or "") for item in items_of(table, one_a_row=False).responses]
-    findings = Findings(table.file, table.lines)
-    is_off = ~given.blank & ~((values >= scale.low) & (values <= scale.high))
-    findings.add(
-        is_off,
-        header,
-        lambda row: (
-            f"{shown(given.texts[row])} is not on the scale",
-            f"Use a number {scale.described()}",
-        ),
+    cells = ratings_in(table, *_SCORE)
+    values = cells.values_on(scale)
+    items = items_of(table, one_a_row=False).responses.map(lambda item: str(item or ""))
+    problems = RowProblems(table.file, table.lines)
+    remedy = f"Use a number {scale.described()}"
+    problems.add(
+        ~cells.blank & ~((values >= scale.low) & (values <= scale.high)),
+        table.header_of(*_SCORE),
+        lambda row: (f"{quoted(cells.texts[row])} is not on the scale", remedy),
     )
-    findings.add(
-        pd.Series(items).duplicated(keep="first").to_numpy(),
+    problems.add(
+        repeated(items)[0],
         None,
-        lambda row: (f"a second result of {shown(items[row])}", "Keep one of the two"),
+        lambda row: (f"a second result of {quoted(items[row])}", "Keep one of the two"),
     )
-    raise_all([*table.bad_rows, *findings.in_order()], source=table.file)
-    return {
-        item: float(value)
-        for item, value, is_blank in zip(items, values, given.blank, strict=True)
-        if not is_blank
-    }
+    raise_all([*table.bad_rows, *problems.in_order()], source=table.file)
+    triples = zip(items, values.tolist(), cells.blank, strict=True)
+    return {item: value for item, value, is_blank in triples if not is_blank}

@@ -7,7 +7,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.conversation import Conversation, Turn
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers._cells import canonical_number
-from eval_assets.readers._problems import shown
+from eval_assets.readers._problems import quoted
 from eval_assets.readers.formats.table import Table
 from eval_assets.readers.formats.tables import read_table
 
@@ -67,17 +67,17 @@ def _take(table: Table, turns: defaultdict[_Key, dict[int, Turn]]) -> list[Input
         index = 1 if number is None else int(number) if _TURN.fullmatch(number) else None
         key = (indicator, convo or str(line))
         if index is None:
-            what, remedy = f"{shown(number)} is not a whole number", "Count turns 1, 2, 3"
+            what, remedy = f"{quoted(number)} is not a whole number", "Count turns 1, 2, 3"
             problems.append(InputProblem(table.file, line, "turn_index", what, remedy))
         elif text is None or not text.strip():
             what, remedy = "a prompt without text", "Fill it in"
             problems.append(InputProblem(table.file, line, "prompt_text", what, remedy))
         elif role not in (None, _USER):
-            what = f"{shown(role)} is not a role of prompts, which are what the user says"
+            what = f"{quoted(role)} is not a role of prompts, which are what the user says"
             remedy = "Remove the row: what the model says is generated"
             problems.append(InputProblem(table.file, line, "role", what, remedy))
         elif index in turns[key]:
-            what = f"turn {index} of conversation {shown(key[1])} is repeated"
+            what = f"turn {index} of conversation {quoted(key[1])} is repeated"
             problems.append(InputProblem(table.file, line, "turn_index", what, "Keep one of them"))
         else:
             given = {h: cell for h in further if (cell := attributes[h][row]) is not None}

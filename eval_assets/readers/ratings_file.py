@@ -1,4 +1,4 @@
-"""A file of ratings by itself, without a rubric: what it rates, by whom and on which scale."""
+"""A file of ratings without a rubric: its items, raters, questions and scales."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,22 +9,31 @@ import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers._cells import is_absent, read_ratings
-from eval_assets.readers._crosses import crosses_read
-from eval_assets.readers._exported_labels import exported_labels
+from eval_assets.errors import InputError
+from eval_assets.readers._cells import is_absent
 from eval_assets.readers._guessed_scales import likely_scale
-from eval_assets.readers._problems import shown
-from eval_assets.readers._written_ratings import Tops, in_numbers
+from eval_assets.readers._notations import Tops, with_numbers, without_crosses
+from eval_assets.readers._problems import input_error, quoted
+from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import Table, plain
-from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels
-from eval_assets.readers.labels.read import Labels, labels_of_files
+from eval_assets.readers.formats.tables import format_of, read_table
+from eval_assets.readers.importers.export_content import Record
+from eval_assets.readers.importers.tool_exports import (
+    import_records,
+    read_records,
+    recognised_tools,
+)
+from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
+from eval_assets.readers.labels.read import Labels, joined_labels
 from eval_assets.readers.labels.validation import checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
 from eval_assets.readers.labels.without_rubric import item_header, labels_without_rubric
 from eval_assets.readers.references import Units
 from eval_assets.scale import Level, Scale
+
+_NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
+_ANY_ROWS = "hugging-face"
+"""The tool whose rows are hard to tell from a plain table."""
 
 
 def read_ratings_file(
@@ -42,38 +51,84 @@ def read_ratings_file(
         notes say how the file was read as far as that was guessed.
 
     Raises:
-        ExceptionGroup: Of an InputError for each bad row, or for the file if it leaves open who
-            rated what, or on which scale.
+        ExceptionGroup: Of an InputError for each bad row, or for the file if it leaves the raters,
+            the items or the scale open.
     """
     try:
-        given, tops = _labels_of_any_file(path, scale)
-        given = _without_placeholders(given)
-        rubric, notes = _rubric(given, tops, scale=scale, level=level)
+        labels, tops = _labels_of_any_file(path, scale)
+        labels = _without_placeholders(labels)
+        rubric = _rubric(labels, tops, scale=scale, level=level)
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
-    evaluation = Evaluation(path.stem, path.parent, rubric)
-    checked = checked_labels(given, evaluation, _units(given, rubric), ignored=frozenset())
-    labels = labels_of_files(
-        [checked], unusable=[], rejects_rows=False, notes=(*given.table.notes, *notes)
-    )
-    return evaluation, labels
+    items = list(dict.fromkeys(str(item) for item in labels.units.responses if item is not None))
+    question_ids = [question.id for question in rubric]
+    applies = np.ones((len(items), len(rubric)), dtype=bool)
+    units = Units(items, question_ids, applies, table=pd.DataFrame())
+    checked = checked_labels(labels, rubric, units, ignored=())
+    notes = (*labels.table.notes, *_scale_notes(rubric))
+    joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
+    return Evaluation(path.stem, path.parent, rubric), joined
 
 
-def _labels_of_any_file(path: Path, scale: Scale | None) -> tuple[GivenLabels, Tops]:
+def _labels_of_any_file(path: Path, scale: Scale | None) -> tuple[ParsedLabels, Tops]:
     """Return the labels of a table, or of another tool's export, and the tops of their scales."""
-    exported = exported_labels(path, plain_rows=False)
+    exported = _exported_labels(path, plain_rows=False)
     if exported is not None:
         return exported, {}
     table = read_table(path, folder=path.parent)
     try:
-        table, tops_of_columns = crosses_read(_without_summary_rows(table))
-        table, tops = in_numbers(table)
+        table, tops_of_columns = without_crosses(_without_summary_rows(table))
+        table, tops = with_numbers(table)
         return labels_without_rubric(table, scale), {**tops_of_columns, **tops}
     except InputError:
-        rows = exported_labels(path, plain_rows=True)
-        if rows is None:
+        exported = _exported_labels(path, plain_rows=True)
+        if exported is None:
             raise
-        return rows, {}
+        return exported, {}
+
+
+def _exported_labels(path: Path, *, plain_rows: bool) -> ParsedLabels | None:
+    """Return the labels in a file that another tool exported, None if it is not such a file.
+
+    Args:
+        path: The file.
+        plain_rows: Whether rows count that could as well be those of a table without a tool.
+
+    Raises:
+        InputError: If it is an export in which no person rated anything.
+    """
+    if format_of(path) not in _NESTED:
+        return None
+    try:
+        records = read_records(path)
+    except InputError:
+        if format_of(path) == ".eval":
+            raise
+        return None
+    tools = [tool for tool in recognised_tools(records) if (tool == _ANY_ROWS) == plain_rows]
+    file = named(path, folder=path.parent)
+    return _labels_of_tool(tools[0], records, file=file) if tools else None
+
+
+def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> ParsedLabels:
+    """Return the ratings by people in an export."""
+    export = import_records(records, tool=tool)
+    if not export.ratings:
+        message = (
+            f"this export of {tool} holds {len(export.responses):,} responses and "
+            f"{len(export.scores):,} scores by judges, but no ratings by people"
+        )
+        remedy = f"Run eval-assets import {file} --data FOLDER, and have people label the responses"
+        raise input_error(file, message, remedy)
+    names = ("response_id", "question_id", "rater_id", "rating")
+    labels = [
+        (position, "rating", dict(zip(names, (*key, rating), strict=True)))
+        for position, (key, (rating, _)) in enumerate(export.ratings.items(), start=1)
+    ]
+    headers = {"response_id": "response_id", "question_id": "question_id"}
+    notes = [f"read as an export of {tool}"]
+    notes += [f"not understood: {count:,} {note}" for note, count in export.notes.items()]
+    return labels_of_records(file, labels, [], headers=headers, notes=notes)
 
 
 def _without_summary_rows(table: Table) -> Table:
@@ -85,79 +140,54 @@ def _without_summary_rows(table: Table) -> Table:
         n_kept -= 1
     if n_kept == len(items):
         return table
-    lines = ", ".join(map(str, table.lines[n_kept:]))
-    return replace(
-        table,
-        columns={name: cells[:n_kept] for name, cells in table.columns.items()},
-        lines=table.lines[:n_kept],
-        notes=(*table.notes, f"line {lines} not read: it sums up the others"),
-    )
+    note = f"line {', '.join(map(str, table.lines[n_kept:]))} not read: it sums up the others"
+    return replace(table.take(np.arange(n_kept)), notes=(*table.notes, note))
 
 
-def _without_placeholders(given: GivenLabels) -> GivenLabels:
+def _without_placeholders(labels: ParsedLabels) -> ParsedLabels:
     """Return the labels with cells such as N/A blank, and a note on how many there were."""
-    header = given.table.header_of(*FIELDS["rating"])
-    if header is None:
-        return given
-    cells = given.table.columns[header]
-    absent = [isinstance(cell, str) and is_absent(cell) for cell in cells]
-    if not any(absent):
-        return given
-    words = sorted(
-        {shown(str(cell)) for cell, is_gone in zip(cells, absent, strict=True) if is_gone}
-    )
-    note = f"{sum(absent)} cells with {', '.join(words)} read as not rated"
-    blanked = ["" if is_gone else cell for cell, is_gone in zip(cells, absent, strict=True)]
-    table = replace(
-        given.table,
-        columns={**given.table.columns, header: blanked},
-        notes=(*given.table.notes, note),
-    )
-    return replace(given, table=table)
-
-
-def _units(given: GivenLabels, rubric: Sequence[RubricQuestion]) -> Units:
-    """Return every item with every question."""
-    items = list(dict.fromkeys(str(item) for item in given.units.responses if item is not None))
-    return Units(
-        response_ids=items,
-        question_ids=[question.id for question in rubric],
-        asked=np.ones((len(items), len(rubric)), dtype=bool),
-        table=pd.DataFrame(),
-    )
+    header = labels.table.header_of(*FIELDS["rating"])
+    cells = labels.table.cells(*FIELDS["rating"])
+    absent = cells.array(bool, lambda cell: isinstance(cell, str) and is_absent(cell))
+    if header is None or not absent.any():
+        return labels
+    words = sorted({quoted(str(cell)) for cell in cells.take(absent).present()})
+    note = f"{absent.sum()} cells with {', '.join(words)} read as not rated"
+    blanked = cells.map(lambda cell: "" if isinstance(cell, str) and is_absent(cell) else cell)
+    table = labels.table.with_columns({**labels.table.columns, header: blanked}, note)
+    return replace(labels, table=table)
 
 
 def _rubric(
-    given: GivenLabels, tops: Tops, *, scale: Scale | None, level: Level | None
-) -> tuple[tuple[RubricQuestion, ...], list[str]]:
-    """Return the questions that are rated, and a note if their scales are guessed."""
-    headers = given.headers["rating"]
-    by_row = [headers] * len(given.table) if isinstance(headers, str) else headers
-    top_of = np.array([tops.get(header, np.nan) for header in by_row])
-    ratings = read_ratings(given.text("rating"), has_decimal_commas=given.table.has_decimal_commas)
-    names = np.array([name or "" for name in given.units.questions], dtype=object)
+    labels: ParsedLabels, tops: Tops, *, scale: Scale | None, level: Level | None
+) -> tuple[RubricQuestion, ...]:
+    """Return the questions that are rated."""
+    file, cells, questions = labels.table.file, labels.ratings(), labels.units.questions
+    top_of = labels.rating_headers.array(float, lambda header: tops.get(header, np.nan))
     rubric = []
-    for name in dict.fromkeys(filter(None, names.tolist())):
-        here = names == name
-        tops_here = sorted({top for top in top_of[here].tolist() if not np.isnan(top)})
-        if len(tops_here) > 1:
-            what = f"some ratings are of {tops_here[0]:g}, others of {tops_here[-1]:g}"
-            remedy = "Bring them to one scale"
-            raise InputError(InputProblem(given.table.file, 1, name, what, remedy))
-        on = scale
-        if on is None:
-            top = max(tops_here, default=np.nan)
-            on = likely_scale(ratings, here, file=given.table.file, level=level, top=top)
+    for name in dict.fromkeys(filter(None, questions)):
+        rows = questions.is_(name)
+        question_tops = sorted({top for top in top_of[rows].tolist() if not np.isnan(top)})
+        if len(question_tops) > 1:
+            message = f"some ratings are of {question_tops[0]:g}, others of {question_tops[-1]:g}"
+            raise input_error(file, message, "Bring them to one scale", line=1, column=name)
+        top = max(question_tops, default=np.nan)
+        on = scale or likely_scale(cells.take(rows), file=file, level=level, top=top)
         rubric.append(
             RubricQuestion(name, name, on, level or on.default_level(), scale_guessed=scale is None)
         )
     if not rubric:
-        what, remedy = "there are no ratings", "Add some, one a row or a column for each rater"
-        raise InputError(InputProblem(given.table.file, 1, None, what, remedy))
+        remedy = "Add some, one a row or a column for each rater"
+        raise input_error(file, "there are no ratings", remedy, line=1)
+    return tuple(rubric)
+
+
+def _scale_notes(rubric: Sequence[RubricQuestion]) -> list[str]:
+    """Return a note on the scales that were guessed."""
     guessed: dict[str, list[str]] = {}
     for question in rubric:
         if question.scale_guessed:
             guessed.setdefault(question.scale.described(), []).append(question.id)
     scales = "; ".join(f"{values} ({', '.join(ids)})" for values, ids in guessed.items())
     note = f"scale guessed from the ratings: {scales}. Pass --scale if that is wrong"
-    return tuple(rubric), [note] if guessed else []
+    return [note] if guessed else []

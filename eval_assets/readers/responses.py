@@ -4,29 +4,28 @@ import json
 import logging
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers._cells import canonical_number
-from eval_assets.readers._problems import Findings, shown
-from eval_assets.readers.formats.table import Repeated, Table, as_text, is_none, per_distinct
+from eval_assets.readers._problems import RowProblems, input_error, quoted, repeated
+from eval_assets.readers.formats.table import Column, Table, as_text
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.references import (
     MODEL_NAME,
     RESPONSE_ID,
-    Key,
     column_of,
     id_of,
     keys,
-    shown_key,
+    quoted_key,
 )
 from eval_assets.readers.scores import read_recorded_scores
 
@@ -42,7 +41,7 @@ def read_responses(
 ) -> pd.DataFrame:
     """Return all given responses of the evaluation; the first file to give one wins.
 
-    An empty `response_text` is a real answer, and "N/A", "None" and "nan" are text. Without an id
+    An empty `response_text` is a real response, and "N/A", "None" and "nan" are text. Without an id
     column the id is made from (indicator_id, convo_id, turn_index, model_name, seed). Seeds "1",
     "1.0" and "01" are the same seed.
 
@@ -52,39 +51,42 @@ def read_responses(
 
     Returns:
         Columns `RESPONSE_COLUMNS` in the order of the files: text of dtype object with None if
-        nothing is given, `turn_index` of dtype Int64, and in `attributes` the further columns of
+        nothing is written, `turn_index` of dtype Int64, and in `attributes` the further columns of
         the file as a JSON object.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad place in any of the files; and for each in
             the labels and recorded scores, so that all can be repaired together.
     """
-    given = [_given(path, evaluation) for path in evaluation.responses]
-    problems = [problem for each in given for problem in each.problems]
-    parts = [each.responses for each in given if len(each.responses)]
-    merged = parts[0] if parts else _no_responses()
+    files = [_read_file(path, evaluation) for path in evaluation.responses]
+    problems = [problem for file in files for problem in file.problems]
+    parts = [file.responses for file in files if len(file.responses)]
+    merged = parts[0] if parts else _frame({})
     if len(parts) > 1:
         merged = pd.concat(parts, ignore_index=True)
         merged = merged.drop_duplicates("response_id", keep="first", ignore_index=True)
-    some_unread = any(each.some_unread for each in given)
+    some_unread = any(file.some_unread for file in files)
     missing = [column for column in evaluation.filter_columns if not any(column_of(merged, column))]
     if parts and not some_unread:
-        problems += map(_unknown_limit, missing)
+        remedy = "Add it to the responses, or remove it from the rubric"
+        for column in missing:
+            message = f"{column} limits a question, but no response has such a column"
+            problems.append(InputProblem("evaluation.yaml", None, "rubric", message, remedy))
     if problems:
         known = merged if generated is None else pd.concat([merged, generated], ignore_index=True)
-        asked = _without_limits(evaluation, missing)
-        problems += _problems_of_ratings(asked, known, some_unread=some_unread)
+        unlimited = _without_limits(evaluation, missing)
+        problems += _problems_of_ratings(unlimited, known, some_unread=some_unread)
     raise_all(problems, source="the inputs")
     return merged
 
 
 @dataclass(frozen=True)
-class _Given:
-    """Responses of one file, also of bad rows if their id is known, and what is wrong with it.
+class _ResponseFile:
+    """Responses of one file, also of bad rows if their id is known, and its problems.
 
     Args:
         responses: Columns `RESPONSE_COLUMNS`.
-        problems: What is wrong with the file or its rows.
+        problems: Problems of the file or its rows.
         some_unread: Whether ids or keys may be known to other files, but not here.
     """
 
@@ -93,27 +95,28 @@ class _Given:
     some_unread: bool
 
 
-def _given(path: Path, evaluation: Evaluation) -> _Given:
+def _read_file(path: Path, evaluation: Evaluation) -> _ResponseFile:
     """Return the responses of one file with all its problems."""
     try:
         table = read_table(path, folder=evaluation.folder)
-        ids = _response_ids(table)
+        header = _id_header(table)
     except InputError as error:
-        return _Given(_no_responses(), [error.problem], some_unread=True)
+        return _ResponseFile(_frame({}), [error.problem], some_unread=True)
     for note in table.notes:
         logger.info("%s: %s", table.file, note)
-    problems = list(_missing_columns(table)) or _problems(table, ids)
-    problems = sorted([*table.bad_rows, *problems], key=lambda p: p.line or 0)
-    responses = _responses(table, ids.ids)
+    ids = table.stripped(header) if header else keys(table).map(id_of)
+    problems = list(_missing_columns(table)) or _problems(table, ids, header)
+    problems = sorted([*table.bad_rows, *problems], key=lambda problem: problem.line or 0)
+    responses = _responses(table, ids)
     named = responses["response_id"].notna()
-    unread = bool(table.bad_rows or not named.all() or is_none(_turns(table)).any())
-    return _Given(responses if named.all() else responses[named], problems, unread)
+    some_unread = bool(table.bad_rows or not named.all() or _turns(table).is_none().any())
+    return _ResponseFile(responses if named.all() else responses[named], problems, some_unread)
 
 
 def _problems_of_ratings(
     evaluation: Evaluation, responses: pd.DataFrame, *, some_unread: bool
 ) -> list[InputProblem]:
-    """Return what is wrong with labels and recorded scores, beside what follows from responses."""
+    """Return problems of labels and recorded scores that do not follow from responses."""
     problems: list[InputProblem] = []
     with gathered(problems):
         read_labels(evaluation, responses, some_unread=some_unread)
@@ -124,57 +127,33 @@ def _problems_of_ratings(
     return problems
 
 
-def _unknown_limit(column: str) -> InputProblem:
-    """Return the problem of a column that limits a question, but that no response has."""
-    what = f"{column} limits a question, but no response has such a column"
-    remedy = "Add it to the responses, or remove it from the rubric"
-    return InputProblem("evaluation.yaml", None, "rubric", what, remedy)
-
-
 def _without_limits(evaluation: Evaluation, columns: Collection[str]) -> Evaluation:
     """Return the evaluation with its questions not limited by these columns."""
-    kept = [
-        {column: values for column, values in question.applies_to.items() if column not in columns}
+    rubric = [
+        replace(
+            question, applies_to={c: v for c, v in question.applies_to.items() if c not in columns}
+        )
         for question in evaluation.rubric
     ]
-    rubric = zip(evaluation.rubric, kept, strict=True)
-    return replace(
-        evaluation, rubric=tuple(replace(question, applies_to=to) for question, to in rubric)
-    )
+    return replace(evaluation, rubric=tuple(rubric))
 
 
-@dataclass(frozen=True)
-class _Ids:
-    """Id of each row, and the column that gives it; None if ids are made from `keys`."""
-
-    ids: Sequence[str | None]
-    header: str | None
-    keys: list[Key]
-
-    def named(self, row: int) -> str:
-        """Return what a message calls the response in that row."""
-        return shown(self.ids[row]) if self.header else shown_key(self.keys[row])
-
-
-def _response_ids(table: Table) -> _Ids:
-    """Return the ids that the file gives, or else make them from the keys.
+def _id_header(table: Table) -> str | None:
+    """Return the column of the ids; None if they are made from the keys.
 
     Raises:
-        InputError: If two columns give the id, or none does.
+        InputError: If two columns hold the id, or none does.
     """
-    given = [header for name in RESPONSE_ID if (header := table.header_of(name)) is not None]
-    if len(given) > 1 and not table.has("response_id"):
-        what = f"columns {' and '.join(given)} both name the response"
+    headers = [header for name in RESPONSE_ID if (header := table.header_of(name)) is not None]
+    if len(headers) > 1 and not table.has("response_id"):
+        message = f"columns {' and '.join(headers)} both name the response"
         remedy = f"Rename the one that does, to {RESPONSE_ID[0]}"
-        raise InputError(InputProblem(table.file, 1, None, what, remedy))
-    if given:
-        return _Ids(table.stripped(*RESPONSE_ID), given[0], [])
-    if table.columns and table.header_of("indicator_id", "convo_id") is None:
-        what = "there is no column response_id"
+        raise input_error(table.file, message, remedy, line=1)
+    has_key = table.header_of("indicator_id", "convo_id") is not None
+    if not headers and table.columns and not has_key:
         remedy = "Add it, or indicator_id, convo_id, turn_index and seed to make it from"
-        raise InputError(InputProblem(table.file, 1, None, what, remedy))
-    row_keys = list(keys(table))
-    return _Ids([id_of(key) for key in row_keys], None, row_keys)
+        raise input_error(table.file, "there is no column response_id", remedy, line=1)
+    return headers[0] if headers else None
 
 
 def _missing_columns(table: Table) -> Iterator[InputProblem]:
@@ -183,51 +162,45 @@ def _missing_columns(table: Table) -> Iterator[InputProblem]:
     if table.header_of(*MODEL_NAME) is None:
         missing.append("model_name")
     if missing and (table.columns or len(table)):
-        what = f"there is no column {' and no column '.join(missing)}"
-        yield InputProblem(table.file, 1, None, what, "Add it for every row")
+        message = f"there is no column {' and no column '.join(missing)}"
+        yield InputProblem(table.file, 1, None, message, "Add it for every row")
 
 
-def _problems(table: Table, ids: _Ids) -> list[InputProblem]:
+def _problems(table: Table, ids: Column[Any], header: str | None) -> list[InputProblem]:
     """Return a problem for each row that lacks what a response needs, or repeats an id."""
-    findings = Findings(table.file, table.lines)
-    turns = table.text("turn_index")
-    _note_nothing(findings, ids.header, ids.ids, "a response without an id")
-    model = table.header_of(*MODEL_NAME)
-    _note_nothing(findings, model, table.stripped(*MODEL_NAME), "a response without a model")
-    findings.add(
-        is_none(table.text("response_text")),
+    problems = RowProblems(table.file, table.lines)
+    problems.add(ids.is_none(), header, lambda _: ("a response without an id", "Fill it in"))
+    problems.add(
+        table.stripped(*MODEL_NAME).is_none(),
+        table.header_of(*MODEL_NAME),
+        lambda _: ("a response without a model", "Fill it in"),
+    )
+    problems.add(
+        table.text("response_text").is_none(),
         table.header_of("response_text"),
         lambda _: ("null is not an answer", 'Write "" if the model answered nothing'),
     )
-    findings.add(
-        is_none(_turns(table)),
+    turns = table.text("turn_index")
+    problems.add(
+        _turns(table).is_none(),
         table.header_of("turn_index"),
-        lambda row: (f"{shown(turns[row])} is not a whole number", "Count turns 1, 2, 3"),
+        lambda row: (f"{quoted(turns[row])} is not a whole number", "Count turns 1, 2, 3"),
     )
-    again = pd.Series(np.asarray(ids.ids, dtype=object)).duplicated().to_numpy()
-    first: dict[str | None, int] = {}
-    if again.any():
-        first = dict(zip(reversed(ids.ids), range(len(again) - 1, -1, -1), strict=True))
-    findings.add(
-        again & ~is_none(ids.ids),
-        ids.header,
-        lambda row: (
-            f"{ids.named(row)} is repeated, first in line {table.lines[first[ids.ids[row]]]}",
-            "Keep one of the two rows",
-        ),
-    )
-    return findings.in_order()
+    row_keys = keys(table)
+    again, first = repeated(ids)
+
+    def repetition(row: int) -> tuple[str, str]:
+        name = quoted(ids[row]) if header else quoted_key(row_keys[row])
+        message = f"{name} is repeated, first in line {table.lines[first[ids[row]]]}"
+        return message, "Keep one of the two rows"
+
+    problems.add(again & ~ids.is_none(), header, repetition)
+    return problems.in_order()
 
 
-def _note_nothing(
-    findings: Findings, header: str | None, cells: Sequence[str | None], what: str
-) -> None:
-    findings.add(is_none(cells), header, lambda _: (what, "Fill it in"))
-
-
-def _turns(table: Table) -> Repeated[float | None]:
-    """Return the turn of each row; NaN if none is given, None if it is not a whole number."""
-    return per_distinct(table.text("turn_index"), _turn)
+def _turns(table: Table) -> Column[float | None]:
+    """Return the turn of each row; NaN if it names none, None if it is not a whole number."""
+    return table.text("turn_index").map(_turn)
 
 
 def _turn(cell: str | None) -> float | None:
@@ -237,9 +210,9 @@ def _turn(cell: str | None) -> float | None:
     return float(number) if _TURN.fullmatch(number) else None
 
 
-def _responses(table: Table, ids: Sequence[str | None]) -> pd.DataFrame:
+def _responses(table: Table, ids: Column[Any]) -> pd.DataFrame:
     """Return the table in the columns of a response."""
-    columns: dict[str, Iterable[object]] = {
+    columns: dict[str, Column[Any]] = {
         "response_id": ids,
         "prompt_text": table.text("prompt_text"),
         "response_text": table.text("response_text"),
@@ -248,27 +221,25 @@ def _responses(table: Table, ids: Sequence[str | None]) -> pd.DataFrame:
         "indicator_id": table.stripped("indicator_id"),
         "convo_id": table.stripped("convo_id"),
         "turn_index": _turns(table),
-        "seed": per_distinct(table.text("seed"), canonical_number),
+        "seed": table.text("seed").map(canonical_number),
         **{header: table.stripped(header) for header in _OPTIONAL},
     }
     names = [(name,) for name in columns]
     taken = {table.header_of(*each) for each in (*names, RESPONSE_ID, MODEL_NAME, _GROUP_ID)}
     further = [header for header in table.columns if header not in taken]
-    return _frame({**columns, "attributes": _as_json(table, further)})
+    return _frame({**columns, "attributes": _attributes(table, further)})
 
 
-def _as_json(table: Table, headers: list[str]) -> list[str]:
+def _attributes(table: Table, headers: list[str]) -> Column[str]:
     """Return the further cells of each row as a JSON object, without those that are null."""
     if not headers:
-        return ["{}"] * len(table)
-    rows = zip(*(table.columns[header] for header in headers), strict=True)
-    return [
-        json.dumps(
-            {h: _json_value(c) for h, c in zip(headers, row, strict=True) if c is not None},
-            ensure_ascii=False,
-        )
+        return Column.repeat("{}", len(table))
+    rows = zip(*(table.columns[header].map(_json_value) for header in headers), strict=True)
+    objects = (
+        {header: cell for header, cell in zip(headers, row, strict=True) if cell is not None}
         for row in rows
-    ]
+    )
+    return Column.of([json.dumps(cells, ensure_ascii=False) for cells in objects])
 
 
 def _json_value(cell: object) -> object:
@@ -282,17 +253,13 @@ def _json_value(cell: object) -> object:
             return as_text(cell)
 
 
-def _no_responses() -> pd.DataFrame:
-    return _frame(dict.fromkeys(RESPONSE_COLUMNS, ()))
-
-
-def _frame(columns: dict[str, Iterable[object]]) -> pd.DataFrame:
+def _frame(columns: dict[str, Column[Any]]) -> pd.DataFrame:
     """Return the columns of a response, each in its dtype."""
+    empty = Column[Any].of([])
     series = {
-        name: pd.Series(columns[name], dtype=object)
+        name: pd.Series(columns.get(name, empty).array(object), dtype=object)
         for name in RESPONSE_COLUMNS
-        if name != "turn_index"
     }
-    turns = np.array(columns["turn_index"], dtype=float)
+    turns = columns.get("turn_index", empty).array(float)
     series["turn_index"] = pd.Series(pd.array(turns, dtype="Int64"))
-    return pd.DataFrame({name: series[name] for name in RESPONSE_COLUMNS}, copy=False)
+    return pd.DataFrame(series, copy=False)

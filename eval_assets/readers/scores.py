@@ -1,6 +1,8 @@
 """Recorded judge scores to one table, with a row for every unit of the evaluation."""
 
+from collections import defaultdict
 from collections.abc import MutableMapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +14,63 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import SCORE_COLUMNS
-from eval_assets.readers._cells import read_ratings, values_on
-from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
-from eval_assets.readers._recorded_forms import GivenScores, given_scores, rows_of
-from eval_assets.readers.formats.table import (
-    Table,
-    is_none,
-    per_distinct,
-    repeating,
-    without_blanks,
+from eval_assets.readers._cells import ratings_in
+from eval_assets.readers._problems import (
+    MessageAndRemedy,
+    RowProblems,
+    input_error,
+    nearest,
+    quoted,
+    repeated,
 )
+from eval_assets.readers.formats.table import BoolArray, Table, without_blanks
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.references import Units, units_of
+from eval_assets.readers.references import (
+    UNKNOWN,
+    Key,
+    PositionArray,
+    References,
+    Units,
+    has_references,
+    references_in,
+    units_of,
+)
 
 OF_CONVERSATION = "conversation"
 """Status of a turn whose conversation is scored: the turn itself has no score."""
 
 UNPARSED = "unparsed"
-"""Status of a reply recorded without a score: what it means is for the caller to parse."""
+"""Status of a reply recorded without a score: the caller parses it."""
 
 UNPARSED_OF_CONVERSATION = "unparsed of conversation"
 """Status of such a reply if it is about a conversation of several turns."""
+
+_SCORE = ("score", "aiescore")
+_FORMS = (
+    "Give the columns of one of them: response_id, judge_model, question_id, score (or raw_output "
+    "alone); or indicator_id, convo_id, model_name, seed, aiescore"
+)
+
+
+@dataclass(frozen=True)
+class _UnitScores:
+    """Recorded scores of one judge, each row repeated for every response that it scores.
+
+    Args:
+        table: The rows.
+        score_header: Column of the scores; None if the file has replies only.
+        units: Name of each row's unit.
+        responses: Position of the response.
+        questions: Position of the question.
+        of_conversation: Whether the score is of the conversation that the response belongs to.
+    """
+
+    table: Table
+    score_header: str | None
+    units: References
+    responses: PositionArray
+    questions: PositionArray
+    of_conversation: BoolArray
 
 
 def read_recorded_scores(
@@ -43,12 +81,12 @@ def read_recorded_scores(
     tables: MutableMapping[Path, Table] | None = None,
     some_unread: bool = False,
 ) -> pd.DataFrame:
-    """Return the recorded scores of one judge, one row for every unit that is asked.
+    """Return the recorded scores of one judge, one row for every unit of the evaluation.
 
     A score outside the ends of its question's scale is kept in `raw_score` only; it may lie between
     the steps, since it can be a mean of several replies. If the file has no score column at all,
     rows with a reply have the status `UNPARSED` or `UNPARSED_OF_CONVERSATION`: the readers do not
-    decide what a reply means.
+    parse replies.
     A score without a turn, of a conversation with several, is in `raw_score` of each of its turns,
     with the status `conversation`: it is not a score of any turn.
 
@@ -56,7 +94,7 @@ def read_recorded_scores(
         evaluation: Names the questions and their scales.
         judge: A judge with `scores`; its `model` picks the rows of that `judge_model`.
         responses: The responses that can be scored, in `RESPONSE_COLUMNS`.
-        tables: Files that were read for other judges; what is read now is added.
+        tables: Files that were read for other judges; this judge's file is added.
         some_unread: Whether there are others that could not be read: scores of unknown responses
             are then one problem, and not one each.
 
@@ -72,64 +110,105 @@ def read_recorded_scores(
     if judge.scores is None:
         raise ValueError(f"the judge must have recorded scores, got {judge}")
     units = units_of(evaluation, responses, some_unread=some_unread)
+    tables = {} if tables is None else tables
+    source = f"the scores of {judge.id}"
     try:
-        tables = {} if tables is None else tables
         if judge.scores not in tables:
             tables[judge.scores] = read_table(judge.scores, folder=evaluation.folder)
         table = tables[judge.scores]
-        _check_whose(table, evaluation, judge)
-        given = given_scores(rows_of(table, judge), units)
+        scores = _unit_scores(_rows_of(table, evaluation, judge), units)
     except InputError as error:
-        raise_all([error.problem], source=f"the scores of {judge.id}")
-        raise
-    problems = [*table.bad_rows, *_problems(given, units)]
-    problems.sort(key=lambda problem: problem.line or 0)
-    raise_all(problems, source=f"the scores of {judge.id}")
-    return _scores(given, units, evaluation, judge)
+        raise ExceptionGroup(f"{source} cannot be used", [InputError(error.problem)]) from error
+    problems = [*table.bad_rows, *_problems(scores, units)]
+    raise_all(sorted(problems, key=lambda problem: problem.line or 0), source=source)
+    return _frame(scores, units, evaluation, judge)
 
 
-def _check_whose(table: Table, evaluation: Evaluation, judge: Judge) -> None:
-    """Raise InputError if the same rows would be the scores of several judges."""
-    if table.has("judge_model"):
-        return
-    others = [each.id for each in evaluation.judges if each.scores == judge.scores]
-    if len(others) > 1:
-        what = f"the file does not say whose scores these are, and {' and '.join(others)} read it"
+def _rows_of(table: Table, evaluation: Evaluation, judge: Judge) -> Table:
+    """Return the rows of the judge's model.
+
+    Raises:
+        InputError: If the same rows would be the scores of several judges, or there are none.
+    """
+    judges = [other.id for other in evaluation.judges if other.scores == judge.scores]
+    models = table.stripped("judge_model")
+    present = sorted(model for model in models.present() if model is not None)
+    if not table.has("judge_model"):
+        if len(judges) <= 1:
+            return table
+        message = (
+            f"the file does not say whose scores these are, and {' and '.join(judges)} read it"
+        )
         remedy = "Add the column judge_model, or give each judge a file of its own"
-        raise InputError(InputProblem(table.file, None, "judge_model", what, remedy))
+    elif judge.model is None:
+        if len(present) <= 1:
+            return table
+        message = f"the file holds scores of several models: {', '.join(present)}"
+        remedy = f"Name one of them as the model of the judge {judge.id}"
+    else:
+        if judge.model in present:
+            return table.take(np.flatnonzero(models.is_(judge.model)))
+        message = f"no row has the judge_model {quoted(judge.model)}"
+        remedy = nearest(judge.model, present) if present else "Add its scores"
+    raise input_error(table.file, message, remedy, column="judge_model")
 
 
-def _problems(given: GivenScores, units: Units) -> list[InputProblem]:
+def _unit_scores(table: Table, units: Units) -> _UnitScores:
+    """Return the rows with the units that they score.
+
+    A key without a turn is a conversation: those of every turn. A judge who scores conversations of
+    several turns scores those of one turn likewise.
+    """
+    score = table.header_of(*_SCORE)
+    if table.columns and not (has_references(table) and (score or table.has("raw_output"))):
+        message = f"the columns {', '.join(table.columns)} are not those of any form of scores"
+        raise input_error(table.file, message, _FORMS, line=1)
+    references = references_in(table, units.question_ids)
+    names = references.responses
+    rows, responses = np.arange(len(table)), units.responses(names)
+    without_turn = names.array(bool, lambda name: isinstance(name, tuple) and name[2] is None)
+    if without_turn.any():
+        turns: dict[Key, list[int]] = defaultdict(list)
+        for position, (indicator, convo, _, model, seed) in enumerate(units.keys):
+            turns[indicator, convo, None, model, seed].append(position)
+        exact = responses.tolist()
+        scored = [
+            turns.get(names[row], [UNKNOWN]) if without_turn[row] else [exact[row]]
+            for row in rows.tolist()
+        ]
+        n_scored = [len(positions) for positions in scored]
+        without_turn &= max(n_scored) > 1
+        rows = np.repeat(rows, n_scored)
+        responses = np.array([position for positions in scored for position in positions])
+        table, references = table.take(rows), references.take(rows)
+    questions = units.questions(references.questions, responses)
+    return _UnitScores(table, score, references, responses, questions, without_turn[rows])
+
+
+def _problems(scores: _UnitScores, units: Units) -> list[InputProblem]:
     """Return a problem for each row whose unit does not exist, or has been scored before."""
-    lines = given.of_rows(given.table.lines)
-    findings = Findings(given.table.file, lines)
-    units.note_unknown(findings, given.named, responses=given.responses, questions=given.questions)
-    unit = given.responses * len(units.question_ids) + given.questions
+    lines = scores.table.lines
+    problems = RowProblems(scores.table.file, lines)
+    responses, questions = scores.responses, scores.questions
+    units.add_unknown(problems, scores.units, responses=responses, questions=questions)
+    unit = responses * len(units.question_ids) + questions
     # Rows without a unit must not look like scores of one.
-    unit[findings.bad] = -1 - np.flatnonzero(findings.bad)
+    unit[problems.bad] = -1 - np.flatnonzero(problems.bad)
+    is_second, first = repeated(unit.tolist())
 
-    is_second = pd.Series(unit).duplicated(keep="first").to_numpy()
-    first: dict[int, int] = {}
-    if is_second.any():
-        first = dict(zip(unit[::-1].tolist(), lines[::-1], strict=True))
-
-    def second(row: int) -> WhatAndRemedy:
-        response = shown(units.response_ids[given.responses[row]])
-        question = shown(units.question_ids[given.questions[row]])
-        where = f"the first is in line {first[unit[row]]}"
+    def second(row: int) -> MessageAndRemedy:
+        response = quoted(units.response_ids[responses[row]])
+        question = quoted(units.question_ids[questions[row]])
+        where = f"the first is in line {lines[first[int(unit[row])]]}"
         return f"a second score of {response} on {question}, {where}", "Keep one of the two"
 
-    findings.add(
-        is_second,
-        given.score_header or "raw_output",
-        second,
-    )
-    return list(dict.fromkeys(findings.in_order()))
+    problems.add(is_second, scores.score_header or "raw_output", second)
+    return list(dict.fromkeys(problems.in_order()))
 
 
-def _scores(given: GivenScores, units: Units, evaluation: Evaluation, judge: Judge) -> pd.DataFrame:
-    """Return the scores of all units that are asked; `missing` if there is none."""
-    shape = units.asked.shape
+def _frame(scores: _UnitScores, units: Units, evaluation: Evaluation, judge: Judge) -> pd.DataFrame:
+    """Return the scores of all units; `missing` if there is none."""
+    shape = units.applies.shape
     columns = {
         "response_id": np.broadcast_to(np.array(units.response_ids, dtype=object)[:, None], shape),
         "question_id": np.broadcast_to(np.array(units.question_ids, dtype=object), shape),
@@ -139,48 +218,46 @@ def _scores(given: GivenScores, units: Units, evaluation: Evaluation, judge: Jud
         "raw_score": np.full(shape, np.nan),
         "raw_output": np.full(shape, None, dtype=object),
     }
-    unit = (given.responses, given.questions)
-    for name, cells in _verdicts(given, evaluation).items():
-        columns[name][unit] = cells
+    for name, cells in _verdicts(scores, evaluation).items():
+        columns[name][scores.responses, scores.questions] = cells
     return pd.DataFrame(
         {
-            name: pd.Series(columns[name][units.asked], dtype=columns[name].dtype)
+            name: pd.Series(columns[name][units.applies], dtype=columns[name].dtype)
             for name in SCORE_COLUMNS
         }
     )
 
 
-def _verdicts(given: GivenScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
+def _verdicts(scores: _UnitScores, evaluation: Evaluation) -> dict[str, npt.NDArray[Any]]:
     """Return score, status, raw score and reply of each row."""
-    scores = given.column(given.score_header or "score")
-    replies = per_distinct(
-        given.column("raw_output"), lambda reply: reply if without_blanks(reply) else None
+    cells = ratings_in(scores.table, *_SCORE)
+    replies = scores.table.text("raw_output").map(
+        lambda reply: reply if without_blanks(reply) else None
     )
-    read = read_ratings(scores, has_decimal_commas=given.table.has_decimal_commas)
-    raw = np.full(len(scores), np.nan)
-    within = np.zeros(len(scores), dtype=bool)
+    raw = np.full(len(scores.table), np.nan)
+    within = np.zeros(len(scores.table), dtype=bool)
     for position, question in enumerate(evaluation.rubric):
-        here = given.questions == position
-        raw[here] = values_on(read.only(here), question.scale)
-        within[here] = question.scale.spans(raw[here])
-    replied = ~is_none(replies)
-    blank_with_reply = (
-        "unparsable"
-        if given.score_header
-        else np.where(given.of_conversation, UNPARSED_OF_CONVERSATION, UNPARSED)
-    )
+        rows = scores.questions == position
+        raw[rows] = cells.take(rows).values_on(question.scale)
+        within[rows] = question.scale.spans(raw[rows])
+    has_reply = ~replies.is_none()
+    unparsed = np.where(scores.of_conversation, UNPARSED_OF_CONVERSATION, UNPARSED)
     status = np.select(
-        [read.blank & ~replied, read.blank, np.isnan(raw), ~within],
-        ["missing", blank_with_reply, "unparsable", "out_of_range"],
-        default=np.where(given.of_conversation, OF_CONVERSATION, "ok"),
+        [cells.blank & ~has_reply, cells.blank, np.isnan(raw), ~within],
+        [
+            "missing",
+            "unparsable" if scores.score_header else unparsed,
+            "unparsable",
+            "out_of_range",
+        ],
+        default=np.where(scores.of_conversation, OF_CONVERSATION, "ok"),
     )
     # A score that is not a number is all that is left of a reply that was not kept.
-    instead = np.isnan(raw) & ~read.blank & ~replied
-    raw_output = np.array(replies, dtype=object)
-    raw_output[instead] = np.array(repeating(scores), dtype=object)[instead]
+    is_reply = np.isnan(raw) & ~cells.blank & ~has_reply
+    texts = scores.table.text(*_SCORE)
     return {
         "score": np.where(status == "ok", raw, np.nan),
         "status": status.astype(object),
         "raw_score": raw,
-        "raw_output": raw_output,
+        "raw_output": np.where(is_reply, texts.array(object), replies.array(object)),
     }

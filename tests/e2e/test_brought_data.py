@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from eval_assets.readers.importers.draft import write_draft
+from eval_assets.readers.drafts import write_draft
 from eval_assets.readers.importers.tool_exports import import_files
 from tests.e2e.conftest import Evaluated
 from tests.e2e.test_expected_figures import (

@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eval_assets.readers._cells import canonical_number, in_utc, number_in, on_scale, read_ratings
+from eval_assets.readers._cells import canonical_number, in_utc, number_in, parsed_ratings
+from eval_assets.readers.formats.table import Column
 from eval_assets.readers.references import id_of
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
@@ -44,7 +45,8 @@ def test_other_text_is_not_a_number_or_the_one_that_python_reads(text: str) -> N
 def test_a_scale_contains_the_same_values_one_by_one_and_all_at_once(
     values: list[float], scale: Scale
 ) -> None:
-    read, held = on_scale(read_ratings([repr(value) for value in values]), scale)
+    cells = parsed_ratings(Column.of([repr(value) for value in values]))
+    read, held = cells.on_scale(scale)
 
     assert held.tolist() == [scale.contains(value) for value in values]
     assert np.abs(read[held] - np.array(values)[held]).max(initial=0) <= 1e-9

@@ -8,8 +8,8 @@ from pathlib import Path
 from eval_assets.config.types import Text
 from eval_assets.errors import InputError, KeyPath
 from eval_assets.readers._guessed_scales import guessed_scales
-from eval_assets.readers._problems import shown
-from eval_assets.readers.evaluation.input_files import existing, found_files
+from eval_assets.readers._problems import quoted
+from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.rubric_file import rubric_of_file
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.files import read_text
@@ -92,7 +92,7 @@ def _rubric_file(checks: Checks, raw: object, *, folder: Path) -> Path | None:
     """Return the file that holds the rubric, as named or as found; None if there is none."""
     if isinstance(raw, str):
         return existing(checks, raw, ("rubric",), folder=folder)
-    found = found_files(folder, "rubric") if raw is None else ()
+    found = files_in_folder(folder, "rubric") if raw is None else ()
     return next((path for path in found if format_of(path) in FORMATS), None)
 
 
@@ -147,7 +147,7 @@ def _text_of(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> str:
 def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
     """Return the scale; note what is wrong with it and return None if it cannot be used."""
     if not isinstance(raw, str | dict):
-        checks.note(at, f"{shown(str(raw))} is not a scale", _FORMS)
+        checks.note(at, f"{quoted(str(raw))} is not a scale", _FORMS)
         return None
     try:
         if isinstance(raw, str):

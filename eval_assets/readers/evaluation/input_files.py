@@ -15,10 +15,10 @@ def given_files(
     checks: Checks, raw: object, noun: str, *, at: KeyPath, folder: Path
 ) -> tuple[Path, ...]:
     """Return the files of that noun: as named at `at`, or else as found in the folder."""
-    return found_files(folder, noun) if raw is None else _named(checks, raw, at, folder=folder)
+    return files_in_folder(folder, noun) if raw is None else _named(checks, raw, at, folder=folder)
 
 
-def found_files(folder: Path, noun: str) -> tuple[Path, ...]:
+def files_in_folder(folder: Path, noun: str) -> tuple[Path, ...]:
     """Return the files of that noun if none are named: `noun.csv` and its like, then `noun/*`.
 
     If there is none of these, one such as `noun.xlsx` is meant; beside others, that is a working

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from eval_assets.errors import DeclarationError, InputProblem, KeyPath, raise_all
-from eval_assets.readers._problems import nearest, shown
+from eval_assets.readers._problems import nearest, quoted
 from eval_assets.readers.evaluation.yaml_lines import YamlDocument, dotted
 from eval_assets.readers.formats.table import as_text
 
@@ -269,6 +269,6 @@ def _written(value: object) -> str:
         case None:
             return "nothing"
         case str():
-            return shown(value)
+            return quoted(value)
         case _:
             return as_text(value) or ""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.header import SAMPLE_ROWS, Header, header_of, named_columns
-from eval_assets.readers.formats.table import Repeated, Table, numbering
+from eval_assets.readers.formats.table import Column, Table, numbering
 
 if TYPE_CHECKING:
     import _csv
-    from collections import defaultdict
 
 _ROWS_AT_ONCE = 128  # few enough to stay in the processor's cache: twice as fast as 1,024
 _DELIMITERS = (",", ";", "\t", "|")
@@ -27,6 +27,10 @@ _SAMPLE_ROWS = 50
 _EXCELS_OWN = re.compile(r"sep=(.)[\r\n]", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _FIRST_CELL = itemgetter(0)
+_ADD_CELLS = "Give the row a cell for each column, and put quotes around text with commas"
+_QUOTE_CELL = (
+    'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c"'
+)
 
 
 def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
@@ -55,8 +59,7 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
         header = header_of(_first_rows(_reader(text, delimiter)), file=file)
         _skip_to_data(reader, header)
         width = len(header.names)
-        # Equal cells are held once, which keeps a long file small in memory.
-        known: list[defaultdict[str, int]] = [numbering() for _ in header.names]
+        numbers = [numbering() for _ in header.names]
         codes = [array("i") for _ in header.names]
         lines = array("q")
         bad_rows: list[InputProblem] = []
@@ -65,22 +68,23 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
             starts = _starts(rows, after=n_lines_read, until=reader.line_num)
             n_lines_read = reader.line_num
             if set(map(len, rows)) != {width} or not all(map(str.strip, map(_FIRST_CELL, rows))):
-                rows = [_without_blanks_behind(row, width) for row in rows]
+                # Spreadsheets write blank cells behind the last column.
+                rows = [row if any(row[width:]) else row[:width] for row in rows]
                 bad_rows += _ragged(rows, starts, n_names=width, file=file)
                 fitting = [len(row) == width and _is_filled(row) for row in rows]
                 rows, starts = list(compress(rows, fitting)), list(compress(starts, fitting))
             lines.extend(starts)
-            for column, code, new in zip(codes, known, zip(*rows, strict=True), strict=False):
-                column.extend(map(code.__getitem__, new))
+            for code, number, cells in zip(codes, numbers, zip(*rows, strict=True), strict=False):
+                code.extend(map(number.__getitem__, cells))
     except csv.Error as error:
-        raise InputError(_broken_quoting(text, delimiter, error, file=file)) from error
-    cells = [
-        Repeated(list(code), np.array(column, dtype=np.int32))
-        for code, column in zip(known, codes, strict=True)
+        raise _broken_quoting(text, delimiter, error, file=file) from error
+    columns = [
+        Column(list(number), np.array(code, dtype=np.int32))
+        for number, code in zip(numbers, codes, strict=True)
     ]
     return Table(
         file,
-        named_columns(header, cells, file=file),
+        named_columns(header, columns, file=file),
         lines,
         tuple(bad_rows),
         header.notes,
@@ -101,7 +105,7 @@ def _delimiter_of(text: str, *, default: str) -> str:
             header, *rows = [row for row in islice(sample, _SAMPLE_ROWS) if row] or [[]]
             if len(header) > 1:
                 fitting = sum(len(row) == len(header) for row in rows) / max(len(rows), 1)
-                best = max(best, (fitting, len(header), delimiter), key=lambda found: found[:2])
+                best = max(best, (fitting, len(header), delimiter), key=itemgetter(0, 1))
     return best[2]
 
 
@@ -117,33 +121,22 @@ def _reader(text: str, delimiter: str) -> "_csv.Reader":
 
 def _first_rows(reader: "_csv.Reader") -> list[tuple[int, list[str]]]:
     """Return the first rows that are not blank, each with the line on which it ends."""
-    filled = (
-        (reader.line_num, row) for row in reader if _is_filled(row) and not _is_excels_own(row)
-    )
-    return list(islice(filled, SAMPLE_ROWS))
+    return list(islice(((reader.line_num, row) for row in reader if _counts(row)), SAMPLE_ROWS))
 
 
 def _skip_to_data(reader: "_csv.Reader", header: Header) -> None:
-    """Read on until the header is behind the reader."""
     n_left = header.n_rows
     while n_left:
-        row = next(reader)
-        n_left -= _is_filled(row) and not _is_excels_own(row)
+        n_left -= _counts(next(reader))
+
+
+def _counts(row: list[str]) -> bool:
+    """Return whether a row holds more than the name of the delimiter, as Excel writes it."""
+    return _is_filled(row) and "".join(row).lower() != "sep="
 
 
 def _is_filled(row: list[str]) -> bool:
-    """Return whether any cell of a row holds anything."""
     return any(map(str.strip, row))
-
-
-def _without_blanks_behind(row: list[str], width: int) -> list[str]:
-    """Return a row without the blank cells behind the last column, which spreadsheets write."""
-    return row if any(row[width:]) else row[:width]
-
-
-def _is_excels_own(row: list[str]) -> bool:
-    """Return whether a first row only names the delimiter, as Excel's exports do."""
-    return "".join(row).lower() == "sep="
 
 
 def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
@@ -158,24 +151,21 @@ def _ragged(
     rows: list[list[str]], starts: list[int], *, n_names: int, file: str
 ) -> Iterator[InputProblem]:
     """Yield a problem for each row that has another number of cells than the header."""
-    remedy = "Give the row a cell for each column, and put quotes around text with commas"
     for row, line in zip(rows, starts, strict=True):
         if len(row) != n_names and _is_filled(row):
             cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-            what = f"the row has {cells}, the header has {n_names}"
-            yield InputProblem(file, line, None, what, remedy)
+            message = f"the row has {cells}, the header has {n_names}"
+            yield InputProblem(file, line, None, message, _ADD_CELLS)
 
 
-def _broken_quoting(text: str, delimiter: str, error: csv.Error, *, file: str) -> InputProblem:
-    """Return the problem of a row with broken quotes, at the line on which the row starts."""
+def _broken_quoting(text: str, delimiter: str, error: csv.Error, *, file: str) -> InputError:
+    """Return the error of a row with broken quotes, at the line on which the row starts."""
     reader = _reader(text, delimiter)
     start = 1
     with suppress(csv.Error):
         for _ in reader:
             start = reader.line_num + 1
+    message = f"the quotes in this row are broken ({error})"
     if "unexpected end" in str(error):
-        what = "a quote is opened in this row and never closed"
-    else:
-        what = f"the quotes in this row are broken ({error})"
-    remedy = 'Put quotes around the whole cell and write a quote inside it twice, as in "a ""b"" c"'
-    return InputProblem(file, start, None, what, remedy)
+        message = "a quote is opened in this row and never closed"
+    return input_error(file, message, _QUOTE_CELL, line=start)

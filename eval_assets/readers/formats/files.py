@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputError
+from eval_assets.readers._problems import input_error
 
 BOM = b"\xef\xbb\xbf"
 
@@ -55,8 +56,8 @@ def read_bytes(path: Path, *, file: str) -> bytes:
     try:
         return gzip.decompress(data)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        what = f"the file cannot be unpacked ({error})"
-        raise InputError(InputProblem(file, None, None, what, "Pack it again with gzip")) from error
+        message = f"the file cannot be unpacked ({error})"
+        raise input_error(file, message, "Pack it again with gzip") from error
 
 
 def check_readable(path: Path, *, file: str) -> None:
@@ -71,7 +72,7 @@ def check_readable(path: Path, *, file: str) -> None:
             first = opened.read(1)
     if not first:
         remedy = "Write at least the header, or remove the file"
-        raise InputError(InputProblem(file, None, None, "the file is empty", remedy))
+        raise input_error(file, "the file is empty", remedy)
 
 
 def decoded(data: bytes, *, file: str) -> str:
@@ -91,12 +92,12 @@ def decoded(data: bytes, *, file: str) -> str:
     except UnicodeDecodeError as error:
         at = error.start if utf16 else offset + error.start
         encoding = "UTF-16" if utf16 else "UTF-8"
-        what = f"byte {at + 1} of the file (0x{data[at]:02x}) is not {encoding}"
+        message = f"byte {at + 1} of the file (0x{data[at]:02x}) is not {encoding}"
         line = data.count(b"\n", 0, at) + 1
-        raise InputError(InputProblem(file, line, None, what, _SAVE_AS_UTF8)) from error
+        raise input_error(file, message, _SAVE_AS_UTF8, line=line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError(InputProblem(file, line, None, "the line holds a NUL byte", _SAVE_AS_TEXT))
+        raise input_error(file, "the line holds a NUL byte", _SAVE_AS_TEXT, line=line)
     return text
 
 
@@ -177,8 +178,8 @@ def _require_no_pipe(path: Path, *, file: str) -> None:
     """Raise InputError for a pipe, socket or device, which might never end."""
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        what = "this is a pipe, a socket or a device, not a file"
-        raise InputError(InputProblem(file, None, None, what, "Write its content to a file"))
+        message = "this is a pipe, a socket or a device, not a file"
+        raise input_error(file, message, "Write its content to a file")
 
 
 _SHORTEST_UTF16 = 4
@@ -192,18 +193,21 @@ def _translate_os_errors(file: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(_unreadable(file, error)) from error
+        raise _unreadable(file, error) from error
 
 
-def _unreadable(file: str, error: OSError) -> InputProblem:
+def _unreadable(file: str, error: OSError) -> InputError:
     match error:
         case FileNotFoundError():
-            what, remedy = "there is no such file", "Check the name, or create the file"
+            message, remedy = "there is no such file", "Check the name, or create the file"
         case IsADirectoryError():
-            what, remedy = "this is a folder", f"Name a file, or write {file}/* for all files in it"
+            message, remedy = (
+                "this is a folder",
+                f"Name a file, or write {file}/* for all files in it",
+            )
         case PermissionError():
-            what, remedy = "the file may not be read", "Give yourself the permission to read it"
+            message, remedy = "the file may not be read", "Give yourself the permission to read it"
         case _:
-            what = f"the file cannot be read ({error.strerror or error})"
+            message = f"the file cannot be read ({error.strerror or error})"
             remedy = "Check the disk, or copy the file again"
-    return InputProblem(file, None, None, what, remedy)
+    return input_error(file, message, remedy)

@@ -1,9 +1,10 @@
 """The header of a table: below a title, in two rows, or beside columns without a name."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers._problems import input_error
+from eval_assets.readers.formats.table import Column
 
 Row = tuple[int, Sequence[str]]
 """Line of a row, and its cells."""
@@ -53,8 +54,7 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
     rest = start[n_titles:]
     if not rest or not any(cell.strip() for cell in rest[0][1]):
         line = start[0][0] if start else 1
-        problem = InputProblem(file, line, None, "there is no header", "Name the columns in line 1")
-        raise InputError(problem)
+        raise input_error(file, "there is no header", "Name the columns in line 1", line=line)
     line, cells = rest[0]
     notes = []
     if n_titles:
@@ -68,8 +68,8 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
 
 
 def named_columns(
-    header: Header, columns: Sequence[Sequence[object]], *, file: str
-) -> dict[str, Sequence[object]]:
+    header: Header, columns: Sequence[Column[Any]], *, file: str
+) -> dict[str, Column[Any]]:
     """Return columns by name, without those that have neither name nor content.
 
     A first column without a name that only counts the rows, as pandas writes it, goes as well.
@@ -77,29 +77,29 @@ def named_columns(
     Raises:
         InputError: If another column has no name, or two have the same one.
     """
-    named: dict[str, Sequence[object]] = {}
-    for place, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
-        if not name:
-            if _is_empty(cells, is_last=not any(header.names[place:])):
-                continue
-            if place == 0 and cells == [str(row) for row in range(len(cells))] and cells:
-                continue
-            what = f"column {place + 1} has no name"
-            problem = InputProblem(file, header.line, None, what, "Name the column or remove it")
-            raise InputError(problem)
+    named: dict[str, Column[Any]] = {}
+    for position, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
         if name in named:
-            what, remedy = "two columns have this name", "Rename or remove one of them"
-            raise InputError(InputProblem(file, header.line, name, what, remedy))
-        named[name] = cells
+            message, remedy = "two columns have this name", "Rename or remove one of them"
+            raise input_error(file, message, remedy, line=header.line, column=name)
+        if name:
+            named[name] = cells
+            continue
+        # Without rows, a column is empty if no name comes after it.
+        is_empty = not any(cells) if len(cells) else not any(header.names[position:])
+        is_count = len(cells) and cells == [str(row) for row in range(len(cells))]
+        if not is_empty and not (position == 0 and is_count):
+            message = f"column {position + 1} has no name"
+            raise input_error(file, message, "Name the column or remove it", line=header.line)
     return named
 
 
 def _n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return how many rows with only a first cell come before one with more; 0 if none has."""
-    for place, row in enumerate(rows):
+    for n_above, row in enumerate(rows):
         if any(cell.strip() for cell in row[1:]):
-            padded = all(len(title) == len(row) for title in rows[:place])
-            return place if padded else 0
+            padded = all(len(title) == len(row) for title in rows[:n_above])
+            return n_above if padded else 0
     return 0
 
 
@@ -127,11 +127,6 @@ def _filled_in(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         last = name or last
         yield last
-
-
-def _is_empty(cells: Sequence[object], *, is_last: bool) -> bool:
-    """Return whether a column holds nothing; without rows, whether no name comes after it."""
-    return not any(cells) if cells else is_last
 
 
 def _is_number(cell: str) -> bool:

@@ -2,9 +2,15 @@
 
 import json
 import re
+from dataclasses import replace
+from typing import Any
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputProblem
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.table import Table
+
+_REMEDY = "Write a list of objects, one a row"
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json_lines(text: str, *, file: str) -> Table:
@@ -17,9 +23,8 @@ def parse_json_lines(text: str, *, file: str) -> Table:
         >>> print(table.bad_rows[0])  # doctest: +ELLIPSIS
         x.jsonl:4: the line is not JSON (Expecting property name ...). Write one JSON object a line.
     """
-    rows: list[dict[str, object]] = []
-    lines: list[int] = []
-    bad_rows: list[InputProblem] = []
+    rows: dict[int, dict[str, object]] = {}
+    messages: dict[int, str] = {}
     # JSON allows U+2028 and its like inside text, at which `splitlines` would break the line.
     for line, row_text in enumerate(text.split("\n"), start=1):
         if not row_text.strip():
@@ -27,14 +32,17 @@ def parse_json_lines(text: str, *, file: str) -> Table:
         try:
             row = loaded(row_text)
         except ValueError as error:
-            bad_rows.append(_bad_row(file, line, f"the line is not JSON ({error})"))
+            messages[line] = f"the line is not JSON ({error})"
             continue
         if isinstance(row, dict):
-            rows.append(row)
-            lines.append(line)
+            rows[line] = row
         else:
-            bad_rows.append(_bad_row(file, line, f"the line is {_kind(row)}, not an object"))
-    return Table(file, _columns(rows), lines, tuple(bad_rows))
+            messages[line] = f"the line is {_kind(row)}, not an object"
+    bad_rows = [
+        InputProblem(file, line, None, message, "Write one JSON object a line")
+        for line, message in messages.items()
+    ]
+    return replace(_table(file, list(rows.values()), list(rows)), bad_rows=tuple(bad_rows))
 
 
 def parse_json(text: str, *, file: str) -> Table:
@@ -50,27 +58,16 @@ def parse_json(text: str, *, file: str) -> Table:
     try:
         document = loaded(text)
     except json.JSONDecodeError as error:
-        what = f"the file is not JSON ({error.msg})"
-        problem = InputProblem(file, error.lineno, None, what, "Fix it, or export it again")
-        raise InputError(problem) from error
+        message, remedy = f"the file is not JSON ({error.msg})", "Fix it, or export it again"
+        raise input_error(file, message, remedy, line=error.lineno) from error
     except ValueError as error:
-        problem = InputProblem(file, None, None, f"the file is not usable JSON ({error})", _REMEDY)
-        raise InputError(problem) from error
-    rows: list[dict[str, object]] = []
-    given = document if isinstance(document, list) else [document]
-    for place, row in enumerate(given, start=1):
+        raise input_error(file, f"the file is not usable JSON ({error})", _REMEDY) from error
+    rows = document if isinstance(document, list) else [document]
+    for position, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            what, line = (
-                f"this is {_kind(row)}, not an object",
-                place if given is document else None,
-            )
-            raise InputError(InputProblem(file, line, None, what, _REMEDY))
-        rows.append(row)
-    return Table(file, _columns(rows), list(range(1, len(rows) + 1)))
-
-
-_REMEDY = "Write a list of objects, one a row"
-_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+            line = position if rows is document else None
+            raise input_error(file, f"this is {_kind(row)}, not an object", _REMEDY, line=line)
+    return _table(file, rows, list(range(1, len(rows) + 1)))
 
 
 def loaded(text: str) -> object:
@@ -97,13 +94,9 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return row
 
 
-def _columns(rows: list[dict[str, object]]) -> dict[str, list[object]]:
+def _table(file: str, rows: list[Any], lines: list[int]) -> Table:
     headers = dict.fromkeys(key for row in rows for key in row)
-    return {header: [row.get(header) for row in rows] for header in headers}
-
-
-def _bad_row(file: str, line: int, what: str) -> InputProblem:
-    return InputProblem(file, line, None, what, "Write one JSON object a line")
+    return Table.of(file, {header: [row.get(header) for row in rows] for header in headers}, lines)
 
 
 def _kind(value: object) -> str:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.files import check_readable
 from eval_assets.readers.formats.header import SAMPLE_ROWS, header_of, named_columns
-from eval_assets.readers.formats.table import Table, as_text
+from eval_assets.readers.formats.table import Column, Table, as_text
 
 _SAVE_AGAIN = "Save it again, or export the sheet as CSV"
 
@@ -28,19 +28,18 @@ def read_spreadsheet(path: Path, *, file: str) -> Table:
                 for name in workbook.sheet_names
             ]
     except CalamineError as error:
-        what = f"the spreadsheet cannot be read ({str(error).splitlines()[0]})"
-        raise InputError(InputProblem(file, None, None, what, _SAVE_AGAIN)) from error
+        message = f"the spreadsheet cannot be read ({str(error).splitlines()[0]})"
+        raise input_error(file, message, _SAVE_AGAIN) from error
     filled = [(name, rows) for name, rows in sheets if rows]
     if not filled:
-        what = "no sheet has any rows"
-        raise InputError(InputProblem(file, None, None, what, "Fill in at least the header"))
-    sheet, given = next((each for each in filled if _width(each[1]) > 1), filled[0])
+        raise input_error(file, "no sheet has any rows", "Fill in at least the header")
+    sheet, sheet_rows = next((pair for pair in filled if _width(pair[1]) > 1), filled[0])
     # Formatting alone makes a sheet wider than its cells.
-    width = _width(given)
-    rows = [(line, [as_text(cell) or "" for cell in row[:width]]) for line, row in given]
+    width = _width(sheet_rows)
+    rows = [(line, [as_text(cell) or "" for cell in row[:width]]) for line, row in sheet_rows]
     header = header_of(rows[:SAMPLE_ROWS], file=file)
     body = rows[header.n_rows :]
-    columns: list[list[object]] = [[row[place] for _, row in body] for place in range(width)]
+    columns = [Column.of([row[position] for _, row in body]) for position in range(width)]
     others = ", ".join(name for name, _ in filled if name != sheet)
     notes = (f'only its sheet "{sheet}" is read, not {others}',) if others else ()
     return Table(
@@ -53,7 +52,10 @@ def read_spreadsheet(path: Path, *, file: str) -> Table:
 
 def _width(rows: list[tuple[int, list[object]]]) -> int:
     """Return how many columns hold anything, counted from the first."""
-    return max(place for _, row in rows for place, cell in enumerate(row) if _is_filled(cell)) + 1
+    return (
+        max(position for _, row in rows for position, cell in enumerate(row) if _is_filled(cell))
+        + 1
+    )
 
 
 def _filled_rows(sheet: CalamineSheet) -> list[tuple[int, list[object]]]:

@@ -1,72 +1,115 @@
-"""A file of rows, as columns: what every format becomes before its rows mean anything."""
+"""A file of rows as columns: the result of every format, before its cells mean anything."""
 
 import re
-from array import array
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress, count
-from typing import Any, TypeVar, cast, overload
+from itertools import count
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from eval_assets.errors import InputProblem
 
-S = TypeVar("S", bound=Hashable)
 T = TypeVar("T")
+S = TypeVar("S")
+
+BoolArray = npt.NDArray[np.bool_]
 
 _WORD_IN_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
+_ROWS_AT_ONCE = 65_536
 
 
-class Repeated(Sequence[T]):
-    """A column of few different values: each of them once, and for every row which one it has.
+class Column(Sequence[T]):
+    """The cells of a column, with each distinct value once.
+
+    Files of ratings repeat few values: long ones stay small, and each value is parsed once.
 
     Args:
         values: The values; one may occur several times.
-        codes: Place of each row's value among them.
+        codes: Position of each row's value among them.
 
     Examples:
-        >>> list(Repeated(["good", None], np.array([0, 0, 1])))
-        ['good', 'good', None]
+        >>> column = Column.of(["good", None, "good"])
+        >>> column.values, column.codes.tolist()
+        (['good', None], [0, 1, 0])
+        >>> list(column.map(bool))
+        [True, False, True]
     """
-
-    _ROWS_AT_ONCE = 65_536
 
     def __init__(self, values: Sequence[T], codes: npt.NDArray[np.integer[Any]]) -> None:
         self.values = values
         self.codes = codes
 
+    @classmethod
+    def of(cls, cells: Sequence[T]) -> "Column[T]":
+        """Return the column of some cells."""
+        if isinstance(cells, Column):
+            return cells
+        code: defaultdict[tuple[type, T], int] = numbering()
+        try:
+            # The type tells 1 from true, which are equal.
+            codes = np.fromiter((code[type(cell), cell] for cell in cells), np.int32, len(cells))
+        except TypeError:  # lists and objects in JSON
+            return cls(cells, np.arange(len(cells), dtype=np.int32))
+        return cls([cell for _, cell in code], codes)
+
+    @classmethod
+    def repeat(cls, value: T, n_rows: int) -> "Column[T]":
+        """Return a column with the same value in every row."""
+        return cls([value], np.broadcast_to(np.int32(0), n_rows))
+
+    def map(self, function: Callable[[T], S]) -> "Column[S]":
+        """Return `function` of every cell, called once for each value."""
+        return Column(list(map(function, self.values)), self.codes)
+
+    def take(self, rows: "npt.NDArray[np.integer[Any]] | BoolArray | slice") -> "Column[T]":
+        """Return the cells of some rows, by their positions or a mask."""
+        return Column(self.values, self.codes[rows])
+
+    def is_(self, value: T) -> BoolArray:
+        """Return whether each cell is the value."""
+        equals: BoolArray = self.array(bool, lambda cell: cell == value)
+        return equals
+
+    def is_none(self) -> BoolArray:
+        """Return whether each cell is None."""
+        missing: BoolArray = self.array(bool, lambda cell: cell is None)
+        return missing
+
+    def array(self, dtype: npt.DTypeLike, function: Callable[[T], Any] | None = None) -> Any:  # noqa: ANN401 - an array of that dtype
+        """Return an array of the cells, or of `function` of each."""
+        cells = self.values if function is None else list(map(function, self.values))
+        # NumPy would make lists in cells a dimension.
+        if dtype is object:
+            return np.fromiter(cells, dtype=object, count=len(cells)).take(self.codes)
+        return np.array(cells, dtype=dtype).take(self.codes)
+
+    def present(self) -> set[T]:
+        """Return the values that occur."""
+        return {self.values[code] for code in np.unique(self.codes).tolist()}
+
     def __len__(self) -> int:
         return len(self.codes)
+
+    def __getitem__(self, row: int) -> T:  # type: ignore[override] # slices are for `take`
+        return self.values[int(self.codes[row])]
+
+    def __iter__(self) -> Iterator[T]:
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            codes = self.codes[start : start + _ROWS_AT_ONCE]
+            yield from map(self.values.__getitem__, codes.tolist())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    @overload
-    def __getitem__(self, row: int) -> T: ...
-    @overload
-    def __getitem__(self, row: slice) -> "Repeated[T]": ...
-    def __getitem__(self, row: int | slice) -> "T | Repeated[T]":
-        if isinstance(row, slice):
-            return Repeated(self.values, self.codes[row])
-        return self.values[int(self.codes[row])]
-
-    def __iter__(self) -> Iterator[T]:
-        for start in range(0, len(self), self._ROWS_AT_ONCE):
-            codes = self.codes[start : start + self._ROWS_AT_ONCE]
-            yield from map(self.values.__getitem__, codes.tolist())
-
-    def __array__(
-        self, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None
-    ) -> npt.NDArray[Any]:
-        values: npt.NDArray[Any] = np.empty(len(self.values), dtype=dtype or object)
-        values[:] = self.values
-        return values.take(self.codes)
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
 @dataclass(frozen=True)
@@ -81,12 +124,12 @@ class Table:
         columns: Cells by header. Of CSV, TSV and spreadsheets they are text and a blank cell is "";
             elsewhere they are JSON values, None if a row has no such key.
         lines: Where each row starts, counted from 1: its line; of Parquet and JSON, its row.
-        bad_rows: What is wrong with rows that could not be read and are not in `columns`.
+        bad_rows: Problems of rows that could not be read and are not in `columns`.
         notes: How the file was read, if that had to be guessed.
         has_decimal_commas: Whether 4,5 is a number, as where cells are separated by semicolons.
 
     Examples:
-        >>> table = Table("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
+        >>> table = Table.of("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
         >>> list(table.stripped("rating"))
         ['4', '5', None]
         >>> list(table.stripped("notes"))
@@ -94,52 +137,52 @@ class Table:
     """
 
     file: str
-    columns: Mapping[str, Sequence[object]]
+    columns: Mapping[str, Column[Any]]
     lines: Sequence[int]
     bad_rows: tuple[InputProblem, ...] = ()
     notes: tuple[str, ...] = ()
     has_decimal_commas: bool = False
 
+    @classmethod
+    def of(
+        cls, file: str, columns: Mapping[str, Sequence[object]], lines: Sequence[int]
+    ) -> "Table":
+        """Return a table of cells that are not yet held as columns."""
+        return cls(file, {header: Column.of(cells) for header, cells in columns.items()}, lines)
+
     def __len__(self) -> int:
         return len(self.lines)
 
-    def only(self, kept: npt.NDArray[np.bool_]) -> "Table":
-        """Return the table with the rows that are kept."""
-        columns = {
-            header: Repeated(cells.values, cells.codes[kept])
-            if isinstance(cells, Repeated)
-            else list(compress(cells, kept))
-            for header, cells in self.columns.items()
-        }
-        return replace(self, columns=columns, lines=array("q", compress(self.lines, kept)))
+    def take(self, rows: npt.NDArray[np.int64]) -> "Table":
+        """Return the table with some of its rows."""
+        columns = {header: column.take(rows) for header, column in self.columns.items()}
+        return replace(self, columns=columns, lines=[self.lines[row] for row in rows.tolist()])
+
+    def with_columns(self, columns: Mapping[str, Column[Any]], *notes: str) -> "Table":
+        """Return the table with other columns, and notes on them."""
+        return replace(self, columns=columns, notes=(*self.notes, *notes))
 
     def header_of(self, *names: str) -> str | None:
         """Return the header of the first of these columns that the file has, as it spells it."""
-        found = (self._headers.get(plain(name)) for name in names)
-        return next((header for header in found if header is not None), None)
+        headers = (self._headers.get(plain(name)) for name in names)
+        return next((header for header in headers if header is not None), None)
 
     def has(self, *names: str) -> bool:
         """Return whether the file has all of these columns."""
         return all(plain(name) in self._headers for name in names)
 
-    def cells(self, *names: str) -> Sequence[object]:
+    def cells(self, *names: str) -> Column[Any]:
         """Return the cells of the first of these columns that the file has, or else None."""
         header = self.header_of(*names)
-        return [None] * len(self) if header is None else self.columns[header]
+        return Column.repeat(None, len(self)) if header is None else self.columns[header]
 
-    def text(self, *names: str) -> Sequence[str | None]:
+    def text(self, *names: str) -> Column[str | None]:
         """Return cells as text, unchanged if they are text."""
-        if self.header_of(*names) is None:
-            return Repeated([None], np.broadcast_to(np.int32(0), len(self)))
-        cells = self.cells(*names)
-        distinct = cells.values if isinstance(cells, Repeated) else cells
-        if set(map(type, distinct)) <= {str}:
-            return cast("Sequence[str | None]", cells)
-        return [cell if isinstance(cell, str) else as_text(cell) for cell in cells]
+        return self.cells(*names).map(as_text)
 
-    def stripped(self, *names: str) -> Repeated[str | None]:
+    def stripped(self, *names: str) -> Column[str | None]:
         """Return cells as text without blanks around it, None if nothing is left."""
-        return per_distinct(self.text(*names), without_blanks)
+        return self.cells(*names).map(lambda cell: without_blanks(as_text(cell)))
 
     @cached_property
     def _headers(self) -> dict[str, str]:
@@ -163,31 +206,9 @@ def plain(header: str) -> str:
     return _BETWEEN_WORDS.sub("_", words).strip("_").lower()
 
 
-def per_distinct(cells: Sequence[S], read: Callable[[S], T]) -> Repeated[T]:
-    """Return `read` of every cell, called once for each distinct one: columns repeat themselves."""
-    repeated = repeating(cells)
-    return Repeated(list(map(read, repeated.values)), repeated.codes)
-
-
-def repeating(cells: Sequence[S]) -> Repeated[S]:
-    """Return cells with each distinct one once."""
-    if isinstance(cells, Repeated):
-        return cells
-    code: defaultdict[S, int] = numbering()
-    codes = np.fromiter(map(code.__getitem__, cells), np.int32, len(cells))
-    return Repeated(list(code), codes)
-
-
-def numbering() -> defaultdict[S, int]:
+def numbering() -> defaultdict[Any, int]:
     """Return a dictionary that gives each new key the next number, from 0."""
     return defaultdict(count().__next__)
-
-
-def is_none(cells: Sequence[object]) -> npt.NDArray[np.bool_]:
-    """Return which cells are None."""
-    if isinstance(cells, Repeated):
-        return is_none(cells.values).take(cells.codes)
-    return np.array([cell is None for cell in cells], dtype=bool)
 
 
 def without_blanks(cell: str | None) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.delimited import parse_delimited
 from eval_assets.readers.formats.files import (
     check_readable,
@@ -53,11 +53,10 @@ def read_table(path: Path, *, folder: Path) -> Table:
             return read_spreadsheet(path, file=file)
         case suffix:
             if path.is_dir():
-                problem = InputProblem(file, None, None, "this is a folder", "Name a file in it")
-                raise InputError(problem)
-            what = f'"{suffix}" is not a known format' if suffix else "the file name has no ending"
+                raise input_error(file, "this is a folder", "Name a file in it")
+            message = f'"{suffix}" is not a known format'
             remedy = f"Use one of {', '.join(FORMATS)}, or move the file elsewhere"
-            raise InputError(InputProblem(file, None, None, what, remedy))
+            raise input_error(file, message if suffix else "the file name has no ending", remedy)
 
 
 def format_of(path: Path) -> str:
@@ -77,7 +76,8 @@ def _read_parquet(path: Path, file: str) -> Table:
             relation = connection.read_parquet(glob.escape(str(path)))
             headers, rows = relation.columns, relation.fetchall()
     except duckdb.Error as error:
-        what = f"the file is not Parquet ({str(error).splitlines()[0]})"
-        raise InputError(InputProblem(file, None, None, what, "Write the file again")) from error
+        message = f"the file is not Parquet ({str(error).splitlines()[0]})"
+        raise input_error(file, message, "Write the file again") from error
     columns = [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in headers]
-    return Table(file, dict(zip(headers, columns, strict=True)), list(range(1, len(rows) + 1)))
+    lines = list(range(1, len(rows) + 1))
+    return Table.of(file, dict(zip(headers, columns, strict=True)), lines)

@@ -1,13 +1,12 @@
-"""The forms in which labels are given, recognised by their columns."""
+"""The forms of label files, recognised by their columns."""
 
 from collections.abc import Mapping
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.table import Table
-from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels, labels_in_rows
-from eval_assets.readers.labels.sessions import session_labels
+from eval_assets.readers.labels.nested import session_labels, workshop_labels
+from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.labels.wide import wide_labels
-from eval_assets.readers.labels.workshop import workshop_labels
 from eval_assets.readers.references import RESPONSE_ID, has_references
 from eval_assets.scale import Scale
 
@@ -19,8 +18,8 @@ _FORMS = (
 )
 
 
-def given_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> GivenLabels:
-    """Return the labels of a file, in whichever form its columns are.
+def parsed_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> ParsedLabels:
+    """Return the labels of a file in any form.
 
     Args:
         table: The file.
@@ -33,9 +32,8 @@ def given_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> Give
     question_ids = list(questions)
     if table.has("labels", "dimension"):
         return session_labels(table, question_ids)
-    has_id = table.header_of(*RESPONSE_ID) is not None
     has_ratings = table.has("ratings") or (table.has("rating") and not table.has("question_id"))
-    if has_id and table.has("user_id") and has_ratings:
+    if table.header_of(*RESPONSE_ID) and table.has("user_id") and has_ratings:
         return workshop_labels(table, question_ids)
     has_fields = table.header_of(*FIELDS["rater_id"]) and table.header_of(*FIELDS["rating"])
     if not table.columns or (has_references(table) and has_fields):
@@ -43,5 +41,5 @@ def given_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> Give
     wide = wide_labels(table, questions)
     if wide is not None:
         return wide
-    what = f"the columns {', '.join(table.columns)} are not those of any form of labels"
-    raise InputError(InputProblem(table.file, 1, None, what, _FORMS))
+    message = f"the columns {', '.join(table.columns)} are not those of any form of labels"
+    raise input_error(table.file, message, _FORMS, line=1)

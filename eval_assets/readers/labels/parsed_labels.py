@@ -1,10 +1,11 @@
-"""Labels as files give them: the one shape that every form of label file is turned into."""
+"""Labels of one file before they are checked: the result of every form of label file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_assets.errors import InputProblem
-from eval_assets.readers.formats.table import Repeated, Table
+from eval_assets.readers._cells import RatingCells, ratings_in
+from eval_assets.readers.formats.table import Column, Table
 from eval_assets.readers.references import References, references_in
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -21,70 +22,75 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """Fields of a label beside its unit, with the columns under which each is accepted."""
 
-GivenLabel = Mapping[str, object]
-"""A label of a form that nests them: `response_id`, `question_id` and some of `FIELDS`."""
-
 
 @dataclass(frozen=True)
-class GivenLabels:
-    """Labels of one file as they were given, one row a rating or a skipped unit.
+class ParsedLabels:
+    """Labels of one file, one row a rating or a skipped unit.
 
     Args:
         table: The rows, not yet checked against rubric and responses.
-        units: Response and question that each row means.
-        headers: Column or key of each field as the file spells it; of ratings, one for each row if
-            they are in several columns.
+        units: Response and question of each row.
+        headers: Column or key of each field as the file spells it.
+        rating_headers: Column or key of each row's rating.
     """
 
     table: Table
     units: References
-    headers: Mapping[str, str | Sequence[str]]
+    headers: Mapping[str, str]
+    rating_headers: Column[str]
 
-    def stripped(self, field: str) -> Repeated[str | None]:
+    def stripped(self, field: str) -> Column[str | None]:
         """Return the cells of one of `FIELDS`, without blanks around them."""
         return self.table.stripped(*FIELDS[field])
 
-    def text(self, field: str) -> Sequence[str | None]:
-        """Return the cells of one of `FIELDS`, as they are."""
-        return self.table.text(*FIELDS[field])
+    def ratings(self) -> RatingCells:
+        """Return the parsed ratings."""
+        return ratings_in(self.table, *FIELDS["rating"])
 
 
-def labels_in_rows(table: Table, question_ids: Sequence[str]) -> GivenLabels:
-    """Return the labels of a table with one row a rating."""
+def labels_in_rows(table: Table, units: References | Sequence[str]) -> ParsedLabels:
+    """Return the labels of a table with one row a rating.
+
+    Args:
+        table: The table.
+        units: Units of the rows, or the ids of the questions that the rows may name.
+    """
     headers = {field: table.header_of(*names) or field for field, names in FIELDS.items()}
-    return GivenLabels(table, references_in(table, question_ids), headers)
+    units = units if isinstance(units, References) else references_in(table, units)
+    return ParsedLabels(table, units, headers, Column.repeat(headers["rating"], len(table)))
 
 
-def labels_one_by_one(
+def labels_of_records(
     file: str,
-    labels: Sequence[tuple[int, str, GivenLabel]],
+    records: Sequence[tuple[int, str, Mapping[str, object]]],
     bad_rows: Sequence[InputProblem],
     *,
     headers: Mapping[str, str],
     notes: Sequence[str] = (),
-) -> GivenLabels:
-    """Return labels that were nested in something else.
+) -> ParsedLabels:
+    """Return labels that a form nests in something else.
 
     Args:
         file: File, as messages name it.
-        labels: Place of each label in the file, key of its rating, and what it says.
-        bad_rows: What is wrong with rows that are not labels.
+        records: Place of each label in the file, key of its rating, and its `response_id`,
+            `question_id` and `FIELDS`.
+        bad_rows: Problems of rows that are not labels.
         headers: Keys of the file for the fields, and for `response_id` and `question_id`.
         notes: How the file was read, if that had to be guessed.
     """
-    lines = [line for line, _, _ in labels]
-    columns: dict[str, list[object]] = {
-        field: [label.get(field) for _, _, label in labels]
+    columns = {
+        field: Column.of([label.get(field) for _, _, label in records])
         for field in ("response_id", "question_id", *FIELDS)
     }
+    lines = [line for line, _, _ in records]
     table = Table(file, columns, lines, tuple(bad_rows), tuple(notes))
     units = References(
-        responses=table.stripped("response_id"),
-        questions=table.stripped("question_id"),
-        response_header=headers["response_id"],
-        question_header=headers["question_id"],
+        table.stripped("response_id"),
+        table.stripped("question_id"),
+        headers["response_id"],
+        headers["question_id"],
     )
-    ratings = [key for _, key, _ in labels]
-    return GivenLabels(
-        table, units, {**{field: field for field in FIELDS}, **headers, "rating": ratings}
+    rating_headers = Column.of([key for _, key, _ in records])
+    return ParsedLabels(
+        table, units, {**dict(zip(FIELDS, FIELDS, strict=True)), **headers}, rating_headers
     )

@@ -12,11 +12,10 @@ import pandas as pd
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
-from eval_assets.readers._problems import shown
-from eval_assets.readers.formats.table import repeating
+from eval_assets.readers._problems import quoted
 from eval_assets.readers.formats.tables import read_table
-from eval_assets.readers.labels.forms import given_labels
-from eval_assets.readers.labels.parsed_labels import GivenLabels
+from eval_assets.readers.labels.forms import parsed_labels
+from eval_assets.readers.labels.parsed_labels import ParsedLabels
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
     CheckedLabels,
@@ -25,7 +24,7 @@ from eval_assets.readers.labels.validation import (
     labels_frame,
     second_ratings,
 )
-from eval_assets.readers.references import Units, units_of
+from eval_assets.readers.references import units_of
 
 _FEWEST_OF_A_REMOVED_QUESTION = 5
 """Labels of an unknown question from which on it is one that was removed, not a typing error."""
@@ -42,8 +41,7 @@ class Labels:
         rejected: Columns `REJECTED_COLUMNS`, one row for each row that was left out; empty unless
             the evaluation says `on_error: reject_rows`.
         n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
-        notes: What is worth knowing: how files were read if that had to be guessed, and which
-            labels were ignored.
+        notes: How files were read if that had to be guessed, and which labels were ignored.
     """
 
     ratings: pd.DataFrame
@@ -66,7 +64,7 @@ def read_labels(
     question that was removed from the rubric are ignored, and counted in a note.
 
     Args:
-        evaluation: Names the label files, and says what a bad row does.
+        evaluation: Names the label files, and whether bad rows are rejected.
         responses: The responses that can be rated, in `RESPONSE_COLUMNS`.
         texts: Gives the text of each, if a file shows the texts that were rated; None if they are
             in `responses`.
@@ -77,19 +75,32 @@ def read_labels(
         ExceptionGroup: Of an InputError for each bad row of all files, unless rows are rejected
             one by one; then only of those files that cannot be used at all.
     """
-    checked, unusable, notes = _checked(
-        evaluation, units_of(evaluation, responses, texts=texts, some_unread=some_unread)
-    )
-    return labels_of_files(
-        checked,
+    units = units_of(evaluation, responses, texts=texts, some_unread=some_unread)
+    scales = {question.id: question.scale for question in evaluation.rubric}
+    files: list[ParsedLabels] = []
+    unusable: list[InputProblem] = []
+    for path in evaluation.labels.files:
+        try:
+            table = read_table(path, folder=evaluation.folder)
+            files.append(parsed_labels(table, questions=scales))
+        except InputError as error:
+            unusable.append(error.problem)
+    removed = _removed_questions(files, list(scales))
+    notes = [f"{file.table.file}: {note}" for file in files for note in file.table.notes]
+    notes += [
+        f"{n} labels of {quoted(name)} are ignored: the rubric does not ask it"
+        for name, n in removed.items()
+    ]
+    return joined_labels(
+        [checked_labels(file, evaluation.rubric, units, ignored=removed) for file in files],
         unusable=unusable,
         rejects_rows=evaluation.labels.on_error == "reject_rows",
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
-def labels_of_files(
-    checked: Sequence[CheckedLabels],
+def joined_labels(
+    files: Sequence[CheckedLabels],
     *,
     unusable: Sequence[InputProblem],
     rejects_rows: bool,
@@ -98,76 +109,45 @@ def labels_of_files(
     """Return the labels of several files together.
 
     Args:
-        checked: Labels of each file.
-        unusable: What is wrong with files as a whole.
+        files: Labels of each file.
+        unusable: Problems of files as a whole.
         rejects_rows: Whether bad rows are left out, and not errors.
-        notes: What is worth knowing of the files.
+        notes: Notes on the files.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or file.
     """
-    ratings = _joined(checked)
+    frames = [file.ratings for file in files if len(file.ratings)] or [labels_frame({})]
+    ratings = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     is_second = ratings.duplicated(UNIT_AND_RATER, keep="first")
-    second = second_ratings(ratings) if is_second.any() else []
-    rejected = [row for file in checked for row in file.rejected] + second
-    rejected = _by_place(rejected)
-    faults = [row.problem for row in rejected]
-    wrong = [*unusable, *_raters_alike(ratings)]
-    raise_all(wrong if rejects_rows else [*wrong, *faults], source="the labels")
-    kept = ratings[~is_second] if second else ratings
+    rejected = [row for file in files for row in file.rejected]
+    if is_second.any():
+        rejected += second_ratings(ratings)
+    # File by file as they were read, from the first line to the last.
+    position = {row.problem.file: i for i, row in reversed(list(enumerate(rejected)))}
+    rejected.sort(key=lambda row: (position[row.problem.file], row.problem.line or 0))
+    problems = [*unusable, *_similar_raters(ratings)]
+    problems += [] if rejects_rows else [row.problem for row in rejected]
+    raise_all(problems, source="the labels")
+    kept = ratings[~is_second] if is_second.any() else ratings
     kept = kept[list(LABEL_COLUMNS)].reset_index(drop=True)
     earlier = kept.head(0)
     if kept["round"].min() < kept["round"].max():
         is_latest = kept["round"] == kept.groupby(UNIT_AND_RATER[:2])["round"].transform("max")
-        kept, earlier = (kept[each].reset_index(drop=True) for each in (is_latest, ~is_latest))
-    return Labels(
-        kept,
-        earlier,
-        _rejected_frame(rejected),
-        n_unrated=sum(file.n_unrated for file in checked),
-        notes=notes,
-    )
+        earlier = kept[~is_latest].reset_index(drop=True)
+        kept = kept[is_latest].reset_index(drop=True)
+    n_unrated = sum(file.n_unrated for file in files)
+    return Labels(kept, earlier, _rejected_frame(rejected), n_unrated, notes)
 
 
-def _checked(
-    evaluation: Evaluation, units: Units
-) -> tuple[list[CheckedLabels], list[InputProblem], tuple[str, ...]]:
-    """Return the labels of each file, what is wrong with files as a whole, and notes on them."""
-    given, unusable = _given(evaluation)
-    removed = _removed_questions(given, units.question_ids)
-    checked = [
-        checked_labels(each, evaluation, units, ignored=frozenset(removed)) for each in given
-    ]
-    notes = [f"{each.table.file}: {note}" for each in given for note in each.table.notes]
-    notes += [
-        f"{n} labels of {shown(name)} are ignored: the rubric does not ask it"
-        for name, n in removed.items()
-    ]
-    return checked, unusable, tuple(notes)
-
-
-def _given(evaluation: Evaluation) -> tuple[list[GivenLabels], list[InputProblem]]:
-    """Return the labels of each file, and what is wrong with files that cannot be used."""
-    given: list[GivenLabels] = []
-    unusable: list[InputProblem] = []
-    questions = {question.id: question.scale for question in evaluation.rubric}
-    for path in evaluation.labels.files:
-        try:
-            table = read_table(path, folder=evaluation.folder)
-            given.append(given_labels(table, questions=questions))
-        except InputError as error:
-            unusable.append(error.problem)
-    return given, unusable
-
-
-def _removed_questions(given: Sequence[GivenLabels], question_ids: Sequence[str]) -> Counter[str]:
-    """Return how many labels there are of each question that was removed from the rubric.
+def _removed_questions(files: Sequence[ParsedLabels], question_ids: Sequence[str]) -> Counter[str]:
+    """Return the number of labels of each question that was removed from the rubric.
 
     That is an unknown one with more than a few labels, and no known one with a similar name.
     """
     counts = Counter[str]()
-    for each in given:
-        questions = repeating(each.units.questions)
+    for file in files:
+        questions = file.units.questions
         numbers = np.bincount(questions.codes, minlength=len(questions.values)).tolist()
         for name, n in zip(questions.values, numbers, strict=True):
             counts.update({name: n} if name is not None else {})
@@ -182,48 +162,30 @@ def _removed_questions(given: Sequence[GivenLabels], question_ids: Sequence[str]
     )
 
 
-def _raters_alike(ratings: pd.DataFrame) -> list[InputProblem]:
-    """Return a problem for each rater whose id a reader takes for another's."""
+def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
+    """Return a problem for each rater whose id looks like another's."""
     spellings: defaultdict[str, list[str]] = defaultdict(list)
     for rater in ratings["rater_id"].unique():
-        spellings[_as_read(str(rater))].append(rater)
+        # A spreadsheet on one system writes "é" as one character, on another as two.
+        composed = _without_case_or_spaces(unicodedata.normalize("NFKC", str(rater)))
+        visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
+        spellings["".join(visible)].append(rater)
     problems = []
-    for alike in filter(lambda each: len(each) > 1, spellings.values()):
-        place = ratings[ratings["rater_id"] == alike[1]].iloc[0]
-        what = f"{' and '.join(map(shown, alike))} differ only in case or spaces"
-        if len({_without_case_or_spaces(rater) for rater in alike}) > 1:
-            escaped = [rater.encode("unicode_escape").decode("ascii") for rater in alike]
-            what = " and ".join(f'"{each}"' for each in escaped) + " look alike"
+    for raters in spellings.values():
+        if len(raters) == 1:
+            continue
+        row = ratings[ratings["rater_id"] == raters[1]].iloc[0]
+        message = f"{' and '.join(map(quoted, raters))} differ only in case or spaces"
+        if len(set(map(_without_case_or_spaces, raters))) > 1:
+            escaped = [rater.encode("unicode_escape").decode("ascii") for rater in raters]
+            message = " and ".join(f'"{rater}"' for rater in escaped) + " look alike"
         remedy = "Write one of them throughout, or tell them apart"
-        problems.append(InputProblem(place["file"], int(place["line"]), "rater_id", what, remedy))
+        problems.append(InputProblem(row["file"], int(row["line"]), "rater_id", message, remedy))
     return problems
 
 
 def _without_case_or_spaces(rater: str) -> str:
     return "".join(rater.casefold().split())
-
-
-def _as_read(rater: str) -> str:
-    """Return a rater's id without what a reader cannot see: case, spaces, ways to write a letter.
-
-    A spreadsheet on one system writes "é" as one character, on another as two.
-    """
-    composed = _without_case_or_spaces(unicodedata.normalize("NFKC", rater))
-    return "".join(each for each in composed if unicodedata.category(each) != "Cf")
-
-
-def _joined(checked: Sequence[CheckedLabels]) -> pd.DataFrame:
-    """Return the ratings of all files."""
-    empty = labels_frame({column: [] for column in (*LABEL_COLUMNS, "rating_header")})
-    files = [file.ratings for file in checked if len(file.ratings)]
-    return pd.concat(files, ignore_index=True) if len(files) > 1 else next(iter(files), empty)
-
-
-def _by_place(rejected: list[RejectedLabel]) -> list[RejectedLabel]:
-    """Return rows file by file as they were read, from the first line to the last."""
-    files = dict.fromkeys(row.problem.file for row in rejected)
-    places = {file: place for place, file in enumerate(files)}
-    return sorted(rejected, key=lambda row: (places[row.problem.file], row.problem.line or 0))
 
 
 def _rejected_frame(rejected: list[RejectedLabel]) -> pd.DataFrame:

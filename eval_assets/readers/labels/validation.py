@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,23 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
 from eval_assets.frame_columns import LABEL_COLUMNS
-from eval_assets.readers._cells import (
-    BoolArray,
-    FloatArray,
-    Ratings,
-    canonical_number,
-    in_utc,
-    number_in,
-    on_scale,
-    read_ratings,
-)
-from eval_assets.readers._problems import Findings, WhatAndRemedy, shown
-from eval_assets.readers.formats.table import Repeated, is_none, per_distinct, repeating
-from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels
+from eval_assets.readers._cells import FloatArray, RatingCells, canonical_number, in_utc, number_in
+from eval_assets.readers._problems import MessageAndRemedy, RowProblems, quoted
+from eval_assets.readers.formats.table import BoolArray, Column
+from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels
 from eval_assets.readers.references import UNKNOWN, PositionArray, Units
 
 UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
@@ -42,7 +32,7 @@ _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "
 
 
 class RejectedLabel(NamedTuple):
-    """A row that is not a label, with what it says of rater and question, as far as it does."""
+    """A row that is not a label, with its rater and question as far as it names them."""
 
     problem: InputProblem
     rater_id: str | None = None
@@ -55,7 +45,7 @@ class CheckedLabels:
 
     Args:
         ratings: Rows that can be kept, in `LABEL_COLUMNS` and `rating_header`.
-        rejected: What is wrong with the other rows.
+        rejected: Problems of the other rows.
         n_unrated: Rows with a blank rating.
     """
 
@@ -65,104 +55,100 @@ class CheckedLabels:
 
 
 def checked_labels(
-    given: GivenLabels, evaluation: Evaluation, units: Units, *, ignored: frozenset[str]
+    parsed: ParsedLabels,
+    rubric: Sequence[RubricQuestion],
+    units: Units,
+    *,
+    ignored: Collection[str],
 ) -> CheckedLabels:
-    """Return the labels that can be kept, and what is wrong with each of the others.
+    """Return the labels that can be kept, and the problem of each of the others.
 
     Args:
-        given: Labels of one file.
-        evaluation: Names the questions and their scales.
+        parsed: Labels of one file.
+        rubric: The questions and their scales.
         units: The units that can be rated.
         ignored: Questions whose labels are neither kept nor wrong.
     """
-    table = given.table
-    findings = Findings(table.file, table.lines)
-    left_out = np.array(per_distinct(given.units.questions, ignored.__contains__), dtype=bool)
-    responses = units.responses(given.units.responses)
-    questions = units.questions(given.units.questions, responses)
-    units.note_unknown(findings, given.units, responses=responses, questions=questions)
-    _note_other_text(findings, given, units, responses)
-    texts = repeating(given.text("rating"))
-    read = read_ratings(texts.values, has_decimal_commas=table.has_decimal_commas)
-    blank = read.blank[texts.codes]
-    skipped = _skipped(findings, given)
-    _note_no_rater(findings, given, rated=~blank, skipped=skipped)
-    values = _values(findings, given, texts, read, rubric=evaluation.rubric, questions=questions)
-    raters = given.stripped("rater_id")
-    columns: dict[str, Iterable[object]] = {
+    table = parsed.table
+    problems = RowProblems(table.file, table.lines)
+    is_ignored = parsed.units.questions.array(bool, ignored.__contains__)
+    responses = units.responses(parsed.units.responses)
+    questions = units.questions(parsed.units.questions, responses)
+    units.add_unknown(problems, parsed.units, responses=responses, questions=questions)
+    _add_other_texts(problems, parsed, units, responses)
+    cells = parsed.ratings()
+    skipped = _skipped(problems, parsed)
+    _add_rater_problems(problems, parsed, rated=~cells.blank, skipped=skipped)
+    values = _values(problems, parsed, cells, rubric=rubric, questions=questions)
+    raters = parsed.stripped("rater_id")
+    columns = {name: parsed.stripped(name) for name in FIELDS if name in LABEL_COLUMNS} | {
         "response_id": _names(units.response_ids, responses),
         "question_id": _names(units.question_ids, questions),
         "value": np.where(skipped, np.nan, values),
-        "labelled_at": _labelled_at(findings, given),
+        "labelled_at": _labelled_at(problems, parsed),
         "skipped": skipped,
-        "round": _rounds(findings, given),
-        "details": per_distinct(given.stripped("details"), _as_json),
-        "file": _same(table.file, given),
+        "round": _rounds(problems, parsed),
+        "details": parsed.stripped("details").map(_as_json),
+        "file": Column.repeat(table.file, len(table)),
         "line": np.array(table.lines, dtype=np.int64),
+        "rating_header": parsed.rating_headers,
     }
-    as_given = {name: given.stripped(name) for name in LABEL_COLUMNS if name not in columns}
-    ratings = given.headers["rating"]
-    headers = _same(ratings, given) if isinstance(ratings, str) else ratings
-    frame = labels_frame({**columns, **as_given, "rating_header": headers})
-    kept = ~findings.bad & ~left_out & (~blank | skipped)
+    frame = labels_frame(columns)
+    considered = ~problems.bad & ~is_ignored
+    kept = considered & (~cells.blank | skipped)
     return CheckedLabels(
         frame if kept.all() else frame[kept],
         [
-            *(RejectedLabel(problem) for problem in table.bad_rows),
+            *map(RejectedLabel, table.bad_rows),
             *(
-                RejectedLabel(problem, raters[row], given.units.questions[row])
-                for row, problem in findings.by_row()
-                if not left_out[row]
+                RejectedLabel(problem, raters[row], parsed.units.questions[row])
+                for row, problem in problems.by_row()
+                if not is_ignored[row]
             ),
         ],
-        n_unrated=int(np.count_nonzero(~findings.bad & ~left_out & blank & ~skipped)),
+        n_unrated=int(np.count_nonzero(considered & ~kept)),
     )
 
 
 def second_ratings(ratings: pd.DataFrame) -> list[RejectedLabel]:
     """Return each rating whose unit the same rater has rated before, in the same round."""
-    again = ratings[ratings.duplicated(UNIT_AND_RATER, keep="first")]
-    sharing = ratings[ratings.duplicated(UNIT_AND_RATER, keep=False)]
-    firsts = sharing.drop_duplicates(UNIT_AND_RATER)
-    units = firsts[UNIT_AND_RATER].itertuples(index=False, name=None)
-    places = zip(firsts["file"], firsts["line"], strict=True)
-    first_of = dict(zip(units, places, strict=True))
-    problems = []
-    columns = again[[*UNIT_AND_RATER, "file", "line", "rating_header"]]
-    for *unit, file, line, header in columns.itertuples(index=False, name=None):
+    columns = ratings[[*UNIT_AND_RATER, "file", "line", "rating_header"]]
+    sharing = columns[ratings.duplicated(UNIT_AND_RATER, keep=False)]
+    first_of: dict[tuple[object, ...], str] = {}
+    rejected = []
+    for *unit, file, line, header in sharing.itertuples(index=False, name=None):
+        first = first_of.get(tuple(unit))
+        if first is None:
+            first_of[tuple(unit)] = f"{file}:{line}"
+            continue
         response_id, question_id, rater_id, _ = unit
-        first = ":".join(map(str, first_of[tuple(unit)]))
-        what = (
-            f"a second rating of {shown(response_id)} on {shown(question_id)} "
-            f"by {shown(rater_id)}, the first is {first}"
+        message = (
+            f"a second rating of {quoted(response_id)} on {quoted(question_id)} "
+            f"by {quoted(rater_id)}, the first is {first}"
         )
-        problem = InputProblem(file, int(line), header, what, "Keep one of the two")
-        problems.append(RejectedLabel(problem, rater_id, question_id))
-    return problems
+        problem = InputProblem(file, int(line), header, message, "Keep one of the two")
+        rejected.append(RejectedLabel(problem, rater_id, question_id))
+    return rejected
 
 
-def labels_frame(columns: Mapping[str, Iterable[object]]) -> pd.DataFrame:
-    """Return columns of labels, each in its dtype: text as objects, None if nothing is given."""
+def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return columns of labels, each in its dtype: text as objects, None if nothing is written."""
     dtypes = {"value": float, "skipped": bool, "round": int, "line": int}
+    names = (*LABEL_COLUMNS, "rating_header")
     return pd.DataFrame(
-        {name: _series(cells, dtypes.get(name, object)) for name, cells in columns.items()},
+        {name: _series(columns.get(name, ()), dtypes.get(name, object)) for name in names},
         copy=False,
     )
 
 
-def _series(cells: Iterable[object], dtype: type) -> pd.Series:
+def _series(cells: object, dtype: type) -> pd.Series:
     """Return a column; one that repeats a single value takes no memory for its rows."""
-    if isinstance(cells, Repeated) and len(cells.values) == 1:
+    if isinstance(cells, Column) and len(cells.values) == 1:
         [value] = cells.values
         same: npt.NDArray[Any] = np.broadcast_to(np.array([value], dtype=dtype), len(cells))
         return pd.Series(same, dtype=dtype, copy=False)
-    cells = np.asarray(cells) if isinstance(cells, Repeated) else cells
+    cells = cells.array(object) if isinstance(cells, Column) else cells
     return pd.Series(cells, dtype=dtype, copy=False)
-
-
-def _same(text: str, given: GivenLabels) -> Repeated[str]:
-    """Return a column with the same text in every row."""
-    return Repeated([text], np.broadcast_to(np.int32(0), len(given.table)))
 
 
 def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.object_]:
@@ -170,132 +156,115 @@ def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.objec
     return np.array([*ids, None], dtype=object)[np.maximum(positions, UNKNOWN)]
 
 
-def _note_other_text(
-    findings: Findings, given: GivenLabels, units: Units, responses: PositionArray
+def _add_other_texts(
+    problems: RowProblems, parsed: ParsedLabels, units: Units, responses: PositionArray
 ) -> None:
-    """Note rows that show another text than the response has: somebody rated that one."""
-    header = given.table.header_of("response_text")
+    """Add rows that show another text than the response has: somebody rated that one."""
+    header = parsed.table.header_of("response_text")
     if header is None or units.texts is None:
         return
-    stored, given_texts = units.texts(), given.table.text(header)
-    rated, answered = (per_distinct(texts, _words_of) for texts in (given_texts, stored))
+    stored, rated = Column.of(units.texts()), parsed.table.text(header)
+    stored_words, rated_words = stored.map(_words), rated.map(_words)
     differs = [
-        at >= 0 and bool(text) and len(text) < _LONGEST_CELL and text != answered[at] is not None
-        for text, at in zip(rated, responses, strict=True)
+        at >= 0 and bool(words) and len(words) < _LONGEST_CELL and words != stored_words[at]
+        for words, at in zip(rated_words, responses, strict=True)
     ]
 
-    def describe(row: int) -> WhatAndRemedy:
-        found, known = shown(given_texts[row]), shown(stored[responses[row]])
-        what = f"{found} is not the text of the response, which is {known}"
-        return what, "Restore the response that was rated, or remove the rating"
+    def describe(row: int) -> MessageAndRemedy:
+        text, response_text = quoted(rated[row]), quoted(stored[responses[row]])
+        message = f"{text} is not the text of the response, which is {response_text}"
+        return message, "Restore the response that was rated, or remove the rating"
 
-    findings.add(np.array(differs, dtype=bool), header, describe)
+    problems.add(np.array(differs, dtype=bool), header, describe)
 
 
-def _words_of(text: str | None) -> str:
-    """Return a text as it compares: spreadsheets change line ends, blanks and rare letters."""
+def _words(text: str | None) -> str:
+    """Return a text for comparison: spreadsheets change line ends, blanks and rare letters."""
     return " ".join(_RARE.sub("", (text or "").lstrip("'")).split())
 
 
-def _note_no_rater(
-    findings: Findings, given: GivenLabels, *, rated: BoolArray, skipped: BoolArray
+def _add_rater_problems(
+    problems: RowProblems, parsed: ParsedLabels, *, rated: BoolArray, skipped: BoolArray
 ) -> None:
-    """Note ratings without a rater, and units both rated and skipped."""
-    without_rater = is_none(given.stripped("rater_id"))
-    cells = given.table.cells(*FIELDS["rater_id"])
-    distinct = cells.values if isinstance(cells, Repeated) else cells
-    is_nested = np.array([isinstance(cell, list | dict) for cell in distinct], dtype=bool)
-    findings.add(
-        is_nested[cells.codes] if isinstance(cells, Repeated) else is_nested,
-        given.headers["rater_id"],
-        lambda row: (f"{shown(json.dumps(cells[row]))} is not one rater", "Write the id of one"),
+    """Add ratings without a rater, and units both rated and skipped."""
+    cells, header = parsed.table.cells(*FIELDS["rater_id"]), parsed.headers["rater_id"]
+    problems.add(
+        cells.array(bool, lambda cell: isinstance(cell, list | dict)),
+        header,
+        lambda row: (f"{quoted(json.dumps(cells[row]))} is not one rater", "Write the id of one"),
     )
-    findings.add(
-        without_rater & (rated | skipped),
-        given.headers["rater_id"],
+    problems.add(
+        parsed.stripped("rater_id").is_none() & (rated | skipped),
+        header,
         lambda _: ("a rating without a rater", "Fill in who gave it"),
     )
-    findings.add(
+    problems.add(
         rated & skipped,
-        given.headers["skipped"],
+        parsed.headers["skipped"],
         lambda _: ("the unit is both rated and skipped", "Empty one of the two cells"),
     )
 
 
-def _values(  # noqa: PLR0913 - cells, what they say, and what is asked
-    findings: Findings,
-    given: GivenLabels,
-    texts: Repeated[str | None],
-    read: Ratings,
+def _values(
+    problems: RowProblems,
+    parsed: ParsedLabels,
+    cells: RatingCells,
     *,
     rubric: Sequence[RubricQuestion],
     questions: PositionArray,
 ) -> FloatArray:
-    """Return values on the scale of each row's question; note rows off it.
-
-    Args:
-        findings: Rows are noted here.
-        given: The labels.
-        texts: Their ratings.
-        read: What each distinct one of these says.
-        rubric: The questions.
-        questions: Position of each row's question among them.
-    """
-    values = np.full(len(given.table), np.nan)
-    off_scale = np.zeros(len(given.table), dtype=bool)
+    """Return values on the scale of each row's question; add rows off it."""
+    values = np.full(len(parsed.table), np.nan)
+    off_scale = np.zeros(len(parsed.table), dtype=bool)
     for position, question in enumerate(rubric):
-        here = questions == position
-        on, contained = on_scale(read, question.scale)
-        codes = texts.codes[here]
-        values[here] = on[codes]
-        off_scale[here] = (~read.blank & ~contained)[codes]
-    findings.add(
+        rows = questions == position
+        values[rows], contained = cells.take(rows).on_scale(question.scale)
+        off_scale[rows] = ~cells.blank[rows] & ~contained
+    problems.add(
         off_scale,
-        given.headers["rating"],
-        lambda row: _off_scale(texts[row], rubric[questions[row]]),
+        parsed.rating_headers,
+        lambda row: _off_scale(cells.texts[row], rubric[questions[row]]),
     )
     return values
 
 
-def _skipped(findings: Findings, given: GivenLabels) -> BoolArray:
-    """Return whether each row says that its unit was skipped."""
-    cells = given.stripped("skipped")
-    words = per_distinct(cells, lambda cell: _SKIPPED.get((cell or "false").lower()))
-    findings.add(
-        is_none(words),
-        given.headers["skipped"],
-        lambda row: (
-            f"{shown(cells[row])} is neither true nor false",
-            "Write true if the unit was skipped, or else nothing",
-        ),
+def _skipped(problems: RowProblems, parsed: ParsedLabels) -> BoolArray:
+    """Return whether each row is a skipped unit."""
+    cells = parsed.stripped("skipped")
+    flags = cells.map(lambda cell: _SKIPPED.get((cell or "false").lower()))
+    remedy = "Write true if the unit was skipped, or else nothing"
+    problems.add(
+        flags.is_none(),
+        parsed.headers["skipped"],
+        lambda row: (f"{quoted(cells[row])} is neither true nor false", remedy),
     )
-    return np.array(words, dtype=bool)
+    skipped: BoolArray = flags.array(bool)
+    return skipped
 
 
-def _labelled_at(findings: Findings, given: GivenLabels) -> Repeated[str | None]:
-    """Return times in UTC; note rows whose time cannot be read."""
-    cells = given.stripped("labelled_at")
-    times = per_distinct(cells, lambda cell: in_utc(cell) if cell else None)
-    findings.add(
-        is_none(times) & ~is_none(cells),
-        given.headers["labelled_at"],
-        lambda row: (f"{shown(cells[row])} is not a time", "Write it as 2026-11-21T04:00:00Z"),
+def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> Column[str | None]:
+    """Return times in UTC; add rows whose time cannot be read."""
+    cells = parsed.stripped("labelled_at")
+    times = cells.map(lambda cell: in_utc(cell) if cell else None)
+    problems.add(
+        times.is_none() & ~cells.is_none(),
+        parsed.headers["labelled_at"],
+        lambda row: (f"{quoted(cells[row])} is not a time", "Write it as 2026-11-21T04:00:00Z"),
     )
     return times
 
 
-def _rounds(findings: Findings, given: GivenLabels) -> npt.NDArray[np.int64]:
-    """Return the round of each row, the first if it names none; note what is not a round."""
-    cells = given.stripped("round")
-    numbers = per_distinct(cells, lambda cell: canonical_number(cell) or "1")
-    rounds = np.array(
-        per_distinct(numbers, lambda number: int(number) if _ROUND.fullmatch(number) else 0),
-        dtype=np.int64,
+def _rounds(problems: RowProblems, parsed: ParsedLabels) -> npt.NDArray[np.int64]:
+    """Return the round of each row, the first if it names none; add what is not a round."""
+    cells = parsed.stripped("round")
+    numbers = cells.map(lambda cell: canonical_number(cell) or "1")
+    rounds: npt.NDArray[np.int64] = numbers.array(
+        np.int64, lambda number: int(number) if _ROUND.fullmatch(number) else 0
     )
-    findings.add(
+    problems.add(
         rounds == 0,
-        given.headers["round"],
-        lambda row: (f"{shown(cells[row])} is not a round", "Count rounds 1, 2, 3"),
+        parsed.headers["round"],
+        lambda row: (f"{quoted(cells[row])} is not a round", "Count rounds 1, 2, 3"),
     )
     return rounds
 
@@ -310,10 +279,10 @@ def _as_json(cell: str | None) -> str | None:
         return json.dumps(cell)
 
 
-def _off_scale(cell: str | None, question: RubricQuestion) -> WhatAndRemedy:
+def _off_scale(cell: str | None, question: RubricQuestion) -> MessageAndRemedy:
     """Describe a rating that the question's scale does not contain."""
     number = number_in(cell)
-    found = shown(cell) if math.isnan(number) else f"{number:.12g}"
+    rating = quoted(cell) if math.isnan(number) else f"{number:.12g}"
     allowed = question.scale.described()
     remedy = f"Use {allowed}" if allowed.startswith("any") else f"Use one of {allowed}"
-    return f'{found} is not on the scale of "{question.id}"', remedy
+    return f'{rating} is not on the scale of "{question.id}"', remedy

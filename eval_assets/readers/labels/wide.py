@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers._cells import is_absent, read_ratings, values_on
-from eval_assets.readers.formats.table import Table, plain
-from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels
+from eval_assets.readers._cells import is_absent, parsed_ratings
+from eval_assets.readers._problems import input_error
+from eval_assets.readers.formats.table import Column, Table, plain
+from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels
 from eval_assets.readers.references import (
     KEY_COLUMNS,
     MODEL_NAME,
@@ -61,7 +62,7 @@ class RatingColumn(NamedTuple):
     question: str | None
 
 
-def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> GivenLabels | None:
+def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> ParsedLabels | None:
     """Return the labels of a wide table, None if it is not one.
 
     Args:
@@ -69,11 +70,11 @@ def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> GivenLab
         questions: Questions of the rubric, each with its scale; None if that is not known yet.
 
     Raises:
-        InputError: If there are columns of ratings, but not who gave them or what they rate.
+        InputError: If there are columns of ratings without a rater or a question.
     """
     if not has_references(table):
         return None
-    columns = _by_question(table, questions) or _by_rater(table, questions)
+    columns = _by_question(table, list(questions)) or _by_rater(table, questions)
     return melted(table, columns, references_in(table, list(questions))) if columns else None
 
 
@@ -92,33 +93,32 @@ def rating_columns(table: Table, scales: Sequence[Scale | None]) -> list[str]:
 
 
 def _holds_ratings(table: Table, header: str, scales: Sequence[Scale | None]) -> bool:
-    """Return whether most of what a column holds are ratings: a few may be typing errors."""
-    cells = [cell for cell in table.stripped(header) if cell is not None and not is_absent(cell)]
-    if not cells:
+    """Return whether most cells of a column are ratings: a few may be typing errors."""
+    column = table.stripped(header)
+    column = column.take(column.array(bool, lambda cell: cell is not None and not is_absent(cell)))
+    if not len(column):
         return False
-    ratings = read_ratings(cells, has_decimal_commas=table.has_decimal_commas)
+    cells = parsed_ratings(column, has_decimal_commas=table.has_decimal_commas)
     known = [scale for scale in scales if scale is not None]
     if len(known) < len(scales):
-        numbers = ratings.values[~np.isnan(ratings.values)]
-        mostly = len(numbers) > _MOST_ARE_RATINGS * len(cells)
-        return mostly and len(set(numbers)) <= _MOST_DISTINCT
-    on_any = np.any([scale.contains(values_on(ratings, scale)) for scale in known], axis=0)
+        numbers = cells.values[~np.isnan(cells.values)]
+        is_mostly_numbers = len(numbers) > _MOST_ARE_RATINGS * len(column)
+        return is_mostly_numbers and len(set(numbers)) <= _MOST_DISTINCT
+    on_any = np.any([scale.contains(cells.values_on(scale)) for scale in known], axis=0)
     return bool(on_any.mean() >= _MOST_ARE_RATINGS)
 
 
-def _by_question(table: Table, questions: Mapping[str, Scale | None]) -> list[RatingColumn]:
+def _by_question(table: Table, question_ids: Sequence[str]) -> list[RatingColumn]:
     """Return the columns whose header names a question, alone or beside a rater."""
-    found = [
-        column
-        for header in table.columns
-        if (column := _named_question(header, list(questions))) is not None
+    columns = [
+        column for header in table.columns if (column := _named_question(header, question_ids))
     ]
-    without_rater = [column.header for column in found if column.rater is None]
+    without_rater = [column.header for column in columns if column.rater is None]
     if without_rater and table.header_of(*FIELDS["rater_id"]) is None:
-        what = f"no column says who gave the ratings in {', '.join(without_rater)}"
+        message = f"no column says who gave the ratings in {', '.join(without_rater)}"
         remedy = "Add a column rater_id, or name the columns by rater and question, as in anna: "
-        raise InputError(InputProblem(table.file, 1, None, what, remedy + without_rater[0]))
-    return found
+        raise input_error(table.file, message, remedy + without_rater[0], line=1)
+    return columns
 
 
 def _by_rater(table: Table, questions: Mapping[str, Scale | None]) -> list[RatingColumn]:
@@ -129,64 +129,53 @@ def _by_rater(table: Table, questions: Mapping[str, Scale | None]) -> list[Ratin
     if len(headers) < _FEWEST_RATERS:
         return []
     if len(questions) > 1 and not table.has("question_id") and not table.has("indicator_id"):
-        what = f"columns {', '.join(headers)} hold ratings, but not of which question"
+        message = f"columns {', '.join(headers)} hold ratings, but not of which question"
         remedy = f"Name them by rater and question, as in {headers[0]}: {next(iter(questions))}"
-        raise InputError(InputProblem(table.file, 1, None, what, remedy))
+        raise input_error(table.file, message, remedy, line=1)
     return [RatingColumn(header, header, None) for header in headers]
 
 
 def _named_question(header: str, question_ids: Sequence[str]) -> RatingColumn | None:
     """Return the column if its header is a question, or begins or ends with one."""
     for question in sorted(question_ids, key=len, reverse=True):
-        given, name = plain(header), plain(question)
-        if given == name:
+        words, name, spelling = plain(header), plain(question), question.casefold()
+        end = header.rstrip(_BETWEEN)
+        if words == name:
             return RatingColumn(header, None, question)
-        if given.endswith(f"_{name}") and header.casefold().rstrip(_BETWEEN).endswith(
-            question.casefold()
-        ):
-            rater = header.rstrip(_BETWEEN)[: -len(question)].strip(_BETWEEN)
-            return RatingColumn(header, rater, question)
-        if given.startswith(f"{name}_") and header.casefold().startswith(question.casefold()):
+        if words.endswith(f"_{name}") and end.casefold().endswith(spelling):
+            return RatingColumn(header, end[: -len(question)].strip(_BETWEEN), question)
+        if words.startswith(f"{name}_") and header.casefold().startswith(spelling):
             return RatingColumn(header, header[len(question) :].strip(_BETWEEN), question)
     return None
 
 
-def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> GivenLabels:
+def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> ParsedLabels:
     """Return the labels of a wide table, one row for each row and column of ratings."""
-    rows = range(len(table))
-    raters, others = table.stripped(*FIELDS["rater_id"]), _further_fields(table)
-    by_column = {column.header: table.text(column.header) for column in columns}
-    melted: dict[str, list[object]] = {
-        "rater_id": [column.rater or raters[row] for row in rows for column in columns],
-        "rating": [by_column[column.header][row] for row in rows for column in columns],
-        **{field: [cells[row] for row in rows for _ in columns] for field, cells in others.items()},
-    }
-    long = Table(
-        table.file,
-        melted,
-        [line for line in table.lines for _ in columns],
-        table.bad_rows,
-        (*table.notes, _note(columns, units), *_note_summaries(table, columns)),
-        table.has_decimal_commas,
-    )
-    repeated = References(
-        responses=[response for response in units.responses for _ in columns],
-        questions=[column.question or units.questions[row] for row in rows for column in columns],
-        response_header=units.response_header,
-        question_header=units.question_header,
-    )
-    headers: dict[str, str | Sequence[str]] = {field: field for field in FIELDS}
-    headers["rating"] = [column.header for _ in rows for column in columns]
-    return GivenLabels(long, repeated, headers)
-
-
-def _further_fields(table: Table) -> dict[str, Sequence[str | None]]:
-    """Return what rows say of all their ratings, such as when they were given."""
-    return {
-        field: table.stripped(*names)
+    rows, n_columns = range(len(table)), len(columns)
+    row_of_label = np.repeat(np.arange(len(table)), n_columns)
+    raters = table.stripped(*FIELDS["rater_id"])
+    ratings = [table.text(column.header) for column in columns]
+    fields = {  # such as the time, which holds for all ratings of a row
+        field: table.stripped(*names).take(row_of_label)
         for field, names in FIELDS.items()
-        if field not in ("rater_id", "rating") and table.header_of(*names) is not None
+        if table.header_of(*names) is not None
+    } | {
+        "rater_id": Column.of([column.rater or raters[row] for row in rows for column in columns]),
+        "rating": Column.of([rating[row] for row in rows for rating in ratings]),
     }
+    long = replace(
+        table,
+        columns=fields,
+        lines=[line for line in table.lines for _ in columns],
+        notes=(*table.notes, _note(columns, units), *_note_summaries(table, columns)),
+    )
+    questions = [column.question or units.questions[row] for row in rows for column in columns]
+    return ParsedLabels(
+        long,
+        replace(units.take(row_of_label), questions=Column.of(questions)),
+        dict(zip(FIELDS, FIELDS, strict=True)),
+        Column([c.header for c in columns], np.tile(np.arange(n_columns), len(table))),
+    )
 
 
 def _note(columns: Sequence[RatingColumn], units: References) -> str:
@@ -195,15 +184,12 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
         return f"columns {headers} read as rater and question"
     if any(column.question for column in columns):
         return f"columns {headers} read as questions"
-    asked = {question for question in units.questions if question is not None}
-    of = f" of {', '.join(sorted(asked))}" if asked else ""
-    return f"columns {headers} read as raters{of}"
+    questions = sorted(filter(None, set(units.questions)))
+    return f"columns {headers} read as raters{' of ' * bool(questions)}{', '.join(questions)}"
 
 
 def _note_summaries(table: Table, columns: Sequence[RatingColumn]) -> list[str]:
     """Return a note on columns that are named as if they were computed; none if there are none."""
-    read = {column.header for column in columns}
-    names = [each for each in table.columns if plain(each) in SUMMARIES and each not in read]
-    if not names:
-        return []
-    return [f"not read as ratings, by their names: {', '.join(names)}"]
+    rated = {column.header for column in columns}
+    names = [h for h in table.columns if plain(h) in SUMMARIES and h not in rated]
+    return [f"not read as ratings, by their names: {', '.join(names)}"] if names else []

@@ -1,13 +1,13 @@
-"""Labels of a file without a rubric: its columns say what is rated, and by whom."""
+"""Labels of a file without a rubric: its columns imply the items, raters and questions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers.formats.table import Table
-from eval_assets.readers.labels.forms import given_labels
-from eval_assets.readers.labels.parsed_labels import FIELDS, GivenLabels, labels_in_rows
+from eval_assets.readers._problems import input_error
+from eval_assets.readers.formats.table import Column, Table
+from eval_assets.readers.labels.forms import parsed_labels
+from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.labels.wide import RatingColumn, melted, rating_columns
 from eval_assets.readers.references import (
     RESPONSE_ID,
@@ -23,10 +23,10 @@ _ITEM = (
     *("unit_id", "unit", "item", "sample_id", "example_id", "document_id", "doc_id", "text_id"),
     *("task_id", "example", "sample", "document", "id", "prompt_id", "conversation_id", "index"),
 )
-"""Columns that say what is rated, the likeliest first."""
+"""Columns of the rated items, the likeliest first."""
 
 _ITEM_TEXT = ("response_text", "response", "text", "prompt_text", "prompt")
-"""Columns that say it if there is no id, nor a key of several columns."""
+"""Columns of the items if there is no id, nor a key of several columns."""
 
 _RATER = (
     *FIELDS["rater_id"],
@@ -37,13 +37,7 @@ _RATER = (
 )
 _RATING = (*FIELDS["rating"], "label", "value", "grade", "answer", "stars")
 _QUESTION = (
-    "question_id",
-    "criterion",
-    "dimension",
-    "metric",
-    "aspect",
-    "indicator_id",
-    "question",
+    *("question_id", "criterion", "dimension", "metric", "aspect", "indicator_id", "question"),
 )
 _ONE_QUESTION = "rating"
 _MOST_QUESTIONS = 40
@@ -55,7 +49,7 @@ _RATER_NAME = re.compile(
 )
 
 
-def labels_without_rubric(table: Table, scale: Scale | None) -> GivenLabels:
+def labels_without_rubric(table: Table, scale: Scale | None) -> ParsedLabels:
     """Return the labels of a table, its questions named even if there is only one.
 
     Args:
@@ -63,27 +57,31 @@ def labels_without_rubric(table: Table, scale: Scale | None) -> GivenLabels:
         scale: Scale of its ratings, by which columns of them are told from others, if known.
 
     Raises:
-        InputError: If the columns leave open who rated what.
+        InputError: If the columns leave the rater or the item open.
     """
     if table.has("labels", "dimension"):
         dimensions = [name for name in table.stripped("dimension") if name]
-        return given_labels(table, questions=dict.fromkeys(dimensions))
+        return parsed_labels(table, questions=dict.fromkeys(dimensions))
     if table.has("ratings", "user_id"):
         ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
         questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
-        return given_labels(table, questions=questions or {_ONE_QUESTION: None})
+        return parsed_labels(table, questions=questions or {_ONE_QUESTION: None})
     rater, rating = rater_header(table), table.header_of(*_RATING)
-    if rater is not None and rating is not None:
-        return _long(table, rater=rater, rating=rating)
-    return _wide(table, scale, rater=rater)
+    if rater is None or rating is None:
+        return _wide(table, scale, rater=rater)
+    items = items_of(table, one_a_row=False)
+    names = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
+    labels = labels_in_rows(_renamed(table, names), items)
+    headers = {**labels.headers, "rater_id": rater, "rating": rating}
+    return replace(labels, headers=headers, rating_headers=Column.repeat(rating, len(table)))
 
 
-def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> GivenLabels:
+def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> ParsedLabels:
     """Return the labels of a table with several ratings a row."""
     item = item_header(table)
-    headers = [each for each in rating_columns(table, [scale]) if each not in (item, rater)]
+    headers = [h for h in rating_columns(table, [scale]) if h not in (item, rater)]
     if scale is None and len(headers) < _FEWEST_COLUMNS:
-        headers = [each for each in _columns_of_words(table) if each != rater] or headers
+        headers = [h for h in _columns_of_words(table) if h != rater] or headers
     if rater is not None and len(headers) >= _FEWEST_COLUMNS and _is_turned(table, rater):
         return _wide(_turned(table, rater, headers), scale, rater=None)
     columns = columns_by_question(headers) or [RatingColumn(h, h, None) for h in headers]
@@ -91,23 +89,19 @@ def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> GivenLabel
         columns = [RatingColumn(header, None, header) for header in headers]
         table = _renamed(table, {rater: FIELDS["rater_id"][0]})
     if len(columns) < (_FEWEST_COLUMNS if rater is None else 1):
-        raise InputError(InputProblem(table.file, 1, None, *_too_few(table, columns)))
+        remedy = "Give the columns response_id, rater_id and rating, or a column for each rater"
+        message = f"the columns {', '.join(table.columns)} do not say who gave which rating"
+        if columns:
+            only = f"only the column {columns[0].header} holds ratings"
+            raise input_error(table.file, f"{only}, and agreement takes two raters", remedy, line=1)
+        remedy += "; if the ratings are words, or any numbers, pass --scale"
+        raise input_error(table.file, message, remedy, line=1)
     return melted(table, columns, items_of(table, one_a_row=rater is None))
 
 
-def _too_few(table: Table, columns: Sequence[RatingColumn]) -> tuple[str, str]:
-    """Return what is wrong with a table that lacks columns of ratings, and what to do."""
-    for_each = "Give the columns response_id, rater_id and rating, or a column for each rater"
-    if columns:
-        what = f"only the column {columns[0].header} holds ratings, and agreement takes two raters"
-        return what, for_each
-    what = f"the columns {', '.join(table.columns)} do not say who gave which rating"
-    return what, f"{for_each}; if the ratings are words, or any numbers, pass --scale"
-
-
 def _is_turned(table: Table, rater: str) -> bool:
-    """Return whether each row is a rater and nothing says what is rated: the columns must."""
-    raters = table.stripped(rater)
+    """Return whether each row is a rater and no column names the items: the headers must."""
+    raters = list(table.stripped(rater))
     if item_header(table) is not None or has_references(table) or None in raters:
         return False
     return len(raters) > 1 and len(set(raters)) == len(raters)
@@ -116,52 +110,42 @@ def _is_turned(table: Table, rater: str) -> bool:
 def _turned(table: Table, rater: str, headers: Sequence[str]) -> Table:
     """Return a table with a row for each of the columns, and a column for each rater."""
     rows = zip(*(table.columns[header] for header in headers), strict=True)
-    columns: dict[str, list[object]] = {RESPONSE_ID[0]: list(headers)}
-    columns |= {
-        name or "": list(cells) for name, cells in zip(table.stripped(rater), rows, strict=True)
+    columns = {RESPONSE_ID[0]: Column.of(headers)} | {
+        name or "": Column.of(list(cells))
+        for name, cells in zip(table.stripped(rater), rows, strict=True)
     }
     note = f"each row read as a rater, the columns {', '.join(headers)} as what they rated"
-    return replace(table, columns=columns, lines=[1] * len(headers), notes=(*table.notes, note))
-
-
-def _long(table: Table, *, rater: str, rating: str) -> GivenLabels:
-    """Return the labels of a table with one row a rating."""
-    items = items_of(table, one_a_row=False)
-    named = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
-    given = labels_in_rows(_renamed(table, named), [])
-    return replace(
-        given, units=items, headers={**given.headers, "rater_id": rater, "rating": rating}
-    )
+    return replace(table.with_columns(columns, note), lines=[1] * len(headers))
 
 
 def items_of(table: Table, *, one_a_row: bool) -> References:
-    """Return what each row rates; without a column that says so, each row is one by itself."""
+    """Return the item and question of each row; without a column of items, each row is one."""
     header = item_header(table)
-    items: Sequence[str | None]
     if header is not None:
         items = table.stripped(header)
     elif has_references(table):
-        items = [id_of(key) for key in keys(table)]
+        items = keys(table).map(id_of)
     elif one_a_row:
-        items = [f"row {line}" for line in table.lines]
+        items = Column.of([f"row {line}" for line in table.lines])
     else:
-        what = "no column says what is rated"
-        remedy = "Name the column of the items response_id"
-        raise InputError(InputProblem(table.file, 1, None, what, remedy))
+        message, remedy = "no column says what is rated", "Name the column of the items response_id"
+        raise input_error(table.file, message, remedy, line=1)
     question = table.header_of(*_QUESTION)
-    questions = table.stripped(question) if question and question != header else []
-    if not any(questions) or len(set(questions)) > _MOST_QUESTIONS:
-        questions = [_ONE_QUESTION] * len(table)
+    questions: Column[str | None] = Column.repeat(_ONE_QUESTION, len(table))
+    if question and question != header:
+        named = table.stripped(question)
+        if any(named.present()) and len(named.present()) <= _MOST_QUESTIONS:
+            questions = named
     return References(items, questions, header, question or "question_id")
 
 
 def rater_header(table: Table) -> str | None:
-    """Return the column that says who rated; None if there is none."""
+    """Return the column of the raters; None if there is none."""
     return table.header_of(*_RATER)
 
 
 def item_header(table: Table) -> str | None:
-    """Return the column that says what is rated; None if several do, as a key, or none does."""
+    """Return the column of the rated items; None if several columns name them, or none does."""
     header = table.header_of(*_ITEM)
     if header is not None or has_references(table):
         return header
@@ -171,15 +155,15 @@ def item_header(table: Table) -> str | None:
 def _columns_of_words(table: Table) -> list[str]:
     """Return the headers of two or more columns that share a few words."""
     words = {
-        header: {cell.casefold() for cell in table.stripped(header) if cell is not None}
+        header: {cell.casefold() for cell in table.stripped(header).present() if cell is not None}
         for header in table.columns
         if header != item_header(table)
     }
-    few = {header: each for header, each in words.items() if 0 < len(each) <= _MOST_WORDS}
+    few = {header: cells for header, cells in words.items() if 0 < len(cells) <= _MOST_WORDS}
     return [
         header
-        for header, each in few.items()
-        if any(each & other for name, other in few.items() if name != header)
+        for header, cells in few.items()
+        if any(cells & others for name, others in few.items() if name != header)
     ]
 
 
@@ -190,7 +174,7 @@ def columns_by_question(headers: Sequence[str]) -> list[RatingColumn]:
             pairs = [tuple(map(str.strip, split(header, separator, 1))) for header in headers]
             if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - of rater and question
                 continue
-            first, second = ({pair[place] for pair in pairs} for place in (0, 1))
+            first, second = ({pair[part] for pair in pairs} for part in (0, 1))
             if min(len(first), len(second)) > 1 and len(set(pairs)) == len(first) * len(second):
                 is_second = all(map(_RATER_NAME.fullmatch, second))
                 rater = 1 if is_second and not all(map(_RATER_NAME.fullmatch, first)) else 0
@@ -201,7 +185,5 @@ def columns_by_question(headers: Sequence[str]) -> list[RatingColumn]:
     return []
 
 
-def _renamed(table: Table, names: Mapping[str, str]) -> Table:
-    return replace(
-        table, columns={names.get(header, header): cells for header, cells in table.columns.items()}
-    )
+def _renamed(table: Table, names: dict[str, str]) -> Table:
+    return table.with_columns({names.get(h, h): cells for h, cells in table.columns.items()})

@@ -35,7 +35,7 @@ def asked(declared: Evaluation) -> dict[str, list[str]]:
     units = units_of(declared, read_responses(declared))
     return {
         response_id: [q for q, is_asked in zip(units.question_ids, row, strict=True) if is_asked]
-        for response_id, row in zip(units.response_ids, units.asked, strict=True)
+        for response_id, row in zip(units.response_ids, units.applies, strict=True)
     }
 
 

@@ -26,7 +26,8 @@ def test_lines_that_are_not_objects_are_set_aside() -> None:
         '{"a": 1}\r\n{"a": \n[1]\n"x"\n3\nnull\n{"a": 2, "a": 3}\n', file="x.jsonl"
     )
 
-    assert (table.columns, table.lines) == ({"a": [1]}, [1])
+    assert table.columns == {"a": [1]}
+    assert table.lines == [1]
     assert [str(problem) for problem in table.bad_rows] == [
         (
             "x.jsonl:2: the line is not JSON (Expecting value: line 1 column 7 (char 6)). "
@@ -43,7 +44,8 @@ def test_lines_that_are_not_objects_are_set_aside() -> None:
 def test_unicode_line_separators_do_not_end_a_line() -> None:
     table = parse_json_lines('{"a": "x\u2028y"}\n{"a": "z"}', file="x.jsonl")
 
-    assert (table.columns["a"], table.lines) == (["x\u2028y", "z"], [1, 2])
+    assert table.columns["a"] == ["x\u2028y", "z"]
+    assert table.lines == [1, 2]
 
 
 def test_text_that_is_not_json_is_reported_with_its_line() -> None:

@@ -37,7 +37,8 @@ def test_rows_keep_the_lines_of_the_sheet(tmp_path: Path) -> None:
 
     table = read(tmp_path, workbook({"Sheet1": rows}))
 
-    assert (table.columns, table.lines) == ({"id": ["a1", "a2"], "rating": ["4", "5"]}, [4, 5])
+    assert table.columns == {"id": ["a1", "a2"], "rating": ["4", "5"]}
+    assert table.lines == [4, 5]
 
 
 def test_the_first_sheet_with_rows_is_read_and_the_others_are_named(tmp_path: Path) -> None:

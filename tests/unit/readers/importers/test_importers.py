@@ -9,9 +9,9 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError
+from eval_assets.readers.drafts import write_draft
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.importers import TOOLS
-from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.read import read_labels

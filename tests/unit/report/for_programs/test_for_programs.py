@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.readers.drafting import write_files
+from eval_assets.readers.drafts import write_draft, write_files
 from eval_assets.readers.evaluation.read import read_evaluation
-from eval_assets.readers.importers.draft import write_draft
 from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses

@@ -1,0 +1,335 @@
+"""Drafts of evaluation folders, from another tool's export or from the files of a folder."""
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import yaml
+
+from eval_assets.errors import InputError
+from eval_assets.readers._cells import in_utc, parsed_ratings
+from eval_assets.readers._guessed_scales import likely_scale
+from eval_assets.readers._problems import input_error
+from eval_assets.readers.evaluation.input_files import files_in_folder
+from eval_assets.readers.evaluation.read import FILE
+from eval_assets.readers.formats.files import is_working_file, named
+from eval_assets.readers.formats.table import Column, Table
+from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
+from eval_assets.readers.importers.export_content import Export
+from eval_assets.readers.labels.parsed_labels import FIELDS
+from eval_assets.readers.labels.wide import rating_columns
+from eval_assets.readers.labels.without_rubric import labels_without_rubric
+from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
+from eval_assets.scale import BINARY, LIKERT5, Scale
+
+_EXAMPLE_QUESTION: dict[str, object] = {
+    "id": "helpfulness",
+    "question": "How helpful is the response?",
+    "scale": "likert5",
+}
+"""Stands in for a rubric if there are no ratings."""
+
+_FROM_EXPORT = """\
+# Drafted from an export of {tool}. Read the rubric before you trust a figure: a scale that is
+# wider than the ratings given, or another order of words, changes how far raters agree.
+
+"""
+_WITHOUT_RATINGS = """\
+# The export holds no ratings, so the question below is only an example: write your own.
+
+"""
+_FROM_FILES = """\
+# Drafted from the files of this folder. Read the rubric before you trust a figure: write the
+# questions as raters were asked, and the scale as it was, which ratings alone do not show.
+
+"""
+_FOUR_POINTS = {"min": 1, "max": 4}
+"""Scale of sheets by indicator and conversation, on which 5 is never given."""
+
+_MOST_INDICATORS = 40
+
+Kind = Literal["responses", "labels", "scores"]
+
+Content = str | Sequence[Sequence[str]]
+"""A file: its text, or the rows of a table."""
+
+
+def write_draft(export: Export, folder: Path, *, name: str, tool: str) -> list[Path]:
+    """Write the evaluation folder of an export; return the files written.
+
+    Raises:
+        InputError: If one of the files exists already, or cannot be written.
+    """
+    tables = {file: rows for file, rows in _tables(export).items() if len(rows) > 1}
+    head = _FROM_EXPORT.format(tool=tool) if export.questions else _WITHOUT_RATINGS
+    contents = {FILE: head + _evaluation_of(export, name=name), **tables}
+    taken = [file for file in contents if (folder / file).exists()]
+    if taken:
+        message, remedy = f"the folder holds {', '.join(taken)} already", "Name another folder"
+        raise input_error(str(folder), message, f"{remedy}, or move them away")
+    return write_files(folder, contents)
+
+
+def complete_folder(folder: Path) -> tuple[list[Path], list[str]] | None:
+    """Write the files that an evaluation folder with data lacks; no file that exists is touched.
+
+    evaluation.yaml declares the files of the folder, and a rubric that fits their ratings.
+    Without responses, one without text is written for each that is rated; without labels, an
+    empty table to fill in.
+
+    Returns:
+        The files written, and notes on the others; None if the folder holds nothing of an
+        evaluation.
+
+    Raises:
+        InputError: If the folder cannot be written.
+    """
+    if (folder / FILE).exists():
+        return [], [f"{FILE} is there already, and is kept"]
+    tables, others = _tables_by_kind(folder)
+    if not tables:
+        return None
+    contents: dict[str, Content] = {}
+    files = {kind: [table.file for table in tables[kind]] for kind in tables}
+    notes = [f"{', '.join(files[kind])}: {kind}" for kind in files]
+    labels, scores, responses = (tables.get(k, []) for k in ("labels", "scores", "responses"))
+    if not responses and not (folder / "responses.csv").exists():
+        contents["responses.csv"] = _stubs([*labels, *scores])
+        notes.append("no file holds the responses: fill in responses.csv, which has their ids")
+    if not labels and not (folder / "labels.csv").exists():
+        contents["labels.csv"] = [("response_id", "rater_id", "question_id", "rating")]
+        notes.append("no file holds labels: labels.csv is empty, for you to fill in")
+    rubric = _rubric_of(labels, scores, responses)
+    if rubric == [_EXAMPLE_QUESTION]:
+        notes.append("no ratings say what was asked: the question in the rubric is an example")
+    sections = {
+        "name": folder.resolve().name,
+        "rubric": None if files_in_folder(folder, "rubric") else rubric,
+        "responses": files.get("responses", ["responses.csv"]),
+        "labels": files.get("labels", ["labels.csv"]),
+        "judges": _recorded_judges(_judge_models(scores)),
+    }
+    contents[FILE] = _FROM_FILES + _as_yaml(sections)
+    return write_files(folder, contents), [*notes, *others]
+
+
+def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
+    """Write files into a folder, which is made if need be; return their paths.
+
+    Raises:
+        InputError: If they cannot be written.
+    """
+    try:
+        for name, content in contents.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / name).open("w", encoding="utf-8", newline="") as file:
+                if isinstance(content, str):
+                    file.write(content)
+                else:
+                    csv.writer(file, lineterminator="\n").writerows(content)
+    except OSError as error:
+        message = f"it cannot be written ({error.strerror})"
+        remedy = "Name a folder that you may write to"
+        raise input_error(str(folder), message, remedy) from error
+    return [folder / name for name in contents]
+
+
+def _tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
+    """Return the rows of each file, their header first."""
+    columns = list(dict.fromkeys(key for cells in export.responses.values() for key in cells))
+    return {
+        "responses.csv": [
+            ("response_id", *columns),
+            *(
+                (name, *(cells.get(column, "") for column in columns))
+                for name, cells in export.responses.items()
+            ),
+        ],
+        "labels.csv": [
+            ("response_id", "question_id", "rater_id", "rating", "labelled_at"),
+            *((*key, rating, in_utc(time) or "") for key, (rating, time) in export.ratings.items()),
+        ],
+        "judge_scores.csv": [
+            ("response_id", "question_id", "judge_model", "score", "raw_output"),
+            *((*key, score, reply) for key, (score, reply) in export.scores.items()),
+        ],
+    }
+
+
+def _evaluation_of(export: Export, *, name: str) -> str:
+    """Return evaluation.yaml: a question for each thing rated, a judge for each that scored."""
+    by_people: dict[str, list[str | None]] = defaultdict(list)
+    by_judges: dict[str, list[str | None]] = defaultdict(list)
+    for (_, question_id, _), (rating, _) in export.ratings.items():
+        by_people[question_id].append(rating)
+    for (_, question_id, _), (score, _) in export.scores.items():
+        by_judges[question_id].append(score)
+    rubric: list[dict[str, object]] = []
+    for question_id, question in export.questions.items():
+        entry: dict[str, object] = {"id": question_id, "question": question.text}
+        if question.scale is None:
+            entry |= _drafted_scale(by_people[question_id] or by_judges[question_id])
+        else:
+            entry |= {"scale": _declared(question.scale)}
+            entry |= {"level": question.level} if question.level else {}
+        rubric.append(entry)
+    models = dict.fromkeys(model for _, _, model in export.scores)
+    judges = _recorded_judges((model, "judge_scores.csv") for model in models)
+    return _as_yaml({"name": name, "rubric": rubric or [_EXAMPLE_QUESTION], "judges": judges})
+
+
+def _tables_by_kind(folder: Path) -> tuple[dict[Kind, list[Table]], list[str]]:
+    """Return the tables in a folder by kind, and a note on each other file."""
+    tables: dict[Kind, list[Table]] = defaultdict(list)
+    others = []
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        parts = path.relative_to(folder).parts
+        if parts[0] == "out" or any(is_working_file(Path(part)) for part in parts):
+            continue
+        if not path.is_file() or format_of(path) not in FORMATS or path.stem == "rubric":
+            continue
+        try:
+            table = read_table(path, folder=folder)
+        except InputError as error:
+            others.append(f"not used: {error}")
+            continue
+        kind = _kind(table)
+        if kind is None:
+            others.append(f"not used: {named(path, folder=folder)}")
+        else:
+            tables[kind].append(table)
+    return tables, others
+
+
+def _kind(table: Table) -> Kind | None:
+    """Return the kind of a table's rows; None if they are nothing of an evaluation."""
+    has_score = table.header_of("score", "raw_output") is not None
+    if table.has("aiescore") or (table.has("judge_model") and has_score):
+        return "scores" if has_references(table) else None
+    in_rows = table.header_of(*FIELDS["rater_id"]) and table.header_of(*FIELDS["rating"])
+    nested = table.has("labels", "dimension") or table.has("ratings", "user_id")
+    if nested or (in_rows and has_references(table)):
+        return "labels"
+    if table.has("response_text") and table.has("prompt_text") and table.header_of(*MODEL_NAME):
+        return "responses"
+    is_wide = table.header_of(*RESPONSE_ID) and len(rating_columns(table, [None])) > 1
+    return "labels" if is_wide and not table.has("hij_score") else None
+
+
+def _rubric_of(
+    labels: Sequence[Table], scores: Sequence[Table], responses: Sequence[Table]
+) -> list[dict[str, object]]:
+    """Return a question for each thing that is rated, on a scale that fits its ratings."""
+    columns = []
+    for table in labels:
+        parsed = labels_without_rubric(table, None)
+        columns.append((parsed.units.questions, parsed.table.text(*FIELDS["rating"])))
+    n_labels = len(columns)
+    columns += [
+        (table.stripped("question_id", "indicator_id"), table.text("score", "aiescore"))
+        for table in scores
+    ]
+    by_people: dict[str, list[str | None]] = defaultdict(list)
+    by_judges: dict[str, list[str | None]] = defaultdict(list)
+    for position, (questions, cells) in enumerate(columns):
+        ratings = by_people if position < n_labels else by_judges
+        for question, cell in zip(questions, cells, strict=True):
+            if question is not None:
+                ratings[question].append(cell)
+    in_four_points = all(table.has("indicator_id", "convo_id") for table in (*labels, *scores))
+    in_four_points &= all(map(_within_four, (*by_people.values(), *by_judges.values())))
+    indicators = dict.fromkeys(
+        cell for table in responses for cell in table.stripped("indicator_id") if cell
+    )
+    names = dict.fromkeys((*by_people, *by_judges))
+    if not names and len(indicators) <= _MOST_INDICATORS:
+        names = indicators
+    four_points: dict[str, object] = {"scale": dict(_FOUR_POINTS)}
+    return [
+        {"id": name, "question": name}
+        | (
+            four_points
+            if in_four_points
+            else _drafted_scale(by_people.get(name) or by_judges[name])
+        )
+        for name in names
+    ] or [_EXAMPLE_QUESTION]
+
+
+def _within_four(ratings: Sequence[str | None]) -> bool:
+    """Return whether all ratings lie from 1 to 4."""
+    values = parsed_ratings(Column.of(ratings)).values
+    values = values[~np.isnan(values)]
+    return bool(((values >= 1) & (values <= _FOUR_POINTS["max"])).all())
+
+
+def _drafted_scale(ratings: Sequence[str | None]) -> dict[str, object]:
+    """Return scale and level that fit the ratings of a question, as evaluation.yaml has them.
+
+    Examples:
+        >>> _drafted_scale(["1", "5", "2"]), _drafted_scale(["kind", "rude"])["level"]
+        ({'scale': 'likert5'}, 'nominal')
+    """
+    cells = parsed_ratings(Column.of(ratings))
+    try:
+        return {"scale": _declared(likely_scale(cells, file="", level=None))}
+    except InputError:  # words in no known order
+        scale = likely_scale(cells, file="", level="nominal")
+        return {"scale": _declared(scale), "level": "nominal"}
+
+
+def _declared(scale: Scale) -> object:
+    """Return a scale in its shortest form.
+
+    Examples:
+        >>> _declared(Scale.from_steps(low=0, high=4)), _declared(Scale(low=0, high=1))
+        ({'min': 0, 'max': 4}, {'min': 0, 'max': 1, 'step': None})
+    """
+    ends = {
+        name: int(end) if float(end).is_integer() else end
+        for name, end in (("min", scale.low), ("max", scale.high))
+    }
+    if scale.words is not None:
+        return {"values": list(scale.words)}
+    if scale in (BINARY, LIKERT5):
+        return "binary" if scale == BINARY else "likert5"
+    if scale.values is None:
+        return {**ends, "step": None}
+    return ends if scale.step == 1 else {"values": list(scale.values)}
+
+
+def _judge_models(tables: Sequence[Table]) -> Iterable[tuple[str | None, str]]:
+    for table in tables:
+        models = dict.fromkeys(filter(None, table.stripped("judge_model")))
+        yield from ((model, table.file) for model in models or [None])
+
+
+def _recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, object]]:
+    """Return a judge for each model and the file of its scores, no two with one id."""
+    judges: list[dict[str, object]] = []
+    taken: set[str] = set()
+    for model, file in models:
+        short = re.sub(r"[^\w.-]+", "-", model or Path(file).stem).strip("-") or "judge"
+        name = short if short not in taken else f"{short}-{len(judges) + 1}"
+        taken.add(name)
+        judge: dict[str, object] = {"id": name, "provider": "recorded", "scores": file}
+        judges.append(judge | ({"model": model} if model else {}))
+    return judges
+
+
+def _as_yaml(sections: Mapping[str, object]) -> str:
+    """Return the sections that hold anything as YAML."""
+    present = {key: value for key, value in sections.items() if value}
+    text: str = yaml.safe_dump(present, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def _stubs(tables: Sequence[Table]) -> list[tuple[str, ...]]:
+    """Return the ids of rated responses as rows of responses.csv without texts."""
+    ids = dict.fromkeys(cell for table in tables for cell in table.stripped(*RESPONSE_ID) if cell)
+    header = ("response_id", "prompt_text", "response_text", "model_name")
+    return [header, *((name, "", "", "unknown") for name in ids)]

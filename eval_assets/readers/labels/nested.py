@@ -1,0 +1,181 @@
+"""Nested labels: sessions of one rater in one dimension, and annotations with several ratings."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+from eval_assets.errors import InputProblem
+from eval_assets.labelling.dimensions import dimension_of
+from eval_assets.readers._problems import input_error, quoted
+from eval_assets.readers.formats.table import Table, as_text, without_blanks
+from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
+from eval_assets.readers.references import RESPONSE_ID
+
+_KEYS = {
+    "response_id": "scenarioId",
+    "question_id": "dimension",
+    "rater_id": "labelerId",
+    "labelled_at": "timestamp",
+    "skip_reason": "skipReason",
+}
+_AS_NAMED = ("confidence", "notes", "skipped")
+_RATINGS = ("rating", "triggerCorrect", "technicallyCorrect", "completenessScore")
+_OF_CODE = ("codeParses", "codeRuns")
+_VERDICTS = {*_RATINGS, *_OF_CODE}
+_PROGRESS = {
+    *("startedAt", "lastUpdatedAt", "closedAt", "withdrawn"),
+    *("totalScenarios", "completedScenarios", "skippedScenarios"),
+}
+"""Keys of a session that every further label changes, and that say nothing of the others."""
+_READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", *_PROGRESS}
+_READ_OF_LABEL = {*_KEYS.values(), *_AS_NAMED, *_RATINGS, "history", "repeat"}
+
+_Problem = tuple[str, str, str]
+"""Column, message and remedy."""
+
+
+def session_labels(table: Table, question_ids: Sequence[str]) -> ParsedLabels:
+    """Return labels of `{"dimension", "labelerId", "labels": [{"scenarioId", ...}]}`.
+
+    Lines are positions in the list of labels; if a file holds several exports, they go on. A
+    label of a response that came back to its rater is passed over: it is none between raters.
+
+    Raises:
+        InputError: If `labels` is not a list.
+    """
+    records: list[tuple[int, str, Mapping[str, object]]] = []
+    bad_rows = list(table.bad_rows)
+    columns = {h: column for h, column in table.columns.items() if h not in _READ_OF_SESSION}
+    dimensions, raters, rounds = map(table.stripped, ("dimension", "labelerId", "round"))
+    n_labels = 0
+    for row, (line, labels) in enumerate(zip(table.lines, table.cells("labels"), strict=True)):
+        if not isinstance(labels, list):
+            message, remedy = "this is not a list of labels", "Export the session again"
+            raise input_error(table.file, message, remedy, line=line, column="labels")
+        question = _question_of(dimensions[row], question_ids)
+        session = {name: column[row] for name, column in columns.items()}
+        common = {"question_id": question, "round": rounds[row]}
+        for label_line, label in enumerate(labels, start=n_labels + 1):
+            problem = _session_problem(label, question)
+            if problem is not None:
+                bad_rows.append(InputProblem(table.file, label_line, *problem))
+            elif label.get("repeat") is not True:
+                key, rating = next(_verdicts(label), ("labels", None))
+                fields = {**_fields(label), **common, "rating": rating}
+                fields["rater_id"] = fields["rater_id"] or raters[row]
+                fields["details"] = _details({**session, **label})
+                records.append((label_line, key, fields))
+        n_labels += len(labels)
+    return labels_of_records(table.file, records, bad_rows, headers=_KEYS)
+
+
+def workshop_labels(table: Table, question_ids: Sequence[str]) -> ParsedLabels:
+    """Return labels of `{"trace_id", "user_id", "rating", "ratings": {question: value}}`.
+
+    The older single `rating` counts only if there are no `ratings`, and only if the rubric has one
+    question, since it does not say which one it rates.
+    """
+    ratings, single = table.cells("ratings"), table.text("rating")
+    columns = {field: table.cells(*names) for field, names in FIELDS.items()}
+    columns["response_id"] = table.stripped(*RESPONSE_ID)
+    records: list[tuple[int, str, Mapping[str, object]]] = []
+    bad_rows = list(table.bad_rows)
+    for row, line in enumerate(table.lines):
+        by_question, rating = ratings[row], without_blanks(single[row])
+        common = {field: column[row] for field, column in columns.items()}
+        if by_question and not isinstance(by_question, dict):
+            message = f"{quoted(as_text(by_question))} does not give ratings by question"
+            remedy = 'Write an object such as {"question": 4}'
+            bad_rows.append(InputProblem(table.file, line, "ratings", message, remedy))
+        elif by_question:
+            for name, value in by_question.items():
+                label = {"question_id": str(name).strip(), "rating": as_text(value)}
+                records.append((line, f"ratings.{name}", {**common, **label}))
+        elif rating is not None and len(question_ids) > 1:
+            message = f"the rating names none of the {len(question_ids)} questions of the rubric"
+            remedy = 'Write "ratings" by question'
+            bad_rows.append(InputProblem(table.file, line, "rating", message, remedy))
+        elif rating is not None:
+            label = {"question_id": question_ids[0], "rating": single[row]}
+            records.append((line, "rating", {**common, **label}))
+    headers = {
+        "response_id": table.header_of(*RESPONSE_ID) or "response_id",
+        "question_id": "ratings",
+        "rater_id": table.header_of(*FIELDS["rater_id"]) or "user_id",
+        "labelled_at": table.header_of(*FIELDS["labelled_at"]) or "labelled_at",
+    }
+    return labels_of_records(table.file, records, bad_rows, headers=headers)
+
+
+def _session_problem(label: object, question: str | None) -> _Problem | None:
+    """Return the problem of a label whose meaning is unclear."""
+    if not isinstance(label, dict):
+        remedy = 'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
+        return "labels", f"{quoted(as_text(label))} is not a label", remedy
+    keys = [key for key, _ in _verdicts(label)]
+    if len(keys) > 1:
+        message = f"one label gives both {keys[0]} and {keys[1]}"
+        return keys[1], message, "Keep the one that the dimension asks for"
+    if keys and question is not None and keys[0] not in _verdicts_of(question):
+        message = f"this is not the verdict of {quoted(question)}"
+        return keys[0], message, f"Give {' and '.join(_verdicts_of(question)[1:])}"
+    if not _VERDICTS & label.keys() and not label.get("skipped"):
+        for key in label:
+            near = get_close_matches(key, _VERDICTS, n=1, cutoff=0.75)
+            if near:
+                return key, "there is no such verdict", f"Write {near[0]}"
+    return None
+
+
+def _verdicts_of(question: str) -> tuple[str, ...]:
+    """Return the keys under which a verdict is accepted; any if it is none of the dimensions."""
+    verdicts = dimension_of(question).verdicts
+    return ("rating", *verdicts) if verdicts != ("rating",) else (*_RATINGS, *_OF_CODE)
+
+
+def _fields(label: Mapping[str, object]) -> dict[str, str | None]:
+    """Return the fields of a label beside its question and rating."""
+    keys = {field: key for field, key in _KEYS.items() if field != "question_id"}
+    keys |= dict(zip(_AS_NAMED, _AS_NAMED, strict=True))
+    hashes = label.get("hashes")
+    return {
+        **{field: as_text(label.get(key)) for field, key in keys.items()},
+        "guideline_hash": as_text(hashes.get("guidelines")) if isinstance(hashes, dict) else None,
+    }
+
+
+def _details(content: Mapping[str, object]) -> str | None:
+    """Return as JSON the content of session and label that no other field holds."""
+    rest = {
+        key: value
+        for key, value in content.items()
+        if key not in _READ_OF_LABEL and value not in (None, "", [], {})
+    }
+    return json.dumps(rest, ensure_ascii=False, default=str) if rest else None
+
+
+def _verdicts(label: Mapping[str, object]) -> Iterator[tuple[str, str | None]]:
+    """Yield key and rating of each rating in the label; code is valid if it parses and runs.
+
+    Code that parses is unrated as long as nobody said whether it runs, and the reverse.
+    """
+    for key in _RATINGS:
+        if label.get(key) is not None:
+            yield key, as_text(label[key])
+    code = [as_text(label.get(key)) for key in _OF_CODE]
+    unclear = [part for part in code if part not in {"true", "false", None}]
+    if "false" in code:
+        yield "codeRuns", "false"
+    elif unclear:
+        yield "codeRuns", unclear[0]
+    elif "true" in code:
+        yield "codeRuns", None if None in code else "true"
+
+
+def _question_of(dimension: str | None, question_ids: Sequence[str]) -> str | None:
+    """Return the question of a dimension, whether written with hyphens or underscores."""
+    if dimension is None or dimension in question_ids:
+        return dimension
+    spelling = dimension.lower().replace("-", "_")
+    same = (q for q in question_ids if q.lower().replace("-", "_") == spelling)
+    return next(same, dimension)
