@@ -13,8 +13,8 @@ from annotated_types import MinLen
 from eval_assets.config.types import Count, Kappa, Name, Positive, Share, Text
 from eval_assets.errors import Fault, raise_faults
 
-Provider = Literal["openai", "anthropic", "recorded"]
-LiveProvider = Literal["openai", "anthropic"]
+Vendor = Literal["openai", "anthropic"]
+Provider = Literal[Vendor, "recorded"]
 Aggregate = Literal["mean", "median"]
 Setting = str | int | float | bool
 
@@ -24,6 +24,27 @@ CURRENT = "current"
 _RECORDED_KEYS = {"id", "provider", "model", "scores", "version"}
 """Everything that a recorded judge declares."""
 
+
+@dataclass(frozen=True)
+class VendorApi:
+    """An API that models are asked through, and the environment variables of its official client.
+
+    Args:
+        base_url: The vendor's own endpoint.
+        base_url_name: Environment variable that names another endpoint.
+        key_name: Environment variable that holds the key.
+    """
+
+    base_url: str
+    base_url_name: str
+    key_name: str
+
+
+VENDORS: Mapping[Vendor, VendorApi] = {
+    "openai": VendorApi("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    "anthropic": VendorApi("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+}
+"""Every vendor; the module of its name in `eval_assets/judges/clients/` speaks its protocol."""
 
 _NUMBER = r"\d+\.\d+\.\d+"
 
@@ -136,7 +157,7 @@ class Generator(AskedModel):
     """
 
     id: Name
-    provider: LiveProvider
+    provider: Vendor
     model: Text
     seeds: Annotated[tuple[int, ...], MinLen(1)] = (0,)
     system: str = ""

@@ -16,6 +16,7 @@ from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import (
     Answer,
+    BatchRefused,
     Client,
     ModelRequest,
     RequestFailed,
@@ -194,14 +195,14 @@ async def _has_ended(client: Client, batch_id: str) -> bool:
 
 async def _collect(client: Client, batch: Batch, batch_id: str) -> Mapping[str, Answer]:
     """Return an answer to every request of a batch, failures for those that have none."""
-    nothing = RequestFailed("not among the results of its batch", remedy="retry")
+    nothing: RequestFailed = RequestFailed("not among the results of its batch", remedy="retry")
     answers: Mapping[str, Answer] = {}
     try:
         answers = await client.collect_batch(batch_id)
+    except BatchRefused as refusal:
+        nothing = refusal
     except RequestFailed as failure:
-        if failure.remedy == "stop" and failure.http_status is None:
-            nothing = failure  # refused as a whole
-        elif failure.http_status != _GONE:
+        if failure.http_status != _GONE:
             raise
     return {key: answers.get(key, nothing) for key in batch.call_keys}
 

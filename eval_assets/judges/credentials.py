@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from eval_assets.config.judges import Generator, Judge
+from eval_assets.config.judges import VENDORS, Generator, Judge, Vendor
 from eval_assets.errors import InputProblem, raise_all
-from eval_assets.judges.calling.requests import Vendor
-from eval_assets.judges.clients import VENDORS
 
 _PLACEHOLDER = re.compile(
     r"(?ix) <.*> | .*(?:\.{3}|…).* | [^a-z0-9]* | (?:[^a-z0-9]* (?:"

@@ -5,12 +5,11 @@ from datetime import date
 from urllib.parse import urlsplit
 
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Generator, Judge, Setting
+from eval_assets.config.judges import VENDORS, Generator, Judge, Setting
 from eval_assets.config.models import Capabilities
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.requests import Endpoint
 from eval_assets.judges.catalogue.models import capabilities_of, price_of
-from eval_assets.judges.clients import VENDORS
 from eval_assets.judges.credentials import base_url_of, vendor_of
 
 _JUDGE_SETTINGS: Mapping[str, Setting] = {"temperature": 0.0, "effort": "low"}

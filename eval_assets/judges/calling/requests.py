@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from eval_assets.config.judges import Setting
+from eval_assets.config.judges import Setting, Vendor
 from eval_assets.config.models import MaxTokensName
 from eval_assets.ledger import Batch, Reply
 
-Vendor = Literal["openai", "anthropic"]
 Role = Literal["system", "user", "assistant"]
 
 _BYTES_PER_TOKEN = 4
@@ -160,6 +159,13 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         return "timeout" if self.is_timeout else "api_error"
 
 
+class BatchRefused(RequestFailed):
+    """A batch that the vendor refused as a whole."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, remedy="stop")
+
+
 Answer = Reply | RequestFailed
 """Outcome of a request."""
 
@@ -207,7 +213,7 @@ class Client(Protocol):
         """Return the answers of an ended batch by request key; some may be missing.
 
         Raises:
-            RequestFailed: Also if the vendor refused the batch as a whole; then it is to stop.
+            BatchRefused: If the vendor refused the batch as a whole.
         """
 
     async def close(self) -> None:

@@ -1,36 +1,11 @@
-"""The vendors whose APIs are spoken: a line in the table below, and a module of that name each.
+"""The vendors whose APIs are spoken: a module each, with a class `VendorClient`."""
 
-The module has a class `VendorClient`. It is imported when it is needed: an SDK takes a second.
-"""
-
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
 from importlib import import_module
 from types import ModuleType
 
-from eval_assets.judges.calling.requests import Client, Endpoint, Vendor
-
-
-@dataclass(frozen=True)
-class VendorApi:
-    """An API that models are asked through, and the environment variables of its official client.
-
-    Args:
-        base_url: The vendor's own endpoint.
-        base_url_name: Environment variable that names another endpoint.
-        key_name: Environment variable that holds the key.
-    """
-
-    base_url: str
-    base_url_name: str
-    key_name: str
-
-
-VENDORS: Mapping[Vendor, VendorApi] = {
-    "openai": VendorApi("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
-    "anthropic": VendorApi("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-}
-"""Every vendor; a new one also gets its name in `Vendor` and `evaluation.Provider`."""
+from eval_assets.config.judges import VENDORS, Vendor
+from eval_assets.judges.calling.requests import Client, Endpoint
 
 
 def connect(endpoint: Endpoint, *, api_key: str, keys: Collection[str]) -> Client:
@@ -48,4 +23,4 @@ def import_sdks() -> None:
 
 
 def _module(vendor: Vendor) -> ModuleType:
-    return import_module(f"{__name__}.{vendor}")
+    return import_module(f"{__name__}.{vendor}")  # when it is needed: an SDK takes a second

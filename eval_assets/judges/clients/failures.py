@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from types import ModuleType
+from typing import Any
 
 import httpx2
 
@@ -14,10 +15,6 @@ from eval_assets.judges.calling.requests import Answer, Feature, Remedy, Request
 from eval_assets.judges.clients.fields import mapping
 from eval_assets.judges.clients.masking import masked, one_line, storable, without_keys
 from eval_assets.ledger import Reply
-
-if TYPE_CHECKING:  # each takes a second to load, and a run may need only one
-    import anthropic
-    import openai
 
 _NO_MONEY_KINDS = ("insufficient_quota", "billing", "spend_limit")
 _NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")
@@ -52,32 +49,14 @@ _REFUSED: Mapping[Feature, tuple[str, ...]] = {
 """Words of errors about a part of a request that a model or server does not take."""
 
 
-class Sdk(Protocol):
-    """A vendor's official client as a module: all name their errors alike."""
-
-    @property
-    def APIError(self) -> "type[anthropic.APIError | openai.APIError]":  # noqa: N802 - their name
-        """The base class of its errors."""
-
-    @property
-    def APIStatusError(self) -> "type[anthropic.APIStatusError | openai.APIStatusError]":  # noqa: N802
-        """An error response."""
-
-    @property
-    def APIConnectionError(  # noqa: N802
-        self,
-    ) -> "type[anthropic.APIConnectionError | openai.APIConnectionError]":
-        """No response."""
-
-
 @contextmanager
-def translate_errors(sdk: Sdk, *, keys: Collection[str]) -> Iterator[None]:
+def translate_errors(sdk: ModuleType, *, keys: Collection[str]) -> Iterator[None]:
     """Raise RequestFailed for an error of a vendor's client.
 
     Nothing is chained: the client's errors hold the request, and with it the key.
 
     Args:
-        sdk: The client's module.
+        sdk: The client's module; all name their errors alike.
         keys: Keys that the message must not show.
     """
     try:
@@ -214,10 +193,10 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
-def unreadable(text: str, *, what: str, keys: Collection[str]) -> RequestFailed:
-    """Return the failure for a good status whose body is not what was asked for."""
+def unreadable(text: str, *, keys: Collection[str]) -> RequestFailed:
+    """Return the failure for a good status whose body is not of the shape that was asked for."""
     return RequestFailed(
-        f"the reply holds {what}",
+        "the reply has another shape than its protocol",
         remedy="retry",
         may_be_billed=True,
         body=storable(without_keys(text, keys)),

@@ -9,13 +9,13 @@ from typing import Any, get_args
 import httpx2
 import pytest
 
+from eval_assets.config.judges import Vendor
 from eval_assets.judges.calling.requests import (
     Answer,
     Endpoint,
     Message,
     ModelRequest,
     RequestFailed,
-    Vendor,
 )
 from eval_assets.judges.clients import connect
 from eval_assets.judges.prompts.prompt import verdict_schema

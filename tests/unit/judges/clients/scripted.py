@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from eval_assets.config.judges import Vendor
 from eval_assets.judges.calling.requests import (
     Answer,
     Client,
     Endpoint,
     Message,
     ModelRequest,
-    Vendor,
 )
 from eval_assets.judges.clients import connect
 

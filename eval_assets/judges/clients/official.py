@@ -1,0 +1,167 @@
+"""A vendor's official client, as far as vendors do not differ."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Collection, Mapping
+from types import ModuleType
+from typing import Any, ClassVar
+
+import httpx2
+
+from eval_assets.config.models import Usage
+from eval_assets.judges.calling.requests import Answer, ModelRequest, RequestFailed
+from eval_assets.judges.clients.failures import (
+    answer_of,
+    failure_of,
+    named,
+    translate_errors,
+    unreadable,
+)
+from eval_assets.judges.clients.fields import decoded, mapping
+from eval_assets.judges.clients.masking import storable, without_keys
+from eval_assets.ledger import Reply, ReplyStatus
+
+_PAGE_SIZE = 100
+_BAD_GATEWAY = 502
+
+
+class OfficialClient(ABC):
+    """The official client of a vendor; each method is one attempt.
+
+    A vendor's own class adds the batch methods of `Client`. Bodies are read as they came: the client's own types fail on what servers really send.
+
+    Args:
+        sdk: The client itself, without retries (one retry policy, one ledger row per attempt) and
+            without a timeout (the caller's holds).
+        errors: Its module, which has its errors.
+        keys: All known keys, which no reply and no failure shows.
+    """
+
+    chat_path: ClassVar[str]
+    batches_path: ClassVar[str]
+    request_id_header: ClassVar[str]
+    page_name: ClassVar[str]
+    """Parameter that names the batch after which a list of batches goes on."""
+
+    def __init__(self, sdk: Any, errors: ModuleType, *, keys: Collection[str]) -> None:  # noqa: ANN401 - the SDKs share no class
+        self.sdk = sdk
+        self.keys = keys
+        self._errors = errors
+
+    @abstractmethod
+    def request_body(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the body of the HTTP request, as JSON."""
+
+    @abstractmethod
+    def has_reply(self, body: Mapping[str, Any]) -> bool:
+        """Return whether a body holds a reply, also one without text."""
+
+    @abstractmethod
+    def content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
+        """Return the text of a reply, None if its shape holds none, and why it ends."""
+
+    @abstractmethod
+    def usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
+        """Return the tokens as the vendor counted them; None if they cannot be believed."""
+
+    async def ask(self, request: ModelRequest) -> Answer:
+        """Return the answer to a request; see `Client.ask`."""
+        try:
+            response = await self.post(self.chat_path, self.request_body(request))
+        except RequestFailed as failure:
+            return answer_of(failure)
+        return self.read_reply(response.text, response.headers.get(self.request_id_header))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.sdk.close()
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
+        """Send a request; its errors are RequestFailed."""
+        with translate_errors(self._errors, keys=self.keys):
+            response: httpx2.Response = await self.sdk.post(
+                path, body=body, cast_to=httpx2.Response
+            )
+        return response
+
+    async def get(self, path: str, **params: object) -> httpx2.Response:
+        """Read something; its errors are RequestFailed."""
+        with translate_errors(self._errors, keys=self.keys):
+            response: httpx2.Response = await self.sdk.get(
+                path, options={"params": params}, cast_to=httpx2.Response
+            )
+        return response
+
+    async def batches(self) -> AsyncIterator[Mapping[str, Any]]:
+        """Yield the batches of the account as the vendor describes them, the latest first."""
+        after: dict[str, object] = {}
+        while True:
+            response = await self.get(self.batches_path, limit=_PAGE_SIZE, **after)
+            page = mapping(decoded(response.text))
+            batches = page.get("data")
+            if not isinstance(batches, list):
+                raise unreadable(response.text, keys=self.keys)
+            for batch in map(mapping, batches):
+                yield batch
+            if not batches or not page.get("has_more"):
+                return
+            after = {self.page_name: str(mapping(batches[-1]).get("id"))}
+
+    def batch_in(self, response: httpx2.Response, *, key: str) -> Mapping[str, Any]:
+        """Return a batch as the vendor describes it, of which a text under `key` is needed."""
+        batch = mapping(decoded(response.text))
+        if not isinstance(batch.get(key), str):
+            raise unreadable(response.text, keys=self.keys)
+        return batch
+
+    def read_reply(self, text: str, request_id: str | None) -> Answer:
+        """Return the reply that the body of a good answer holds, whatever its shape.
+
+        Args:
+            text: The body, as received.
+            request_id: The vendor's name of the request.
+
+        Returns:
+            A reply; a failure if the body is not JSON, or describes an error.
+        """
+        body = decoded(text)
+        if not isinstance(body, dict):
+            return unreadable(text, keys=self.keys)
+        received = storable(without_keys(text, self.keys))
+        if body.get("error") and not self.has_reply(body):
+            # A good status comes with a failure if a model breaks off at work.
+            code = mapping(body["error"]).get("code")
+            status = code if isinstance(code, int) and 400 <= code < 600 else _BAD_GATEWAY  # noqa: PLR2004
+            failure = self.failure_in(body, http_status=status, request_id=request_id)
+            failure.may_be_billed, failure.body = True, received
+            return answer_of(failure)
+        content, reply_status = self.content_of(body)
+        model = body.get("model")
+        return Reply(
+            text=received if content is None else storable(without_keys(content, self.keys)),
+            status="unparsable" if content is None else reply_status,
+            usage=self.usage_of(mapping(body.get("usage"))),
+            model_returned=named(model, keys=self.keys) if isinstance(model, str) else None,
+            request_id=None if request_id is None else named(request_id, keys=self.keys),
+            body=received,
+        )
+
+    def read_batched_reply(self, body: object, request_id: object = None) -> Answer:
+        """Return the reply that a good result of a batch holds; see `read_reply`."""
+        return self.read_reply(json.dumps(body), _text_or_none(request_id))
+
+    def failure_in(
+        self, body: object, *, http_status: int, request_id: object = None
+    ) -> RequestFailed:
+        """Return the failure that a body describes."""
+        return failure_of(
+            http_status=http_status,
+            body=body,
+            headers={},
+            request_id=_text_or_none(request_id),
+            keys=self.keys,
+        )
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None
