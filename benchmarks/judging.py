@@ -23,11 +23,10 @@ from benchmarks.table import Row, duration, markdown
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.live_model import LiveModel, live_judges
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.clients.openai import request_body
-from eval_assets.judges.declared import live_judges
 from eval_assets.judges.judging import judge_units
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate, verdict_schema

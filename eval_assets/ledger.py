@@ -14,8 +14,11 @@ ReplyStatus = Literal["ok", "truncated", "refused", "content_filter", "unparsabl
 """Kind of reply that arrived: `ok` means that its text is whole, not that it holds a rating;
 `unparsable` that it has a shape without text."""
 
-AttemptStatus = ReplyStatus | Literal["timeout", "api_error"]
+FailureStatus = Literal["timeout", "api_error", "missing", "budget_stopped"]
+"""Kind of failure; after the last two no request was sent."""
 
+Status = ReplyStatus | FailureStatus | Literal["out_of_range"]
+"""Status of a rating or a response; only `ok` comes with a score, or a whole text."""
 
 ClaimState = Literal["claimed", "held", "in_batch"]
 """Whether a request is to be sent now, is in flight elsewhere, or in a batch that is not closed."""
@@ -110,7 +113,7 @@ class Attempt:
     provider: str
     base_url: str
     model_requested: str
-    status: AttemptStatus
+    status: ReplyStatus | FailureStatus
     started_at: datetime
     latency_seconds: float
     model_returned: str | None = None

@@ -183,7 +183,7 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
                 )
             )
         left = None if left is None else max(0.0, left - summary.counted_usd)
-        if summary.n_budget_stopped or summary.judges[0].stopped:
+        if summary.n_budget_stopped or summary.models[0].stopped:
             warn_of_budget(summary.n_budget_stopped, left_usd=left)
             continue
         again = own.assign(again=[score.score for score in summary.scores])

@@ -19,9 +19,9 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.conversation import Conversation, Turn
+from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_generators
 from eval_assets.judges.generating import GeneratedResponse, GenerationSummary, generate_responses
 from eval_assets.readers.prompts import read_prompts
 from eval_assets.readers.references import id_of
@@ -31,7 +31,7 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.store.tables import replace_rows
 
-_NOTHING = GenerationSummary((), 0, 0, 0.0, 0.0, None, (), {})
+_NOTHING = GenerationSummary(models=(), counted_usd=0.0, budget_left_usd=None, responses=())
 """Result of a run without generators."""
 
 
@@ -48,8 +48,7 @@ def generated_responses(
             else _NOTHING
         )
         rows = pd.DataFrame([_row(response) for response in summary.responses])
-        n_stopped = sum(each.status == "budget_stopped" for each in summary.responses)
-        warn_of_budget(n_stopped, left_usd=summary.budget_left_usd)
+        warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
         fingerprint = version_of(rows.to_dict("records"))
         with folder.connect() as connection, transaction(connection):
             if not is_imported(connection, "generated_responses", fingerprint=fingerprint):
@@ -63,8 +62,7 @@ def generated_responses(
                 )
             table = table_metadata(connection, "generated_responses")
     if summary.stopped:
-        stopped = (f"{name} is stopped: {reason}" for name, reason in summary.stopped.items())
-        raise dg.Failure(description="\n".join(stopped), allow_retries=False)
+        raise dg.Failure(description="\n".join(summary.stopped), allow_retries=False)
     statuses = (
         rows.groupby(["generator_id", "status"]).size().reset_index(name="n")
         if len(rows)
@@ -78,7 +76,8 @@ def generated_responses(
             "budget_left_usd": summary.budget_left_usd,
             "n_calls": summary.n_attempts,
             "n_from_ledger": summary.n_from_ledger,
-            "expected": "; ".join(map(str, summary.estimates)) or "no generators are declared",
+            "expected": "; ".join(str(each.estimate) for each in summary.models)
+            or "no generators are declared",
             "statuses": rows_as_metadata(statuses),
         },
     )

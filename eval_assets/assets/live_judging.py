@@ -17,14 +17,14 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, judge_fingerprint
 from eval_assets.judges.batching import n_ended_batches
-from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.calling.progress import ModelSummary
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_judges
-from eval_assets.judges.judging import JudgeSummary, JudgingSummary, judge_portions
+from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.judges.replicates import JudgeScore
+from eval_assets.judges.replies import JudgeScore
 from eval_assets.store.connection import transaction
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.engine import SqlLedger
@@ -99,7 +99,7 @@ def judge_live(
     cautions = [caution for judge in judges for caution in judge.cautions]
     return LiveJudging(
         metadata={**_metadata(summary), **_stage(summary.stages), "cautions": cautions},
-        stopped=_stopped(summary),
+        stopped=summary.stopped,
     )
 
 
@@ -132,7 +132,7 @@ def judge_part(
     portions = itertools.takewhile(lambda _: not is_used_up, portions)
     with folder.ledger(evaluation) as ledger:
         summary = _ask(evaluation, ledger, portions, prompts=prompts, run_id=run_id, keep=look)
-    stopped = _stopped(summary)
+    stopped = summary.stopped
     if is_used_up:
         stopped += ("the budget is used up. Raise it, then run this again: nothing is asked twice",)
     return LiveJudging(metadata=_metadata(summary), stopped=stopped)
@@ -161,13 +161,6 @@ def _ask(  # noqa: PLR0913 - who rates what, how, on whose account, and who keep
                 staged=evaluation.staged,
             )
         )
-
-
-def _stopped(summary: JudgingSummary) -> tuple[str, ...]:
-    """Return a line for each judge that was stopped early."""
-    return tuple(
-        f"{judge.judge_id} is stopped: {judge.stopped}" for judge in summary.judges if judge.stopped
-    )
 
 
 def n_batches_to_collect(evaluation: Evaluation, folder: EvaluationFolder) -> int:
@@ -235,12 +228,12 @@ def _portions(
 def _metadata(summary: JudgingSummary) -> Metadata:
     """Return the metadata of a run of live judges."""
     return {
-        "spent_usd": _spent_usd(summary),
+        "spent_usd": summary.spent_usd,
         "budget_left_usd": summary.budget_left_usd,
-        "n_calls": sum(judge.n_attempts for judge in summary.judges),
-        "n_from_ledger": sum(judge.n_from_ledger for judge in summary.judges),
+        "n_calls": summary.n_attempts,
+        "n_from_ledger": summary.n_from_ledger,
         "n_budget_stopped": summary.n_budget_stopped,
-        "calls": rows_as_metadata(pd.DataFrame([_calls(judge) for judge in summary.judges])),
+        "calls": rows_as_metadata(pd.DataFrame([_calls(judge) for judge in summary.models])),
     }
 
 
@@ -256,16 +249,10 @@ def _stage(changes: Sequence[StageChange]) -> Metadata:
     }
 
 
-def _spent_usd(summary: JudgingSummary) -> float | None:
-    """Return the cost of all judges; None if some of it is not known."""
-    spent = [judge.spent_usd for judge in summary.judges]
-    return None if None in spent else sum(cost for cost in spent if cost is not None)
-
-
-def _calls(judge: JudgeSummary) -> Mapping[str, object]:
+def _calls(judge: ModelSummary) -> Mapping[str, object]:
     """Return one judge's requests and cost beside the estimate."""
     return {
-        "judge_id": judge.judge_id,
+        "judge_id": judge.model_id,
         "n_calls": judge.n_attempts,
         "n_from_ledger": judge.n_from_ledger,
         "spent_usd": judge.spent_usd,

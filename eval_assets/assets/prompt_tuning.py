@@ -16,10 +16,9 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator, Judge
 from eval_assets.conversation import Conversation, Turn
-from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.live_model import LiveModel, live_generators, live_judges
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_generators, live_judges
 from eval_assets.judges.generating import generate_responses
 from eval_assets.judges.judging import JudgingSummary, judge_units, stored_scores
 from eval_assets.judges.judging_plan import Unit
@@ -234,8 +233,7 @@ class _Models:
             summary = asyncio.run(
                 judge_units(units, [model], worker, template=template, options=self._options())
             )
-        [asked] = summary.judges
-        self.paid_usd += math.nan if asked.spent_usd is None else asked.spent_usd
+        self.paid_usd += math.nan if summary.spent_usd is None else summary.spent_usd
         self._counted_usd += summary.counted_usd
         return summary
 

@@ -10,9 +10,9 @@ from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator, Judge
 from eval_assets.conversation import Conversation, Turn
+from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_generators
 from eval_assets.judges.generating import generate_responses
 from eval_assets.report.data import ReportData
 from eval_assets.report.summary_figures import summary_prompt, unknown_numbers
@@ -69,7 +69,7 @@ def _ask(
                 )
             )
     [response] = summary.responses
-    stopped = summary.stopped.get(writer.id, "")
+    stopped = summary.models[0].stopped
     return response.status, stopped or response.error or response.text.strip()
 
 

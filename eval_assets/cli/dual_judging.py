@@ -16,16 +16,15 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.judges.calling.live_model import LiveModel
+from eval_assets.judges.calling.live_model import LiveModel, live_judges
 from eval_assets.judges.calling.session import RequestOptions, require_prices
 from eval_assets.judges.catalogue.models import shared_family
 from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_judges
 from eval_assets.judges.judging import JudgingSummary, judge_units
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.judges.replicates import JudgeScore
+from eval_assets.judges.replies import JudgeScore
 from eval_assets.readers.documents import Document, DocumentQuery
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.scale import TOLERANCE, Scale
@@ -159,7 +158,6 @@ def _answer(
         )
         if one is not None and other is not None
     ]
-    costs = [judge.spent_usd for judge in summary.judges]
     families = shared_family(models, overrides=evaluation.capabilities)
     limit = evaluation.dual_judge.disagreement
     return {
@@ -188,11 +186,11 @@ def _answer(
             for place, score in enumerate(summary.scores)
             if score.status != "ok"
         ],
-        "stopped": [judge.stopped for judge in summary.judges if judge.stopped],
+        "stopped": [judge.stopped for judge in summary.models if judge.stopped],
         "latency_seconds": round(latency_seconds, 3),
-        "estimated_cost_usd": None if None in costs else sum(cost or 0.0 for cost in costs),
-        "n_calls": sum(judge.n_attempts for judge in summary.judges),
-        "n_from_ledger": sum(judge.n_from_ledger for judge in summary.judges),
+        "estimated_cost_usd": summary.spent_usd,
+        "n_calls": summary.n_attempts,
+        "n_from_ledger": summary.n_from_ledger,
         "warnings": [
             f"{' and '.join(members)} are of one family, {family}: they are not independent"
             for family, members in families.items()

@@ -77,12 +77,7 @@ _ANOTHER_SCALE = re.compile(r"(?i)\bscale\b[^.!?:\n]{0,20}?[0-9]")
 
 @dataclass(frozen=True)
 class Statement:
-    """A score that a text states.
-
-    Args:
-        value: The score.
-        is_doubtful: Whether it may be another's, or was taken back.
-    """
+    """A score that a text states; it is doubtful if it may be another's, or was taken back."""
 
     value: float
     is_doubtful: bool

@@ -20,7 +20,6 @@ from eval_assets.judges.calling.requests import (
     Client,
     ModelRequest,
     RequestFailed,
-    Unsent,
 )
 from eval_assets.judges.calling.session import RequestOptions, open_clients
 from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, plan_judging
@@ -37,54 +36,6 @@ _MOST_BYTES = 100_000_000
 _GONE = 404
 _PATIENCE_SECONDS = 600.0
 """How long uploading, looking and fetching may take together."""
-
-
-async def judge_by_batch(
-    units: Sequence[Unit],
-    client: ModelClient[Judge],
-    ledger: BatchLedger,
-    *,
-    template: PromptTemplate,
-    budget: Budget,
-) -> JudgingPlan:
-    """Collect the batches of a judge that have ended, and submit what is in none.
-
-    In the plan that is returned nothing is pending: what is under way is `missing` until a later
-    run collects it. Requests that expired or failed are among those submitted again.
-
-    Args:
-        units: What to rate.
-        client: The judge's client.
-        ledger: Ledger of replies and of batches under way.
-        template: The judges' prompt.
-        budget: What may be spent; the most that a batch can cost counts as spent.
-    """
-    plan = await plan_after_batches(units, client, ledger, template=template)
-    under_way: set[str] = set()
-    if not client.stopped:
-        async with _stopping(client):
-            requests = await _claimed(plan, ledger)
-            plan.estimate = _estimate(client.model, requests)
-            under_way |= {plan.next_request(rating).key for rating in plan.pending}
-            under_way -= {request.key for request in requests}
-            affordable = [r for r in requests if await budget.spend(client.model.most_usd(r))]
-            for part in in_batches(affordable):
-                await _submit(part, client, ledger)
-                under_way |= {request.key for request in part}
-            too_dear = [r.key for r in requests if r.key not in under_way]
-            await asyncio.to_thread(ledger.release, too_dear)
-
-    def left(rating: PendingRating) -> Reading:
-        if plan.next_request(rating).key in under_way:
-            answer = IN_BATCH
-        elif client.stopped:
-            answer = Unsent("api_error", client.stopped)
-        else:
-            answer = BUDGET_USED_UP
-        return read_answer(answer, rating.unit.question.scale)
-
-    plan.leave(left)
-    return plan
 
 
 async def plan_after_batches(
@@ -107,6 +58,38 @@ async def plan_after_batches(
     return await plan_judging(units, client, template=template)
 
 
+async def submit_pending(plan: JudgingPlan, ledger: BatchLedger, *, budget: Budget) -> None:
+    """Submit what is pending in a plan and in no batch; then nothing is pending in it.
+
+    What is under way is `missing` until a later run collects it. Requests that expired or failed
+    are among those submitted again. The most that a batch can cost counts as spent.
+    """
+    client = plan.client
+    under_way: set[str] = set()
+    if not client.summary.stopped:
+        async with _stopping(client):
+            requests = await _claimed(plan, ledger)
+            plan.estimate = Estimate(client.model)
+            for request in requests:
+                plan.estimate.add(request)
+            under_way |= {plan.next_request(rating).key for rating in plan.pending}
+            under_way -= {request.key for request in requests}
+            affordable = [r for r in requests if await budget.spend(client.model.most_usd(r))]
+            for part in in_batches(affordable):
+                await _submit(part, client, ledger)
+                under_way |= {request.key for request in part}
+            too_dear = [r.key for r in requests if r.key not in under_way]
+            await asyncio.to_thread(ledger.release, too_dear)
+
+    def left(rating: PendingRating) -> Reading:
+        if plan.next_request(rating).key in under_way:
+            return read_answer(IN_BATCH, rating.unit.question.scale)
+        answer = client.unsent if client.summary.stopped else BUDGET_USED_UP
+        return read_answer(answer, rating.unit.question.scale)
+
+    plan.leave(left)
+
+
 @asynccontextmanager
 async def _stopping(client: ModelClient[Judge]) -> AsyncIterator[None]:
     """Stop the judge if its batch endpoint fails, or takes too long."""
@@ -123,11 +106,6 @@ async def n_ended_batches(
     judges: Sequence[LiveModel[Judge]], ledger: BatchLedger, *, options: RequestOptions
 ) -> int:
     """Return how many batches wait to be collected, by a look at the vendors that costs nothing.
-
-    Args:
-        judges: Judges who judge by batch.
-        ledger: Ledger of batches under way.
-        options: How to reach the vendors.
 
     Raises:
         RequestFailed: If a vendor cannot be reached.
@@ -270,10 +248,3 @@ async def _submit(
         raise
     await asyncio.to_thread(ledger.confirm_batch, batch.intent_id, batch_id)
     logger.info("%s: %d requests of %s submitted", batch_id, len(requests), batch.judge_id)
-
-
-def _estimate(model: LiveModel[Judge], requests: Sequence[ModelRequest]) -> Estimate:
-    estimate = Estimate(model)
-    for request in requests:
-        estimate.add(request)
-    return estimate

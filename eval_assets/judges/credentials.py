@@ -4,10 +4,9 @@ import ipaddress
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from eval_assets.config.judges import VENDORS, Generator, Judge, Vendor
+from eval_assets.config.judges import VENDORS, Generator, Judge, Vendor, VendorApi
 from eval_assets.errors import InputProblem, raise_all
 
 _PLACEHOLDER = re.compile(
@@ -25,19 +24,6 @@ _KEY_LIKE = re.compile(
 """Part of a path that looks like a key."""
 
 _NO_KEY = "none-needed"
-
-
-@dataclass(frozen=True)
-class _Fault:
-    """Why an endpoint is refused; neither text shows the URL, which may hold a key.
-
-    Args:
-        what: What was found, without a full stop.
-        remedy: What to do, without a full stop.
-    """
-
-    what: str
-    remedy: str
 
 
 def api_keys(
@@ -118,63 +104,44 @@ def vendor_of(declared: Judge | Generator) -> Vendor:
 def _endpoint_problem(
     declared: Judge | Generator, *, environ: Mapping[str, str]
 ) -> InputProblem | None:
-    """Return why a key must not be sent to a declared endpoint, or to one of the environment."""
-    vendor = VENDORS[vendor_of(declared)]
-    url, fault = base_url_of(declared, environ=environ), None
-    if url:
-        fault = _secret_in_url(url)
-    if declared.base_url and fault is None:
-        fault = _foreign_host(
-            declared.base_url,
-            vendor_url=vendor.base_url,
-            vendor_key_name=vendor.key_name,
-            api_key_env=declared.api_key_env,
-        )
+    """Return why a key must not be sent to a declared endpoint, or to one of the environment.
+
+    The text does not show the URL, which may hold a key.
+    """
+    vendor, url = VENDORS[vendor_of(declared)], base_url_of(declared, environ=environ)
+    fault = _secret_in_url(url) if url else None
+    if declared.base_url and fault is None and declared.api_key_env in (None, vendor.key_name):
+        fault = _foreign_host(declared.base_url, vendor)
     if fault is None:
         return None
-    return _problem(declared, fault, environment_name=vendor.base_url_name)
-
-
-def _problem(declared: Judge | Generator, fault: _Fault, *, environment_name: str) -> InputProblem:
+    message, remedy = fault
     if declared.base_url:
-        what = f"{declared.id}: {fault.what}"
-        return InputProblem("evaluation.yaml", None, "base_url", what, fault.remedy)
-    what = f"{environment_name}: {fault.what}"
-    return InputProblem("environment", None, None, what, fault.remedy)
+        message = f"{declared.id}: {message}"
+        return InputProblem("evaluation.yaml", None, "base_url", message, remedy)
+    return InputProblem("environment", None, None, f"{vendor.base_url_name}: {message}", remedy)
 
 
-def _secret_in_url(url: str) -> _Fault | None:
-    """Return the fault of a URL that holds, or may hold, a secret: URLs are stored and logged."""
+def _secret_in_url(url: str) -> tuple[str, str] | None:
+    """Return problem and remedy of a URL that may hold a secret: URLs are stored and logged."""
     parts = _split(url)
     if parts is None:
-        return _Fault("the base URL is not a URL", "Write it as https://host/path")
+        return "the base URL is not a URL", "Write it as https://host/path"
     remedy = "Put the key into an environment variable, and name that in api_key_env"
     if parts.username is not None or parts.password is not None:
-        return _Fault("the base URL holds a user name or password", remedy)
+        return "the base URL holds a user name or password", remedy
     if parts.query or parts.fragment or _KEY_LIKE.search(parts.path):
-        return _Fault("the base URL holds parameters, which may be a key", remedy)
+        return "the base URL holds parameters, which may be a key", remedy
     return None
 
 
-def _foreign_host(
-    url: str, *, vendor_url: str, vendor_key_name: str, api_key_env: str | None
-) -> _Fault | None:
-    """Return the fault of a server that is not the vendor's and would be sent the vendor's key.
-
-    Args:
-        url: The declared base URL.
-        vendor_url: The vendor's own.
-        vendor_key_name: Environment variable of the vendor's key.
-        api_key_env: Environment variable that is declared for the key; None if none is.
-    """
-    parts, own = _split(url), urlsplit(vendor_url)
+def _foreign_host(url: str, vendor: VendorApi) -> tuple[str, str] | None:
+    """Return problem and remedy of a server that would be sent the key of another vendor."""
+    parts, own = _split(url), urlsplit(vendor.base_url)
     host = parts.hostname if parts else None
     if host is None or is_loopback(url) or _site(host) == _site(own.hostname or ""):
         return None
-    if api_key_env not in (None, vendor_key_name):
-        return None
-    return _Fault(
-        f"{host} would be sent the key in {vendor_key_name}",
+    return (
+        f"{host} would be sent the key in {vendor.key_name}",
         "Name the environment variable of its own key in api_key_env",
     )
 

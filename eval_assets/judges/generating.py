@@ -1,5 +1,6 @@
 """Generating: the prompts go to the models under test, turn by turn, as judges are asked."""
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,12 +9,11 @@ from eval_assets.conversation import Conversation, Turn
 from eval_assets.judges.calling.budget import Budget
 from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.calling.progress import Estimate
-from eval_assets.judges.calling.requests import Answer, Message, ModelRequest, Unsent
+from eval_assets.judges.calling.progress import Estimate, RunSummary
+from eval_assets.judges.calling.requests import Answer, Message, ModelRequest
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
-from eval_assets.judges.replies import Status
-from eval_assets.ledger import Ledger, Reply, Subject
+from eval_assets.ledger import Ledger, Reply, Status, Subject
 
 
 @dataclass(frozen=True)
@@ -39,29 +39,15 @@ class GeneratedResponse:
     error: str = ""
 
 
-@dataclass(frozen=True)
-class GenerationSummary:
+@dataclass(frozen=True, kw_only=True)
+class GenerationSummary(RunSummary):
     """Result of a run.
 
     Args:
         responses: One per turn, generator and seed.
-        n_attempts: Requests sent in this run, retries included.
-        n_from_ledger: Answers that were made before.
-        spent_usd: Cost in this run; None if some of it is not known.
-        counted_usd: What counts towards the budget: unknown costs as the most that they can be.
-        budget_left_usd: What the run might still have spent; None without a cap.
-        estimates: What was expected of each generator.
-        stopped: Generators that were stopped early, with the reason.
     """
 
     responses: tuple[GeneratedResponse, ...]
-    n_attempts: int
-    n_from_ledger: int
-    spent_usd: float | None
-    counted_usd: float
-    budget_left_usd: float | None
-    estimates: tuple[Estimate, ...]
-    stopped: Mapping[str, str]
 
 
 ResponseName = Callable[[Conversation, Turn, str, int], str]
@@ -81,13 +67,6 @@ async def generate_responses(
     A later turn is asked with the answers to the earlier ones before it; if one of them failed it
     is not asked, because nobody would have said it.
 
-    Args:
-        conversations: The prompts.
-        generators: Who answers.
-        ledger: Ledger of requests and replies, across runs.
-        name: Returns the id of a response.
-        options: How requests are sent.
-
     Raises:
         InputError: If there is a cap and a generator's price is not known.
     """
@@ -102,12 +81,12 @@ async def generate_responses(
             ]
             for client in clients
         }
-        n_from_ledger = 0
         for client, group in threads.items():
-            n_from_ledger += await _recall(group, client)
-        estimates = tuple(_estimate(client.model, group) for client, group in threads.items())
-        for estimate in estimates:
-            options.report(estimate)
+            client.summary.n_from_ledger = await _recall(group, client)
+            for thread in group:
+                thread.add_to(client.summary.estimate)
+        for client in clients:
+            options.report(client.summary.estimate)
         await run_tasks(
             [
                 (client, [thread.go_on for thread in group if not thread.has_ended])
@@ -115,19 +94,17 @@ async def generate_responses(
             ],
             report=options.report,
         )
+    responses = {
+        client: [response for thread in group for response in thread.responses()]
+        for client, group in threads.items()
+    }
+    for client, made in responses.items():
+        client.summary.statuses.update(response.status for response in made)
     return GenerationSummary(
-        responses=tuple(
-            r for group in threads.values() for each in group for r in each.responses()
-        ),
-        n_attempts=sum(client.n_attempts for client in clients),
-        n_from_ledger=n_from_ledger,
-        spent_usd=None
-        if any(client.n_unpriced for client in clients)
-        else sum(client.spent_usd for client in clients),
+        responses=tuple(itertools.chain.from_iterable(responses.values())),
+        models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,
         budget_left_usd=await budget.left_usd(),
-        estimates=estimates,
-        stopped={client.model.id: client.stopped for client in clients if client.stopped},
     )
 
 
@@ -146,7 +123,7 @@ class _Thread:
         self._seed = seed
         self._client = client
         self._name = name
-        self._answers: list[Answer | Unsent] = []
+        self._answers: list[Answer] = []
 
     @property
     def has_ended(self) -> bool:
@@ -154,10 +131,11 @@ class _Thread:
         failed = bool(self._answers) and self._answers[-1].status != "ok"
         return failed or len(self._answers) == len(self._conversation.turns)
 
-    @property
-    def n_turns_left(self) -> int:
-        """Turns still to be asked, if all goes well."""
-        return 0 if self.has_ended else len(self._conversation.turns) - len(self._answers)
+    def add_to(self, estimate: Estimate) -> None:
+        """Count the turns left, if all goes well, each estimated like the next one."""
+        if not self.has_ended:
+            for _ in self._conversation.turns[len(self._answers) :]:
+                estimate.add(self.next_request())
 
     def next_request(self) -> ModelRequest:
         """Return the request for the next turn, with all that was said before it."""
@@ -213,12 +191,3 @@ async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) ->
         n_found += len(found)
         open_threads = [thread for thread in found if not thread.has_ended]
     return n_found
-
-
-def _estimate(model: LiveModel[Generator], threads: Sequence[_Thread]) -> Estimate:
-    """Return what the turns left will come to, each estimated like the next one."""
-    estimate = Estimate(model)
-    for thread in threads:
-        for _ in range(thread.n_turns_left):
-            estimate.add(thread.next_request())
-    return estimate

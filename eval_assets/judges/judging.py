@@ -1,81 +1,49 @@
 """Judging: every judge is asked about every unit, whatever happens to single requests."""
 
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from eval_assets.agreement.staged import StageChange
+from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
+from eval_assets.agreement.staged import Stage, StageChange, next_stage, spot_checks
 from eval_assets.config.judges import Judge, Staged
-from eval_assets.judges._staging import judge_in_stages
-from eval_assets.judges.batching import judge_by_batch, plan_after_batches
+from eval_assets.judges.batching import plan_after_batches, submit_pending
 from eval_assets.judges.calling.budget import Budget, JointReservations
-from eval_assets.judges.calling.client import ModelClient
 from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.calling.progress import Estimate
+from eval_assets.judges.calling.progress import RunSummary
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
-from eval_assets.judges.judging_plan import JudgingPlan, Unit, plan_judging
+from eval_assets.judges.judging_plan import Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.judges.replicates import JudgeScore
-from eval_assets.judges.replies import Reading, Status
+from eval_assets.judges.replies import JudgeScore, Reading
 from eval_assets.ledger import BatchLedger, Ledger
+
+Judges = Sequence[LiveModel[Judge]]
+Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]
+"""Asks judges about units; returns the scores by unit and then by judge."""
 
 _NOT_IN_LEDGER = Reading("missing", error="the ledger holds no reply")
 
 
-@dataclass(frozen=True)
-class JudgeSummary:
-    """Result of a run for one judge.
-
-    Args:
-        judge_id: The judge.
-        statuses: Units by status.
-        n_attempts: Requests sent in this run, retries included.
-        n_from_ledger: Ratings that were answered before and not asked for again.
-        spent_usd: Cost in this run; None if some of it is not known.
-        estimate: What was expected of this run before its first request.
-        stopped: Why the judge was stopped early; empty if it was not.
-    """
-
-    judge_id: str
-    statuses: Mapping[Status, int]
-    n_attempts: int
-    n_from_ledger: int
-    spent_usd: float | None
-    estimate: Estimate
-    stopped: str
-
-
-@dataclass(frozen=True)
-class JudgingSummary:
+@dataclass(frozen=True, kw_only=True)
+class JudgingSummary(RunSummary):
     """Result of a run.
 
     Args:
-        judges: What came of each judge.
-        counted_usd: What counts towards the budget: unknown costs as the most that they can be.
-        budget_left_usd: What the run might still have spent; None without a cap.
         stages: Stages of staged judging, from the first; empty if it is not staged.
         scores: One per unit and judge that was asked about it, in the order given; empty if
             somebody else keeps them.
     """
 
-    judges: tuple[JudgeSummary, ...]
-    counted_usd: float
-    budget_left_usd: float | None
     stages: tuple[StageChange, ...] = ()
     scores: tuple[JudgeScore, ...] = ()
-
-    @property
-    def n_budget_stopped(self) -> int:
-        """Units that the budget did not reach."""
-        return sum(judge.statuses.get("budget_stopped", 0) for judge in self.judges)
 
 
 async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is kept
     units: Sequence[Unit],
-    judges: Sequence[LiveModel[Judge]],
+    judges: Judges,
     ledger: BatchLedger,
     *,
     template: PromptTemplate,
@@ -100,7 +68,7 @@ async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is k
 
 async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it is kept
     portions: Iterable[Sequence[Unit]],
-    judges: Sequence[LiveModel[Judge]],
+    judges: Judges,
     ledger: BatchLedger,
     *,
     keep: Callable[[Sequence[JudgeScore]], object],
@@ -133,25 +101,39 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
     budget = Budget(options.budget_usd, ledger)
     require_prices(judges, is_capped=budget.is_capped)
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
-        templates = {client.model.id: prompts.get(client.model.id, template) for client in clients}
-        panel = Panel(clients, ledger, templates=templates, budget=budget, options=options)
+        by_id = {client.model.id: client for client in clients}
 
-        async def score(
-            units: Sequence[Unit], asked: Sequence[LiveModel[Judge]]
-        ) -> list[JudgeScore]:
-            scores = await panel.score(units, asked)
+        async def score(units: Sequence[Unit], asked: Judges) -> list[JudgeScore]:
+            plans = []
+            for judge in asked:
+                own = prompts.get(judge.id, template)
+                plan = await plan_after_batches(units, by_id[judge.id], ledger, template=own)
+                if judge.declared.batch:
+                    await submit_pending(plan, ledger, budget=budget)
+                plans.append(plan)
+            for plan in plans:
+                options.report(plan.estimate)
+            reservations = JointReservations(budget)
+            work = [(plan.client, plan.tasks(reservations)) for plan in plans]
+            await run_tasks(work, report=options.report)
+            scores = [plan.score(unit) for unit in units for plan in plans]
+            for plan in plans:
+                plan.client.summary.estimate.merge(plan.estimate)
+                plan.client.summary.n_from_ledger += plan.n_from_ledger
+            for each in scores:
+                by_id[each.judge_id].summary.statuses[each.status] += 1
             keep(scores)
             return scores
 
+        stages: tuple[StageChange, ...] = ()
         if staged is None:
-            stages: tuple[StageChange, ...] = ()
             for units in portions:
                 await score(units, judges)
         else:
             every = list(itertools.chain.from_iterable(portions))
             stages = await judge_in_stages(every, judges, score, staged=staged)
     return JudgingSummary(
-        judges=tuple(map(panel.summary, clients)),
+        models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,
         budget_left_usd=await budget.left_usd(),
         stages=stages,
@@ -163,14 +145,8 @@ async def stored_scores(
 ) -> list[tuple[JudgeScore, tuple[str, ...]]]:
     """Return a judge's scores with a prompt, as far as the ledger holds the replies.
 
-    Args:
-        units: What was rated.
-        judge: Who rated it; no key is needed.
-        ledger: Ledger of replies.
-        template: The prompt.
-
-    Returns:
-        The score of each unit, `missing` if there is no reply, and the keys of its requests.
+    No key is needed. The score of a unit is `missing` if there is no reply; with it come the keys
+    of its requests.
     """
     options = RequestOptions(api_keys={judge.id: ""})
     async with open_clients([judge], ledger, budget=Budget(0.0), options=options) as [client]:
@@ -179,71 +155,70 @@ async def stored_scores(
         return [(plan.score(unit), plan.call_keys(unit)) for unit in units]
 
 
-class Panel:
-    """Judges that can be asked for as long as their clients are open.
+async def judge_in_stages(
+    units: Sequence[Unit], judges: Judges, score: Score, *, staged: Staged
+) -> tuple[StageChange, ...]:
+    """Judge units window by window; after each, the first two judges' agreement decides.
 
-    Args:
-        clients: A client per judge.
-        ledger: Ledger of batches.
-        templates: Each judge's prompt.
-        budget: What may be spent.
-        options: How requests are sent.
+    The stage at a unit follows from the units before it alone. So a rerun comes to the same stages
+    and finds its replies in the ledger, and there is no state to go stale. Units go by response,
+    not by question: agreement on one question says nothing about the next. In stage `one` the
+    second judge is asked about spot checks only.
+
+    Returns:
+        The stages, from the first.
     """
-
-    def __init__(
-        self,
-        clients: Sequence[ModelClient[Judge]],
-        ledger: BatchLedger,
-        *,
-        templates: Mapping[str, PromptTemplate],
-        budget: Budget,
-        options: RequestOptions,
-    ) -> None:
-        self._clients = {client.model.id: client for client in clients}
-        self._ledger = ledger
-        self._templates = templates
-        self._budget = budget
-        self._report = options.report
-        self._estimates = {client.model.id: Estimate(client.model) for client in clients}
-        self._n_from_ledger = Counter[str]()
-        self._statuses: defaultdict[str, Counter[Status]] = defaultdict(Counter)
-
-    async def score(
-        self, units: Sequence[Unit], judges: Sequence[LiveModel[Judge]]
-    ) -> list[JudgeScore]:
-        """Return the judges' scores of units, by unit and then by judge."""
-        plans = [await self._planned(units, self._clients[judge.id]) for judge in judges]
-        for plan in plans:
-            self._report(plan.estimate)
-        reservations = JointReservations(self._budget)
-        work = [(plan.client, plan.tasks(reservations)) for plan in plans]
-        await run_tasks(work, report=self._report)
-        for plan in plans:
-            self._estimates[plan.client.model.id].merge(plan.estimate)
-            self._n_from_ledger[plan.client.model.id] += plan.n_from_ledger
-        scores = [plan.score(unit) for unit in units for plan in plans]
-        for score in scores:
-            self._statuses[score.judge_id][score.status] += 1
-        return scores
-
-    def summary(self, client: ModelClient[Judge]) -> JudgeSummary:
-        """Return what came of a judge so far."""
-        judge_id = client.model.id
-        return JudgeSummary(
-            judge_id=judge_id,
-            statuses=self._statuses[judge_id],
-            n_attempts=client.n_attempts,
-            n_from_ledger=self._n_from_ledger[judge_id],
-            spent_usd=None if client.n_unpriced else client.spent_usd,
-            estimate=self._estimates[judge_id],
-            stopped=client.stopped,
+    ordered = sorted(units, key=lambda unit: unit.response_id)
+    checked = spot_checks({unit.response_id for unit in units}, share=staged.spot_check)
+    stage: Stage = "both"
+    changes = [StageChange(0, stage, math.nan, 0, "both judges are asked at first")]
+    pairs: list[tuple[float, float]] = []
+    for start in range(0, len(ordered), staged.window):
+        window = ordered[start : start + staged.window]
+        for part, asked in _asked(window, judges, stage=stage, checked=checked):
+            scores = await score(part, asked)
+            if len(asked) == len(judges):
+                pairs += _pairs(part, scores, n_judges=len(judges))
+        latest = pairs[-staged.window :]
+        kappa = pair_kappa([one for one, _ in latest], [other for _, other in latest])
+        decision = next_stage(
+            stage,
+            kappa=kappa.value,
+            exact_agreement=_exact_agreement(latest),
+            n_units=kappa.n_units,
+            staged=staged,
         )
+        if decision.stage != stage:
+            stage, pairs = decision.stage, []
+            n_done = start + len(window)
+            changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, decision.reason))
+    return tuple(changes)
 
-    async def _planned(self, units: Sequence[Unit], client: ModelClient[Judge]) -> JudgingPlan:
-        """Return the judge's plan; one who judges by batch is asked already."""
-        template = self._templates[client.model.id]
-        if client.model.declared.batch:
-            return await judge_by_batch(
-                units, client, self._ledger, template=template, budget=self._budget
-            )
-        return await plan_after_batches(units, client, self._ledger, template=template)
+
+def _exact_agreement(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return the share of pairs on one side of the middle; NaN without pairs."""
+    n_same = sum((one > MIDDLE) == (other > MIDDLE) for one, other in pairs)
+    return n_same / len(pairs) if pairs else math.nan
+
+
+def _asked(
+    window: Sequence[Unit], judges: Judges, *, stage: Stage, checked: Collection[str]
+) -> list[tuple[Sequence[Unit], Judges]]:
+    """Return which judges are asked about which units of a window."""
+    if stage == "both":
+        return [(window, judges)]
+    spots = [unit for unit in window if unit.response_id in checked]
+    rest = [unit for unit in window if unit.response_id not in checked]
+    all_but_second = [*judges[:1], *judges[2:]]
+    return [(part, asked) for part, asked in ((spots, judges), (rest, all_but_second)) if part]
+
+
+def _pairs(
+    units: Sequence[Unit], scores: Sequence[JudgeScore], *, n_judges: int
+) -> Iterator[tuple[float, float]]:
+    """Yield scores of the first two judges on [0, 1], for units that have both."""
+    for place, unit in enumerate(units):
+        one, other = scores[place * n_judges : place * n_judges + 2]
+        if one.status == "ok" and other.status == "ok":
+            to_unit = unit.question.scale.to_unit
+            yield to_unit(one.score), to_unit(other.score)

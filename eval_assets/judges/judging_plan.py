@@ -12,8 +12,7 @@ from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.scheduler import Task
 from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema
-from eval_assets.judges.replicates import JudgeScore, combine
-from eval_assets.judges.replies import Reading, read_answer
+from eval_assets.judges.replies import JudgeScore, Reading, combine, read_answer
 from eval_assets.ledger import Reply, Subject
 
 _UNITS_PER_LOOKUP = 10_000
@@ -54,7 +53,7 @@ class PendingRating:
 
     unit: Unit
     replicate: int
-    most_usd: float
+    most_usd: float = 0.0
     unreadable: Reading | None = None
 
     @property
@@ -69,12 +68,7 @@ class PendingRating:
 
 
 class JudgingPlan:
-    """One judge's ratings of some units, and the requests still to send; see `plan_judging`.
-
-    Args:
-        client: The judge's client.
-        template: The judges' prompt.
-    """
+    """One judge's ratings of some units, and the requests still to send; see `plan_judging`."""
 
     def __init__(self, client: ModelClient[Judge], template: PromptTemplate) -> None:
         self.client = client
@@ -137,34 +131,36 @@ class JudgingPlan:
 
     async def look_up(self, units: Sequence[Unit]) -> None:
         """Read what the ledger holds for some units, and count the rest as pending."""
-        ratings = [(unit, k) for unit in units for k in self._replicates(unit)]
-        requests = [self.request(unit, replicate) for unit, replicate in ratings]
-        replies = await self.client.stored_replies([request.key for request in requests])
-        readings = [
-            read_answer(replies[request.key], unit.question.scale)
-            if request.key in replies
-            else None
-            for (unit, _), request in zip(ratings, requests, strict=True)
+        left = [
+            (PendingRating(unit, replicate), self.request(unit, replicate))
+            for unit in units
+            for replicate in self._replicates(unit)
         ]
-        stricter = {
-            place: _stricter(requests[place], ratings[place][0])
-            for place, reading in enumerate(readings)
-            if reading is not None and reading.is_unreadable
-        }
-        replies = await self.client.stored_replies([each.key for each in stricter.values()])
-        for place, ((unit, replicate), reading) in enumerate(zip(ratings, readings, strict=True)):
-            request = stricter.get(place, requests[place])
-            if place in stricter and request.key in replies:
-                second = read_answer(replies[request.key], unit.question.scale)
-                self.n_from_ledger += 1
-                self.keep(unit, replicate, second)
-            elif reading is None or place in stricter:
-                most_usd = self.client.model.most_usd(request)
-                self.pending.append(PendingRating(unit, replicate, most_usd, reading))
-                self.estimate.add(request)
-            else:
-                self.n_from_ledger += 1
-                self.keep(unit, replicate, reading)
+        for is_stricter in (False, True):
+            keys = [r.key for rating, r in left if (rating.unreadable is not None) == is_stricter]
+            replies = await self.client.stored_replies(keys)
+            left = [
+                (rating, request)
+                for pair in left
+                for rating, request in self._unanswered(*pair, replies.get(pair[1].key))
+            ]
+        for rating, request in left:
+            most_usd = self.client.model.most_usd(request)
+            self.pending.append(replace(rating, most_usd=most_usd))
+            self.estimate.add(request)
+
+    def _unanswered(
+        self, rating: PendingRating, request: ModelRequest, reply: Reply | None
+    ) -> list[tuple[PendingRating, ModelRequest]]:
+        """Keep the reading of a stored reply; return the request that is left, if there is one."""
+        if reply is None:
+            return [(rating, request)]
+        reading = read_answer(reply, rating.unit.question.scale)
+        if reading.is_unreadable and rating.unreadable is None:
+            return [(replace(rating, unreadable=reading), _stricter(request, rating.unit))]
+        self.n_from_ledger += 1
+        self.keep(rating.unit, rating.replicate, reading)
+        return []
 
     def _replicates(self, unit: Unit) -> range:
         """Return the numbers of a unit's replicates."""
@@ -203,11 +199,6 @@ async def plan_judging(
     units: Sequence[Unit], client: ModelClient[Judge], *, template: PromptTemplate
 ) -> JudgingPlan:
     """Return what the ledger holds of a judge's ratings, and what it is to be asked.
-
-    Args:
-        units: What to rate.
-        client: The judge's client.
-        template: The judges' prompt, the same for all.
 
     Raises:
         PromptError: If the template cannot be rendered for a unit.

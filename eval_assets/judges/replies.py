@@ -3,10 +3,12 @@
 import json
 import math
 import re
+import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from eval_assets.config.judges import Aggregate
 from eval_assets.judges._statements import (
     is_closing,
     reports,
@@ -14,22 +16,9 @@ from eval_assets.judges._statements import (
     whole_number,
     without_scale,
 )
-from eval_assets.judges.calling.requests import Answer, RequestFailed, Unsent
+from eval_assets.judges.calling.requests import Answer, RequestFailed
+from eval_assets.ledger import Status
 from eval_assets.scale import Scale
-
-Status = Literal[
-    "ok",
-    "unparsable",
-    "out_of_range",
-    "truncated",
-    "refused",
-    "content_filter",
-    "timeout",
-    "api_error",
-    "missing",
-    "budget_stopped",
-]
-"""Status of a judge's rating; only `ok` comes with a score."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +47,32 @@ class Reading:
         return self.status in ("unparsable", "missing") and not self.error
 
 
+@dataclass(frozen=True, kw_only=True)
+class JudgeScore(Reading):
+    """A judge's rating of one unit, of several replicates their aggregate.
+
+    The status is `ok` if any replicate has a score, else that of most of them; `raw_output` of
+    several replicates is the JSON list of their replies, `rationale` that of the first score.
+
+    Args:
+        response_id: Response that was rated.
+        question_id: Rubric question.
+        judge_id: Judge that rated.
+        n_replies: Replicates with a score.
+        n_replicates: Replicates asked for.
+        aggregate: How the score comes from the replicates' scores.
+        spread: Highest minus lowest score of the replicates, in scale points; NaN below two scores.
+    """
+
+    response_id: str
+    question_id: str
+    judge_id: str
+    n_replies: int
+    n_replicates: int
+    aggregate: Aggregate
+    spread: float
+
+
 _FENCE = re.compile(r"```(?:json)?", re.IGNORECASE)
 _THOUGHT_BEGINS = re.compile(
     r"(?i)<(?:think|thinking|thought|reasoning|reflection)>|\[THINK\]|◁think▷"
@@ -74,9 +89,9 @@ _LARGEST = 1e300
 """Beyond this a JSON number is a mistake, and an integer may not fit a float."""
 
 
-def read_answer(answer: Answer | Unsent, scale: Scale) -> Reading:
+def read_answer(answer: Answer, scale: Scale) -> Reading:
     """Return the rating that an answer holds, or why it holds none."""
-    if isinstance(answer, RequestFailed | Unsent):
+    if isinstance(answer, RequestFailed):
         return Reading(answer.status, error=str(answer))
     if answer.status != "ok":
         return Reading(answer.status, raw_output=answer.text)
@@ -122,6 +137,40 @@ def parse_reply(raw: str, scale: Scale) -> Reading:
     certain = [each for each in readings if not math.isnan(each.raw_score)]
     reading = certain[0] if len(found) == 1 else Reading("unparsable")
     return replace(reading, raw_output=raw)
+
+
+def combine(
+    readings: Sequence[Reading],
+    *,
+    response_id: str,
+    question_id: str,
+    judge_id: str,
+    aggregate: Aggregate,
+) -> JudgeScore:
+    """Return the score of one unit from the readings of all its replicates, at least one.
+
+    Replicates without a score are left out of the aggregate.
+    """
+    good = [reading for reading in readings if reading.status == "ok"]
+    status: Status = "ok" if good else Counter(r.status for r in readings).most_common(1)[0][0]
+    shown = next(reading for reading in readings if reading.status == status)
+    if len(readings) > 1:
+        replies = json.dumps([reading.raw_output for reading in readings], ensure_ascii=False)
+        shown = replace(shown, raw_output=replies)
+    scores = [reading.score for reading in good]
+    if scores:
+        score = statistics.fmean(scores) if aggregate == "mean" else statistics.median(scores)
+        shown = replace(shown, score=score, raw_score=score)
+    return JudgeScore(
+        **vars(shown),
+        response_id=response_id,
+        question_id=question_id,
+        judge_id=judge_id,
+        n_replies=len(good),
+        n_replicates=len(readings),
+        aggregate=aggregate,
+        spread=max(scores) - min(scores) if len(scores) > 1 else math.nan,
+    )
 
 
 def _without_thoughts(text: str) -> Iterator[str]:

@@ -115,20 +115,19 @@ class _Connection(BaseHTTPRequestHandler):
         is_refused = self.server.is_refused(body)
         if not (self.headers.get("x-api-key") or self.headers.get("authorization")):
             self._send_error(401, "authentication_error", "there is no API key")
-        elif self.path not in _PROTOCOLS:
+        elif self.path not in _REPLIES:
             self._send_error(404, "not_found_error", "the stand-in answers chat requests only")
         elif is_refused:
             self._send_error(503, "overloaded_error", "overloaded for the moment")
         else:
-            read, write = _PROTOCOLS[self.path]
             try:
-                chat = read(json.loads(body))
-            except (KeyError, TypeError, ValueError) as error:
+                chat = _chat(json.loads(body))
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
                 self._send_error(400, "invalid_request_error", f"malformed request: {error!r}")
                 return
             time.sleep(self.server.latency_seconds)
             reply_id = _digest(chat.model, chat.prompt)[:24]
-            self._send(200, write(chat, reply_text(chat), reply_id))
+            self._send(200, _REPLIES[self.path](chat, reply_text(chat), reply_id))
 
     def do_GET(self) -> None:
         """Refuse everything else, such as batches."""
@@ -177,12 +176,15 @@ def _scores_of_prompt(prompt: str) -> Sequence[object]:
     return [json.loads(score) for score in listed[1].split(", ")] if listed else []
 
 
-def _chat(body: Mapping[str, Any], system: object, schema: Mapping[str, Any] | None) -> Chat:
-    texts = [_text(message["content"]) for message in body["messages"]]
-    prompt = "\n".join((_text(system), *texts))
+def _chat(body: Mapping[str, Any]) -> Chat:
+    """Return a request in either protocol."""
+    openai_form = (body.get("response_format") or {}).get("json_schema")
+    form = openai_form or (body.get("output_config") or {}).get("format") or {}
+    contents = [body.get("system", ""), *(message["content"] for message in body["messages"])]
+    prompt = "\n".join(map(_text, contents))
     responses = _RESPONSE.findall(prompt)  # the last: instructions show what the marks look like
     subject = responses[-1][1].strip() if responses else prompt
-    return Chat(str(body["model"]), prompt, subject, schema)
+    return Chat(str(body["model"]), prompt, subject, form.get("schema"))
 
 
 def _text(content: object) -> str:
@@ -192,12 +194,7 @@ def _text(content: object) -> str:
     return str(content)
 
 
-def _read_openai(body: Mapping[str, Any]) -> Chat:
-    form = body.get("response_format") or {}
-    return _chat(body, "", form.get("json_schema", {}).get("schema"))
-
-
-def _written_openai(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
+def _openai_reply(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
     n_input, n_output = _n_tokens(chat.prompt), _n_tokens(text)
     message = {"role": "assistant", "content": text, "refusal": None}
     return {
@@ -214,12 +211,7 @@ def _written_openai(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
     }
 
 
-def _read_anthropic(body: Mapping[str, Any]) -> Chat:
-    form = (body.get("output_config") or {}).get("format") or {}
-    return _chat(body, body.get("system", ""), form.get("schema"))
-
-
-def _written_anthropic(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
+def _anthropic_reply(chat: Chat, text: str, reply_id: str) -> dict[str, object]:
     return {
         "id": f"msg_{reply_id}",
         "type": "message",
@@ -232,10 +224,7 @@ def _written_anthropic(chat: Chat, text: str, reply_id: str) -> dict[str, object
     }
 
 
-_PROTOCOLS: Final = {
-    "/v1/chat/completions": (_read_openai, _written_openai),
-    "/v1/messages": (_read_anthropic, _written_anthropic),
-}
+_REPLIES: Final = {"/v1/chat/completions": _openai_reply, "/v1/messages": _anthropic_reply}
 
 
 def _n_tokens(text: str) -> int:

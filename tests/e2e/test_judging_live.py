@@ -32,7 +32,7 @@ from eval_assets.config.judges import AskedModel, Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_judges
+from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.judging import judge_units
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate

@@ -23,7 +23,7 @@ class Budget:
 
     Args:
         limit_usd: Most that may be spent; None for no cap but those of the ledger.
-        ledger: Ledger with the caps that other runs share; None if there is none.
+        ledger: Ledger with the caps that other runs share.
 
     Raises:
         ValueError: If the limit is negative.
@@ -121,12 +121,7 @@ class Budget:
 
 
 class Allowance:
-    """Money that one rating may reserve; its first request may have a share reserved already.
-
-    Args:
-        budget: The budget.
-        share_usd: The share; None if nothing is reserved yet.
-    """
+    """Money that one rating may reserve; `share_usd` is reserved for its first request already."""
 
     def __init__(self, budget: Budget, share_usd: float | None = None) -> None:
         self._budget = budget
@@ -148,11 +143,7 @@ class Allowance:
 
 
 class JointReservations:
-    """Reservations for all judges of a unit at once, so that a budget leaves pairs of scores.
-
-    Args:
-        budget: The budget.
-    """
+    """Reservations for all judges of a unit at once, so that a budget leaves pairs of scores."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget

@@ -17,6 +17,7 @@ from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
 from eval_assets.judges.calling.limiter import Limiter, Taken
 from eval_assets.judges.calling.live_model import Declared, LiveModel
+from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import (
     Answer,
     Message,
@@ -38,9 +39,9 @@ _HELD_SECONDS = 0.25
 
 _FORBIDDEN = 403
 
-IN_BATCH = Unsent("missing", "in a batch that the vendor works on")
-BUDGET_USED_UP = Unsent("budget_stopped", "the budget is used up")
-_OUTDATED = Unsent("api_error", "the model is known by now to refuse this form")
+IN_BATCH = Unsent("in a batch that the vendor works on", status="missing")
+BUDGET_USED_UP = Unsent("the budget is used up", status="budget_stopped")
+_OUTDATED = Unsent("the model is known by now to refuse this form", status="api_error")
 
 
 class ModelClient(Generic[Declared]):
@@ -49,14 +50,13 @@ class ModelClient(Generic[Declared]):
     Args:
         model: The model.
         connections: The vendor's clients.
-        limiter: Decides when a request may start; shared by judges of one model.
+        limiter: Decides when a request may start; shared by judges of one model and account.
         writer: Writes attempts to the ledger.
-        budget: What may be spent.
+        budget: Money that may be spent.
         retry: When a failed request is sent again.
         rng: Source of the retries' jitter.
-        refused: What earlier runs learnt that the model refuses on its endpoint.
-        asked: Requests under way by key; shared by clients, so that equal requests of two judges
-            are sent once. Those that are answered are in the ledger.
+        refused: Features that the model refused on its endpoint in earlier runs.
+        asked: Requests under way by key, shared by clients: equal requests are sent once.
     """
 
     def __init__(  # noqa: PLR0913 - what a request passes through, each of it one thing
@@ -70,14 +70,10 @@ class ModelClient(Generic[Declared]):
         retry: RetryPolicy,
         rng: np.random.Generator,
         refused: Collection[str],
-        asked: dict[str, asyncio.Task[Answer | Unsent]],
+        asked: dict[str, asyncio.Task[Answer]],
     ) -> None:
         self.model: LiveModel[Declared] = model
-        self.stopped = ""
-        self.spent_usd = 0.0
-        self.n_unpriced = 0
-        self.n_attempts = 0
-        self.n_replies = 0
+        self.summary = ModelSummary(model.id, Estimate(model))
         self.connections = connections
         self.in_flight: set[asyncio.Task[Any]] = set()
         # Units that wait for a retry or a commit make room for others, but not without end: in an
@@ -100,14 +96,7 @@ class ModelClient(Generic[Declared]):
         schema: Mapping[str, Any] | None = None,
         replicate: int = 0,
     ) -> ModelRequest:
-        """Return a request in the form that the model takes.
-
-        Args:
-            messages: Conversation so far.
-            settings: Settings beside those of the model.
-            schema: JSON schema that the reply is to follow; None for free text.
-            replicate: Number of the replicate.
-        """
+        """Return a request in the form that the model takes, with `settings` beside its own."""
         request = ModelRequest(
             endpoint=self.model.endpoint,
             messages=messages,
@@ -129,15 +118,11 @@ class ModelClient(Generic[Declared]):
 
     async def reply_to(
         self, request: ModelRequest, subject: Subject, allowance: Allowance | None = None
-    ) -> Answer | Unsent:
+    ) -> Answer:
         """Send a request until there is a reply, or no hope of one.
 
         An equal request for another unit, one with the same text, is not sent a second time.
-
-        Args:
-            request: The request.
-            subject: Its subject, for the ledger.
-            allowance: What it may reserve; None for what the budget has left.
+        Without an allowance it may reserve what the budget has left.
         """
         asking = self._asked.get(request.key)
         if asking is None:
@@ -147,30 +132,28 @@ class ModelClient(Generic[Declared]):
         # Shielded: a request that is paid for is recorded even if nobody waits for it any more.
         return await asyncio.shield(asking)
 
+    @property
+    def unsent(self) -> Unsent:
+        """The failure of requests that are not sent because the model is stopped."""
+        return Unsent(self.summary.stopped, status="api_error")
+
     def stop(self, reason: str) -> None:
         """Send no more requests, and log the reason once."""
-        if not self.stopped:
-            self.stopped = reason
+        if not self.summary.stopped:
+            self.summary.stopped = reason
             logger.error("%s is stopped: %s", self.model.id, reason)
 
     def count(self, answer: Answer) -> None:
         """Count an attempt, and the cost of its reply."""
-        self.n_attempts += 1
+        self.summary.n_attempts += 1
         if isinstance(answer, RequestFailed):
             if answer.remedy == "stop" and not self._concerns_one_input(answer):
                 self.stop(str(answer))
             return
-        self.n_replies += 1
         self._n_given_up_in_a_row = 0
-        cost = self.model.cost_usd(answer.usage)
-        if cost is None:
-            self.n_unpriced += 1
-        else:
-            self.spent_usd += cost
+        self.summary.count_reply(self.model.cost_usd(answer.usage))
 
-    async def _ask(
-        self, request: ModelRequest, subject: Subject, allowance: Allowance
-    ) -> Answer | Unsent:
+    async def _ask(self, request: ModelRequest, subject: Subject, allowance: Allowance) -> Answer:
         """Send a request until there is a reply, or no hope of one."""
         try:
             return await self._claim_and_send(request, subject, allowance)
@@ -179,14 +162,14 @@ class ModelClient(Generic[Declared]):
 
     async def _claim_and_send(
         self, request: ModelRequest, subject: Subject, allowance: Allowance
-    ) -> Answer | Unsent:
+    ) -> Answer:
         """Claim a request, send it, and send it again after failures that may pass."""
         most_usd, number, n_failed = self.model.most_usd(request), 1, 0
         claimed: tuple[str, ...] = ()
         while True:
             self._writer.require_working()
-            if self.stopped:
-                answer: Answer | Unsent = Unsent("api_error", self.stopped)
+            if self.summary.stopped:
+                answer: Answer = self.unsent
                 break
             request = self._features.fit(request)
             if request.key not in claimed:
@@ -231,15 +214,15 @@ class ModelClient(Generic[Declared]):
 
     async def _attempt(
         self, request: ModelRequest, subject: Subject, *, number: int, most_usd: float
-    ) -> Answer | Unsent:
+    ) -> Answer:
         """Send a request once, when the limiter allows, and record what came of it."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
         if self._writer.has_failed:
             self._limiter.dropped()
             self._writer.require_working()
-        if self.stopped:
+        if self.summary.stopped:
             self._limiter.dropped()
-            return Unsent("api_error", self.stopped)
+            return self.unsent
         fitting = self._features.fit(request)
         if fitting.key != request.key:  # another request was refused while this one waited
             self._limiter.dropped()
@@ -254,7 +237,7 @@ class ModelClient(Generic[Declared]):
                 answer = await self.connections.ask(fitting)
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
-            answer = RequestFailed(message, remedy="retry", is_timeout=True, may_be_billed=True)
+            answer = RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
         latency = time.perf_counter() - started
         self._features.heed(fitting, answer)
         self.count(answer)
@@ -297,21 +280,19 @@ class ModelClient(Generic[Declared]):
 
     def _concerns_one_input(self, failure: RequestFailed) -> bool:
         """Return whether a model that has answered others refuses one of them: filters do."""
-        return failure.http_status == _FORBIDDEN and self.n_replies > 0
+        return failure.http_status == _FORBIDDEN and self.summary.n_replies > 0
 
     def _give_up(self, failure: RequestFailed) -> None:
         """Count a request that is given up; too many in a row stop the model."""
         # An invalid request says nothing of the others once some were answered.
-        if failure.remedy != "give_up" or not self.n_replies:
+        if failure.remedy != "give_up" or not self.summary.n_replies:
             self._n_given_up_in_a_row += 1
         if self._n_given_up_in_a_row >= _HOPELESS_AFTER:
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
 
-    def _spent_usd(self, answer: Answer | Unsent, most_usd: float) -> float:
+    def _spent_usd(self, answer: Answer, most_usd: float) -> float:
         """Return what an attempt takes from the budget: the most, if the bill is not known."""
-        if isinstance(answer, Unsent):
-            return 0.0
         if isinstance(answer, RequestFailed):
             return most_usd if answer.may_be_billed else 0.0
         cost = self.model.cost_usd(answer.usage)

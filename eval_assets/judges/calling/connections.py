@@ -12,9 +12,7 @@ much processor time again in one client as in twenty."""
 class Connections:
     """The clients that a model is asked through, each with few requests in flight.
 
-    Args:
-        connect: Makes a client of the vendor. The first is made when it is needed: a run that finds
-            everything in the ledger need not import an SDK.
+    The first is made when it is needed: a run that finds everything in the ledger imports no SDK.
     """
 
     def __init__(self, connect: Callable[[], Client]) -> None:

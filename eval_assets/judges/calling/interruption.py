@@ -21,9 +21,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Interruption:
     """End of a run that is asked to stop: the first signal lets requests in flight finish.
 
-    Args:
-        clients: Clients of the run; more may be added.
-        asked: Requests that are not answered yet, some of them waiting for a retry.
+    Of the requests that are not answered yet, some may wait for a retry; those are given up.
     """
 
     def __init__(
@@ -95,7 +93,7 @@ async def _drain(
     """Send nothing more, and wait for the run to end with what is in flight."""
     in_flight: set[asyncio.Task[Any]] = set()
     for client in clients:
-        client.stopped = client.stopped or "interrupted"
+        client.summary.stopped = client.summary.stopped or "interrupted"
         in_flight |= client.in_flight
     for task in set(asked.values()) - in_flight:
         task.cancel()

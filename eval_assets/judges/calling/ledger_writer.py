@@ -22,9 +22,6 @@ class LedgerWriter:
     A commit begins as soon as there is something to commit; what arrives while it is under way goes
     into the next one. So a slow ledger makes for few commits, not for few requests. The thread goes
     from one commit to the next by itself: a busy event loop delays no reply on its way to the disk.
-
-    Args:
-        ledger: Ledger to write to.
     """
 
     def __init__(self, ledger: Ledger) -> None:

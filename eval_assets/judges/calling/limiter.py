@@ -20,11 +20,8 @@ _DECREASE = 0.5
 class Rate:
     """At most so much a minute, over any minute, and evenly within it.
 
-    Args:
-        per_minute: Most that any minute may hold.
-
     Raises:
-        ValueError: If it is not above 0.
+        ValueError: If the rate is not above 0.
     """
 
     def __init__(self, per_minute: float) -> None:
@@ -123,11 +120,7 @@ class Limiter:
         return int(self._allowed)
 
     async def admit(self, *, input_tokens: int) -> Taken:
-        """Wait until a request may start, and return its admission.
-
-        Args:
-            input_tokens: Estimated input tokens of the request.
-        """
+        """Wait until a request may start, and return its admission."""
         estimated = input_tokens
         async with self._turn:
             while self._in_flight >= self.allowed_in_flight:
@@ -147,12 +140,7 @@ class Limiter:
             return taken
 
     def succeeded(self, admission: Taken, *, input_tokens: int | None) -> None:
-        """End a request that was answered.
-
-        Args:
-            admission: Its admission.
-            input_tokens: Input tokens by the vendor's count; None if it did not say.
-        """
+        """End a request that was answered; `input_tokens` are by the vendor's count."""
         if self._tokens and input_tokens is not None:
             self._n_estimated += admission.estimated
             self._n_counted += input_tokens
@@ -170,7 +158,7 @@ class Limiter:
         Args:
             admission: Its admission.
             is_overload: Whether the vendor asks for fewer requests.
-            hold_seconds: Wait that the vendor asks for; None if it does not say.
+            hold_seconds: Wait that the vendor asks for.
         """
         if hold_seconds is not None:
             self._held_until = max(self._held_until, _now() + hold_seconds)

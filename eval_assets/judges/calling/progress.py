@@ -1,12 +1,14 @@
 """Estimates before a run's first request, and its progress."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import ModelRequest
+from eval_assets.ledger import Status
 
 logger = logging.getLogger(__name__)
 
@@ -70,17 +72,88 @@ class Estimate:
         )
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a run has come.
+@dataclass
+class ModelSummary:
+    """Requests of a run to one model, and what came of them so far.
 
     Args:
-        n_done: Units that are done, failed ones included.
-        n_failed: Units without a usable reply.
-        n_total: Units to ask about in this run.
-        spent_usd: Cost so far, as far as prices are known.
-        elapsed_seconds: Time since the first request.
+        model_id: The judge or generator.
+        estimate: What was expected before the first request.
+        statuses: Ratings or responses by status.
+        n_attempts: Requests sent in this run, retries included.
+        n_replies: Replies to them.
+        n_unpriced: Replies whose cost is not known.
+        n_from_ledger: Ratings or responses that were answered before and not asked for again.
+        known_usd: Cost in this run, as far as it is known.
+        stopped: Why the model was stopped early; empty if it was not.
     """
+
+    model_id: str
+    estimate: Estimate
+    statuses: Counter[Status] = field(default_factory=Counter)
+    n_attempts: int = 0
+    n_replies: int = 0
+    n_unpriced: int = 0
+    n_from_ledger: int = 0
+    known_usd: float = 0.0
+    stopped: str = ""
+
+    @property
+    def spent_usd(self) -> float | None:
+        """Cost in this run; None if some of it is not known."""
+        return None if self.n_unpriced else self.known_usd
+
+    def count_reply(self, cost_usd: float | None) -> None:
+        """Count a reply and its cost, None if that is not known."""
+        self.n_replies += 1
+        self.n_unpriced += cost_usd is None
+        self.known_usd += cost_usd or 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """Requests of a run, and what came of them.
+
+    Args:
+        models: Summary of each judge or generator.
+        counted_usd: What counts towards the budget: unknown costs as the most that they can be.
+        budget_left_usd: What the run might still have spent; None without a cap.
+    """
+
+    models: tuple[ModelSummary, ...]
+    counted_usd: float
+    budget_left_usd: float | None
+
+    @property
+    def spent_usd(self) -> float | None:
+        """Cost of all models; None if some of it is not known."""
+        costs = [model.spent_usd for model in self.models]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def n_attempts(self) -> int:
+        """Requests sent, retries included."""
+        return sum(model.n_attempts for model in self.models)
+
+    @property
+    def n_from_ledger(self) -> int:
+        """Ratings or responses that were answered before."""
+        return sum(model.n_from_ledger for model in self.models)
+
+    @property
+    def n_budget_stopped(self) -> int:
+        """Ratings or responses that the budget did not reach."""
+        return sum(model.statuses["budget_stopped"] for model in self.models)
+
+    @property
+    def stopped(self) -> tuple[str, ...]:
+        """A line for each model that was stopped early."""
+        return tuple(f"{m.model_id} is stopped: {m.stopped}" for m in self.models if m.stopped)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come: units that are done, failed ones included, and their known cost."""
 
     n_done: int
     n_failed: int

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from eval_assets.config.judges import Setting, Vendor
 from eval_assets.config.models import MaxTokensName
-from eval_assets.ledger import Batch, Reply
+from eval_assets.ledger import Batch, FailureStatus, Reply
 
 Role = Literal["system", "user", "assistant"]
 
@@ -28,11 +28,7 @@ class Message:
 class Endpoint:
     """A model and the server that it is served by.
 
-    Args:
-        provider: Vendor whose wire format is spoken.
-        base_url: URL of the server; part of a request's identity, because one name may mean two
-            models.
-        model: Name of the model.
+    The server's URL is part of a request's identity, because one name may mean two models.
     """
 
     provider: Vendor
@@ -110,19 +106,18 @@ asking the model."""
 
 
 class RequestFailed(Exception):  # noqa: N818 - named for what happened, as TimeoutError is
-    """A request without a reply.
+    """A request without a reply; the message says why, in one line, without any key.
 
     Args:
-        message: What went wrong, in one line, without any key.
-        remedy: What to do about it.
-        is_timeout: Whether the deadline passed.
+        remedy: Response to the failure.
+        status: Status of the attempt in the ledger, and of the unit.
         http_status: HTTP status; None if no response arrived.
         retry_after_seconds: Wait that the vendor asks for; None if it does not say.
         is_overload: Whether the vendor asks for fewer requests.
         is_filtered: Whether a filter withheld the reply because of this one input.
         may_be_billed: Whether the vendor may have answered all the same.
         refused: Parts of a request that the message names, most likely first.
-        body: What arrived in place of a reply, if it may have been one.
+        body: Body that arrived in place of a reply, if it may have been one.
         request_id: The vendor's name of the request.
     """
 
@@ -131,7 +126,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         message: str,
         *,
         remedy: Remedy,
-        is_timeout: bool = False,
+        status: FailureStatus = "api_error",
         http_status: int | None = None,
         retry_after_seconds: float | None = None,
         is_overload: bool = False,
@@ -143,7 +138,7 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
     ) -> None:
         super().__init__(message)
         self.remedy: Remedy = remedy
-        self.is_timeout = is_timeout
+        self.status: FailureStatus = status
         self.http_status = http_status
         self.retry_after_seconds = retry_after_seconds
         self.is_overload = is_overload
@@ -153,10 +148,12 @@ class RequestFailed(Exception):  # noqa: N818 - named for what happened, as Time
         self.body = body
         self.request_id = request_id
 
-    @property
-    def status(self) -> Literal["timeout", "api_error"]:
-        """Status of the attempt in the ledger."""
-        return "timeout" if self.is_timeout else "api_error"
+
+class Unsent(RequestFailed):
+    """A request that was not sent; the message says why."""
+
+    def __init__(self, message: str, *, status: FailureStatus) -> None:
+        super().__init__(message, remedy="give_up", status=status)
 
 
 class BatchRefused(RequestFailed):
@@ -168,22 +165,6 @@ class BatchRefused(RequestFailed):
 
 Answer = Reply | RequestFailed
 """Outcome of a request."""
-
-
-@dataclass(frozen=True)
-class Unsent:
-    """A request that was not sent.
-
-    Args:
-        status: Status of the unit.
-        reason: Why it was not sent.
-    """
-
-    status: Literal["api_error", "budget_stopped", "missing"]
-    reason: str
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 class Client(Protocol):
@@ -201,9 +182,7 @@ class Client(Protocol):
     async def find_batch(self, batch: Batch, *, known: Collection[str]) -> str | None:
         """Return the vendor's name of a batch that may have been submitted; None if it was not.
 
-        Args:
-            batch: The batch.
-            known: Names of batches that are others.
+        `known` are the names of other batches.
         """
 
     async def has_ended(self, batch_id: str) -> bool:

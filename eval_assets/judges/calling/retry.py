@@ -10,8 +10,7 @@ class RetryPolicy:
     """When a failed request is sent again.
 
     Args:
-        delays_seconds: Wait before each retry; there are as many retries as waits, so four waits
-            make at most five attempts.
+        delays_seconds: Wait before each retry: four waits make at most five attempts.
         jitter: Share by which a wait is lengthened or shortened at random, so that requests which
             failed together do not come back together.
         longest_wait_seconds: Ceiling of a wait that a vendor asks for.
@@ -26,10 +25,7 @@ class RetryPolicy:
     ) -> float | None:
         """Return the wait after the `n_failed`-th failure of a request; None to give it up.
 
-        Args:
-            n_failed: How often the request has failed, from 1.
-            retry_after_seconds: Wait that the vendor asks for; kept if it is longer.
-            rng: Source of the jitter.
+        A wait that the vendor asks for is kept if it is longer.
 
         Examples:
             >>> policy = RetryPolicy(jitter=0.0)

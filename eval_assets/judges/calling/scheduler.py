@@ -19,11 +19,8 @@ async def run_tasks(
 ) -> None:
     """Do all tasks, those of different models side by side, and report every few seconds.
 
-    A task that fails leaves the others alone; failed requests do not make a task fail.
-
-    Args:
-        work: Each model's tasks, which are begun in this order.
-        report: Receives the progress.
+    Each model's tasks are begun in their order. A task that fails leaves the others alone; failed
+    requests do not make a task fail.
 
     Raises:
         BaseException: What the first failed task raised, when all are done.
@@ -83,7 +80,7 @@ class _Scheduler:
             n_done=self._n_done,
             n_failed=self._n_failed,
             n_total=self._n_total,
-            spent_usd=sum(client.spent_usd for client, _ in self._work),
+            spent_usd=sum(client.summary.known_usd for client, _ in self._work),
             elapsed_seconds=asyncio.get_running_loop().time() - self._started,
         )
 

@@ -4,8 +4,7 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +20,7 @@ from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
 from eval_assets.judges.calling.progress import Report, log_report
-from eval_assets.judges.calling.requests import Answer, Endpoint, Unsent
+from eval_assets.judges.calling.requests import Answer
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
@@ -66,12 +65,7 @@ def require_prices(models: Sequence[AnyLiveModel], *, is_capped: bool) -> None:
 
 
 def warn_of_budget(n_stopped: int, *, left_usd: float | None) -> None:
-    """Log what the budget did not reach, and how much of it is left.
-
-    Args:
-        n_stopped: Scores or responses that it did not reach; nothing is logged if it reached all.
-        left_usd: What the run might still have spent; None without a cap.
-    """
+    """Log how much of the budget is left if it did not reach everything; None is no cap."""
     if n_stopped and left_usd is not None:
         logger.warning(
             "the budget did not reach %d scores or responses; %.4f USD are left, less than the "
@@ -90,28 +84,19 @@ async def open_clients(
     budget: Budget,
     options: RequestOptions,
 ) -> AsyncIterator[list[ModelClient[Declared]]]:
-    """Make models ready to be asked; in the end commit what arrived and disconnect.
+    """Yield a client for each model; in the end commit what arrived and disconnect.
 
     That end comes whatever happens inside.
-
-    Args:
-        models: The models.
-        ledger: Ledger of attempts.
-        budget: What may be spent.
-        options: How requests are sent.
-
-    Yields:
-        A client for each model.
     """
     rng = np.random.default_rng(options.seed)
-    asked: dict[str, asyncio.Task[Answer | Unsent]] = {}
+    asked: dict[str, asyncio.Task[Answer]] = {}
     writer = LedgerWriter(ledger)
-    limiters = _limiters(models, ledger, options)
+    limiters: dict[str, Limiter] = {}
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
     clients: list[ModelClient[Declared]] = []
     async with ending_well(clients, asked) as interruption, AsyncExitStack() as stack:
         for model in models:
-            endpoint = model.endpoint
+            endpoint, account = model.endpoint, _account(model, options)
             refused = await asyncio.to_thread(
                 ledger.refused_capabilities, endpoint.base_url, endpoint.model
             )
@@ -119,10 +104,13 @@ async def open_clients(
                 partial(connect, endpoint, api_key=options.api_keys[model.id], keys=keys)
             )
             stack.push_async_callback(connections.close)
+            if account not in limiters:
+                same = [each for each in models if _account(each, options) == account]
+                limiters[account] = _limiter(account, same, ledger)
             client = ModelClient(
                 model,
                 connections,
-                limiter=limiters[_account(model, options)],
+                limiter=limiters[account],
                 writer=writer,
                 budget=budget,
                 retry=options.retry,
@@ -137,62 +125,37 @@ async def open_clients(
         yield clients
 
 
-def _limiters(
-    models: Sequence[AnyLiveModel], ledger: Ledger, options: RequestOptions
-) -> dict[tuple[Endpoint, str], Limiter]:
-    """Return a limiter for each model and account, which vendors limit, whoever asks it."""
-    sharing: defaultdict[tuple[Endpoint, str], list[AnyLiveModel]] = defaultdict(list)
-    for model in models:
-        sharing[_account(model, options)].append(model)
-    return {account: _limiter(account, same, ledger) for account, same in sharing.items()}
-
-
-def _limiter(
-    account: tuple[Endpoint, str], models: Sequence[AnyLiveModel], ledger: Ledger
-) -> Limiter:
-    """Return the limiter of a model that has the least of all declared limits."""
-    limits = RateLimits(
-        _fingerprint(*account),
-        _least(each.declared.requests_per_minute for each in models),
-        _least(each.declared.input_tokens_per_minute for each in models),
-    )
-    is_limited = (limits.requests_per_minute, limits.input_tokens_per_minute) != (None, None)
-    return Limiter(
-        requests_per_minute=limits.requests_per_minute,
-        input_tokens_per_minute=limits.input_tokens_per_minute,
-        max_in_flight=min(each.declared.max_in_flight for each in models),
-        shared=SharedRates(limits, partial(_grant, ledger, limits)) if is_limited else None,
-    )
-
-
-async def _grant(
-    ledger: Ledger,
-    limits: RateLimits,
-    wanted: Amount,
-    unused: Mapping[int, Amount],
-    delay_seconds: float,
-) -> Grant:
-    return await asyncio.to_thread(
-        ledger.grant, limits, wanted, unused=unused, delay_seconds=delay_seconds
-    )
-
-
-def _fingerprint(endpoint: Endpoint, key: str) -> str:
+def _account(model: AnyLiveModel, options: RequestOptions) -> str:
     """Return a name of a model and account that is the same in every process, and not the key."""
-    parts = (endpoint.provider, endpoint.base_url, endpoint.model, key)
+    endpoint = model.endpoint
+    parts = (endpoint.provider, endpoint.base_url, endpoint.model, options.api_keys[model.id])
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _account(model: AnyLiveModel, options: RequestOptions) -> tuple[Endpoint, str]:
-    return model.endpoint, options.api_keys[model.id]
+def _limiter(account: str, models: Sequence[AnyLiveModel], ledger: Ledger) -> Limiter:
+    """Return the limiter of a model and account, with the least of all declared limits.
+
+    Vendors limit an account, whichever judge or process asks.
+    """
+    declared = [model.declared for model in models]
+    requests = [r for each in declared if (r := each.requests_per_minute) is not None]
+    tokens = [r for each in declared if (r := each.input_tokens_per_minute) is not None]
+    limits = RateLimits(account, min(requests, default=None), min(tokens, default=None))
+
+    async def grant(wanted: Amount, unused: Mapping[int, Amount], delay_seconds: float) -> Grant:
+        return await asyncio.to_thread(
+            ledger.grant, limits, wanted, unused=unused, delay_seconds=delay_seconds
+        )
+
+    return Limiter(
+        requests_per_minute=limits.requests_per_minute,
+        input_tokens_per_minute=limits.input_tokens_per_minute,
+        max_in_flight=min(each.max_in_flight for each in declared),
+        shared=SharedRates(limits, grant) if requests or tokens else None,
+    )
 
 
-def _least(rates: Iterable[float | None]) -> float | None:
-    """Return the lowest rate; None if none is declared."""
-    return min((rate for rate in rates if rate is not None), default=None)
-
-
-async def _cancel(asked: Mapping[str, asyncio.Task[Answer | Unsent]]) -> None:
+async def _cancel(asked: Mapping[str, asyncio.Task[Answer]]) -> None:
     """Cancel requests that nobody waits for any more, when a run ends early."""
     unfinished = [task for task in asked.values() if not task.done()]
     for task in unfinished:

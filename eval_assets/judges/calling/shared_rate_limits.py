@@ -22,12 +22,7 @@ from now it can be used at the earliest."""
 
 
 class SharedRates:
-    """The grants of one process for one model: about one a second, as large as it has use for.
-
-    Args:
-        limits: What all processes together may send.
-        ask: Asks for the next grant.
-    """
+    """The grants of one process for one model: about one a second, as large as it has use for."""
 
     def __init__(self, limits: RateLimits, ask: AskGrant) -> None:
         self._limits = limits

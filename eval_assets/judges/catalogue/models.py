@@ -25,11 +25,9 @@ Life = Literal["alive", "ends_soon", "retired"]
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """The lifecycle of a model.
+    """The lifecycle of a model, and the last day of requests if one is announced.
 
-    Args:
-        state: `alive` also if no end is announced, or nothing is known of the model.
-        ends_on: Last day on which requests succeed, as announced; None if none is.
+    A model of which nothing is known is alive.
     """
 
     state: Life
@@ -113,11 +111,7 @@ def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price |
 
 
 def known_models(*, on: date) -> list[KnownModel]:
-    """Return the models whose price or end is known, by family and then by name.
-
-    Args:
-        on: Day whose prices hold.
-    """
+    """Return the models whose price or end is known, at the prices of a day, by family and name."""
     prices: dict[str, list[dict[str, Any]]] = _table("prices.yaml")["prices"]
     sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
     names = {*prices, *_table("models.yaml")["retirements"]}

@@ -26,13 +26,7 @@ _CLOCKS_DIFFER = timedelta(minutes=1)
 
 
 class VendorClient(OfficialClient):
-    """The client of Anthropic's API.
-
-    Args:
-        base_url: Endpoint, without its version: `https://api.anthropic.com`.
-        api_key: Key of this endpoint.
-        keys: All known keys, which no reply and no failure shows.
-    """
+    """The client of Anthropic's API; the base URL does not hold its version."""
 
     chat_path = "/v1/messages"
     batches_path = "/v1/messages/batches"

@@ -51,13 +51,9 @@ _REFUSED: Mapping[Feature, tuple[str, ...]] = {
 
 @contextmanager
 def translate_errors(sdk: ModuleType, *, keys: Collection[str]) -> Iterator[None]:
-    """Raise RequestFailed for an error of a vendor's client.
+    """Raise RequestFailed for an error of a vendor's client, whose module is `sdk`.
 
     Nothing is chained: the client's errors hold the request, and with it the key.
-
-    Args:
-        sdk: The client's module; all name their errors alike.
-        keys: Keys that the message must not show.
     """
     try:
         yield
@@ -86,15 +82,7 @@ def failure_of(
     request_id: str | None,
     keys: Collection[str],
 ) -> RequestFailed:
-    """Return the failure that an error response stands for.
-
-    Args:
-        http_status: Its status.
-        body: Its body, decoded if it is JSON.
-        headers: Its headers.
-        request_id: The vendor's name of the request.
-        keys: Keys that the message must not show.
-    """
+    """Return the failure that an error response stands for; its message shows none of the keys."""
     kind, message = _kind_and_message(body)
     said = f"{kind} {message} {_details(body).get('param')}".lower()
     shown = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"

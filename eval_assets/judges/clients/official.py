@@ -28,7 +28,8 @@ _BAD_GATEWAY = 502
 class OfficialClient(ABC):
     """The official client of a vendor; each method is one attempt.
 
-    A vendor's own class adds the batch methods of `Client`. Bodies are read as they came: the client's own types fail on what servers really send.
+    A vendor's own class adds the batch methods of `Client`. Bodies are read as they came: the
+    client's own types fail on what servers really send.
 
     Args:
         sdk: The client itself, without retries (one retry policy, one ledger row per attempt) and
@@ -117,12 +118,7 @@ class OfficialClient(ABC):
     def read_reply(self, text: str, request_id: str | None) -> Answer:
         """Return the reply that the body of a good answer holds, whatever its shape.
 
-        Args:
-            text: The body, as received.
-            request_id: The vendor's name of the request.
-
-        Returns:
-            A reply; a failure if the body is not JSON, or describes an error.
+        It is a failure if the body is not JSON, or describes an error.
         """
         body = decoded(text)
         if not isinstance(body, dict):

@@ -36,13 +36,7 @@ _CLOCKS_DIFFER_SECONDS = 3600
 
 
 class VendorClient(OfficialClient):
-    """The client of OpenAI's API.
-
-    Args:
-        base_url: Endpoint, with its version: `https://api.openai.com/v1`.
-        api_key: Key of this endpoint.
-        keys: All known keys, which no reply and no failure shows.
-    """
+    """The client of OpenAI's API; the base URL holds its version."""
 
     chat_path = "/chat/completions"
     batches_path = "/batches"

@@ -127,11 +127,7 @@ class PromptTemplate:
     ) -> tuple[Message, ...]:
         """Return what every judge is sent for one unit: the system message, if any, and the user's.
 
-        Args:
-            question: Question about the response.
-            prompt_text: What the system was asked.
-            response_text: What it answered.
-            history: What was asked and answered in each turn before, oldest first.
+        `history` holds what was asked and answered in each turn before, oldest first.
 
         Raises:
             PromptError: If the template cannot be rendered.

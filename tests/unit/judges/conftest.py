@@ -12,10 +12,10 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_judges
 from eval_assets.judges.judging import JudgingSummary, judge_units
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
@@ -56,7 +56,7 @@ class MemoryLedger:
         wanted, found = set(call_keys), {}
         for each in self.attempts:
             match each.status:
-                case "timeout" | "api_error":
+                case "timeout" | "api_error" | "missing" | "budget_stopped":
                     continue
                 case status if each.call_key in wanted:
                     found[each.call_key] = Reply(each.raw_output or "", status)

@@ -14,9 +14,9 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.judges import batching
 from eval_assets.judges.batching import n_ended_batches
+from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_judges
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider
@@ -176,7 +176,7 @@ def test_a_vendor_that_refuses_the_batch_stops_the_judge(
     provider.behave(Behaviour(faults=Faults(by_key={KEY: "unauthorized"})))
     summary = judge_all(units(2), BY_BATCH)
     assert {score.status for score in summary.scores} == {"api_error"}
-    assert all(judge.stopped.startswith("401") for judge in summary.judges)
+    assert all(judge.stopped.startswith("401") for judge in summary.models)
 
 
 def test_large_batches_are_split(
@@ -231,7 +231,7 @@ def test_a_batch_that_the_vendor_refuses_stops_its_judge_with_the_reason(
     judge_all(units(2), BY_BATCH[:1])
     summary = judge_all(units(2), BY_BATCH[:1])
 
-    [judge] = summary.judges
+    [judge] = summary.models
     assert judge.stopped.startswith("the batch failed: line 3: Each line needs a custom_id")
     assert {score.status for score in summary.scores} == {"api_error"}
     assert {attempt.raw_output for attempt in ledger.attempts} == {None}

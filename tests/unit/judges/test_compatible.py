@@ -10,8 +10,8 @@ import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
+from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.session import RequestOptions
-from eval_assets.judges.declared import live_judges
 from eval_assets.judges.judging import JudgingSummary, judge_units
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
@@ -66,7 +66,7 @@ def test_a_reply_without_usage_counts_as_the_most_it_can_cost(server: ScriptedSe
     server.respond = respond
     ledger = MemoryLedger()
     summary = judge_all(server, units(3), ledger, model="gpt-6-luna")
-    assert summary.judges[0].spent_usd is None
+    assert summary.models[0].spent_usd is None
     assert [attempt.cost_usd for attempt in ledger.attempts] == [None] * 3
     # At least the output that each may have had, 4,096 tokens at 0.50 USD a million.
     assert summary.counted_usd > 3 * 4096 * 0.5e-6
@@ -113,7 +113,7 @@ def test_what_was_refused_once_is_known_to_later_runs(server: ScriptedServer) ->
     summary = judge_all(server, units(3), ledger)
     assert {score.status for score in summary.scores} == {"ok"}
     assert len(server.received) == 4  # two new units, one request each
-    assert summary.judges[0].n_from_ledger == 1
+    assert summary.models[0].n_from_ledger == 1
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def test_a_403_about_one_input_marks_that_unit_and_does_not_stop_the_judge(
     statuses = {score.response_id: score.status for score in summary.scores}
     assert (statuses.pop("r2"), statuses.pop("r50")) == ("content_filter", "api_error")
     assert set(statuses.values()) == {"ok"}
-    assert summary.judges[0].stopped == ""
+    assert summary.models[0].stopped == ""
 
 
 def test_a_403_for_every_request_stops_the_judge(server: ScriptedServer) -> None:
     server.respond = lambda _: refusal("Your key may not use this model", status=403)
-    (judge,) = judge_all(server, units(60)).judges
+    (judge,) = judge_all(server, units(60)).models
     assert judge.stopped.startswith("403")
     assert judge.n_attempts <= 16
 
@@ -199,7 +199,7 @@ def test_a_key_that_loses_its_rights_on_the_way_stops_the_judge_in_the_end(
     server.respond = lambda _: (
         rating() if len(server.received) <= 30 else refusal("Forbidden", status=403)
     )
-    (judge,) = judge_all(server, units(500)).judges
+    (judge,) = judge_all(server, units(500)).models
     assert judge.statuses["ok"] == 30
     assert "20 requests in a row failed" in judge.stopped
     assert judge.n_attempts < 300

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
-from eval_assets.judges.declared import live_judges
+from eval_assets.judges.calling.live_model import live_judges
 from tests.unit.judges.conftest import PAIR, QUESTION
 
 

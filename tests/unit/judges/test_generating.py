@@ -11,9 +11,9 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Generator
 from eval_assets.conversation import Conversation, Turn
+from eval_assets.judges.calling.live_model import live_generators
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_generators
 from eval_assets.judges.generating import GenerationSummary, generate_responses
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults

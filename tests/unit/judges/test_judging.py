@@ -14,11 +14,11 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputError
 from eval_assets.judges.calling import session
+from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.progress import Estimate, Progress
 from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.declared import live_judges
 from eval_assets.judges.judging import judge_portions, judge_units
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
@@ -48,7 +48,7 @@ def test_two_judges_score_every_unit_and_a_second_run_sends_no_request(
     second = judge_all(units(40))
     assert provider.log.n_received == 80
     assert second.scores == first.scores
-    assert [judge.n_from_ledger for judge in second.judges] == [40, 40]
+    assert [judge.n_from_ledger for judge in second.models] == [40, 40]
 
 
 def test_both_vendors_get_the_same_prompt_to_the_letter(
@@ -97,10 +97,10 @@ def test_with_30_percent_faults_every_unit_is_scored_or_accounted_for(
     for score in summary.scores:
         assert (score.status == "ok") == (not math.isnan(score.score))
         assert bool(score.error) == (score.status in ("api_error", "timeout"))
-    assert not any(judge.stopped for judge in summary.judges)
+    assert not any(judge.stopped for judge in summary.models)
     assert provider.log.n_received == len(ledger.attempts)
     assert Counter(a.judge_id for a in ledger.attempts) == {
-        judge.judge_id: judge.n_attempts for judge in summary.judges
+        judge.model_id: judge.n_attempts for judge in summary.models
     }
     # A rerun asks only where no reply arrived, and leaves what was scored as it was.
     unanswered = {s for s in summary.scores if s.status in ("api_error", "timeout")}
@@ -177,7 +177,7 @@ def test_no_money_or_no_permission_stops_that_judge_at_once_and_no_other(
 ) -> None:
     provider.behave(Behaviour(faults=Faults(by_text={'"gpt-6-luna"': fault})))  # type: ignore[dict-item]
     judges = [dataclasses.replace(j, max_in_flight=4) for j in PAIR]
-    gpt, haiku = judge_all(units(60), judges).judges
+    gpt, haiku = judge_all(units(60), judges).models
     assert (gpt.statuses, gpt.n_attempts <= 4) == ({"api_error": 60}, True)
     assert gpt.stopped.startswith(("401", "403", "429"))
     assert "\n" not in gpt.stopped
@@ -188,7 +188,7 @@ def test_an_endpoint_that_is_down_stops_the_judge_before_every_unit_was_tried(
     judge_all: JudgeAll,
 ) -> None:
     down = dataclasses.replace(PAIR[0], base_url="http://127.0.0.1:9/v1")
-    (judge,) = judge_all(units(500), [down]).judges
+    (judge,) = judge_all(units(500), [down]).models
     assert judge.statuses == {"api_error": 500}
     assert "20 requests in a row failed" in judge.stopped
     assert judge.n_attempts < 1000
@@ -197,7 +197,7 @@ def test_an_endpoint_that_is_down_stops_the_judge_before_every_unit_was_tried(
 @pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK knows it, too
 def test_a_model_that_does_not_exist_stops_its_judge(judge_all: JudgeAll) -> None:
     retired = Judge("old", "anthropic", "claude-3-5-haiku-20241022")
-    (judge,) = judge_all(units(3), [retired]).judges
+    (judge,) = judge_all(units(3), [retired]).models
     assert judge.stopped.startswith("404 not_found_error")
 
 
@@ -206,7 +206,7 @@ def test_the_budget_holds_to_the_cent_and_the_rest_says_so(
 ) -> None:
     provider.behave(Behaviour(latency_seconds=0.005))
     whole = judge_all(units(100))
-    cost = sum(judge.spent_usd or 0 for judge in whole.judges)
+    cost = sum(judge.spent_usd or 0 for judge in whole.models)
     ledger.attempts.clear()
     summary = judge_all(units(100), budget_usd=cost / 2 + 0.006)
     spent = sum(attempt.cost_usd or 0 for attempt in ledger.attempts)
@@ -254,7 +254,7 @@ def test_judges_of_unequal_price_share_a_budget_unit_by_unit(
 def test_a_capped_run_needs_prices(judge_all: JudgeAll) -> None:
     with pytest.raises(InputError, match=r"budget_usd: the price of llama3\.2 is not known"):
         judge_all(units(1), [OWN_MODEL], budget_usd=1.0)
-    (judge,) = judge_all(units(1), [OWN_MODEL]).judges
+    (judge,) = judge_all(units(1), [OWN_MODEL]).models
     assert judge.spent_usd is None
     assert judge.estimate.cost_usd is None
 
@@ -300,8 +300,8 @@ def test_portions_are_scored_like_one_and_a_stopped_judge_is_asked_no_more(
     assert [len(scores) for scores in kept] == [40, 40, 40]
     asked = [(unit.response_id, judge.id) for unit in every for judge in PAIR]
     assert [score for part in kept for score in part] == asked
-    assert [sum(judge.statuses.values()) for judge in summary.judges] == [60, 60]
-    assert all(judge.stopped for judge in summary.judges)
+    assert [sum(judge.statuses.values()) for judge in summary.models] == [60, 60]
+    assert all(judge.stopped for judge in summary.models)
     assert provider.log.n_received <= 40, "nothing is asked after the first portion"
     assert not summary.scores
 
@@ -312,7 +312,7 @@ def test_a_vendors_limit_is_found_without_losing_a_unit(
     limit = RateLimit(requests=30, window_seconds=0.2)
     provider.behave(Behaviour(limit=limit, latency_seconds=0.01))
     retry = RetryPolicy(delays_seconds=(0.1, 0.2, 0.4, 0.8), longest_wait_seconds=1.0)
-    (judge,) = judge_all(units(150), PAIR[:1], retry=retry).judges
+    (judge,) = judge_all(units(150), PAIR[:1], retry=retry).models
     assert judge.statuses == {"ok": 150}
     assert judge.n_attempts < 300
 

@@ -5,8 +5,7 @@ import math
 import pytest
 
 from eval_assets.config.judges import Aggregate
-from eval_assets.judges.replicates import JudgeScore, combine
-from eval_assets.judges.replies import Reading, parse_reply, read_answer
+from eval_assets.judges.replies import JudgeScore, Reading, combine, parse_reply, read_answer
 from eval_assets.ledger import Reply
 from eval_assets.scale import LIKERT5
 

@@ -9,12 +9,10 @@ from eval_assets.agreement.staged import StageChange, spot_checks
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge, Staged
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.judges._staging import judge_in_stages
-from eval_assets.judges.calling.live_model import LiveModel
-from eval_assets.judges.declared import live_judges
+from eval_assets.judges.calling.live_model import LiveModel, live_judges
+from eval_assets.judges.judging import judge_in_stages
 from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.replicates import JudgeScore, combine
-from eval_assets.judges.replies import Reading
+from eval_assets.judges.replies import JudgeScore, Reading, combine
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")

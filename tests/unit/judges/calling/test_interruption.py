@@ -20,7 +20,7 @@ from datetime import date
 from pathlib import Path
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.judges.calling.session import RequestOptions
-from eval_assets.judges.declared import live_judges
+from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.judging import judge_units
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from tests.unit.judges.conftest import PAIR, QUESTION, MemoryLedger, units

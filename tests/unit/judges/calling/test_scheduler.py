@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
 class IdleClient:
     """A client whose tasks send nothing."""
 
-    spent_usd = 0.0
-
     def __init__(self, most: int) -> None:
+        self.summary = SimpleNamespace(known_usd=0.0)
         self.connections = Connections(lambda: cast("Client", None))
         self.open_tasks = asyncio.Semaphore(most)
 
