@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import eval_assets
+from eval_assets.config.judges import VENDORS
 
 PACKAGE = Path(eval_assets.__file__).parent
 BELOW = {
@@ -57,7 +58,14 @@ LIBRARIES = {
         "yaml",
     },
     "store": {"duckdb", "numpy", "pandas", "sqlalchemy"},
-    "judges": {"anthropic", "httpx2", "jinja2", "numpy", "openai", "pandas", "yaml"},
+    "judges": {
+        *VENDORS,
+        "httpx2",
+        "jinja2",
+        "numpy",
+        "pandas",
+        "yaml",
+    },  # SDKs are named as their vendors
     "render": {"markupsafe", "pandas"},
     "report": {"jinja2", "markdown_it", "markupsafe", "numpy", "pandas"},
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},

@@ -1,7 +1,7 @@
 import pytest
 
 from eval_assets.config.evaluation import Gate, default_gates
-from eval_assets.config.judges import Judge
+from eval_assets.config.judges import VENDORS, Judge
 from eval_assets.config.labelling import Labelling
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.scale import BINARY, Scale
@@ -121,7 +121,7 @@ budget_usd: 5
             "judges: [{id: a, provider: gemini, model: x}]",
             (
                 'judges[0].provider: "gemini" is not one of '
-                "the choices. Use 'openai', 'anthropic' or 'recorded'"
+                f"the choices. Use {', '.join(map(repr, VENDORS))} or 'recorded'"
             ),
         ),
         (
