@@ -1,11 +1,15 @@
-"""A query and the documents that are rated for it, as given on the command line."""
+"""A query and the documents that are rated for it, from the command line or a client."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from eval_assets.config.types import Text
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers.formats.files import read_text
 
@@ -16,26 +20,15 @@ _REMEDIES = {None: _SHAPE, "id": "Give it a whole number", "content": "Give its 
 
 @dataclass(frozen=True)
 class Document:
-    """A document that may answer a query.
+    """A document that may answer a query; its id is unique among the query's documents."""
 
-    Args:
-        id: Its number, unique among the query's documents.
-        content: Its text.
-    """
-
-    id: int
-    content: str
+    id: Annotated[int, Field(strict=True, ge=-_LARGEST_ID, le=_LARGEST_ID)]
+    content: Text
 
 
 @dataclass(frozen=True)
 class DocumentQuery:
-    """A query with its documents.
-
-    Args:
-        id: Its number, from 1.
-        text: The query.
-        documents: At least one.
-    """
+    """A query with its number, from 1, and at least one document."""
 
     id: int
     text: str
@@ -54,14 +47,14 @@ def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
     problems: list[InputProblem] = []
-    given = _parsed(docs, problems)
-    return document_query(query_id, query, given, file=str(docs), problems=problems)
+    entries = _parsed(docs, problems)
+    return document_query(query_id, query, entries, file=str(docs), problems=problems)
 
 
 def document_query(
     query_id: int,
     query: str,
-    given: object,
+    entries: object,
     *,
     file: str = "docs",
     problems: Sequence[InputProblem] = (),
@@ -71,76 +64,70 @@ def document_query(
     Args:
         query_id: Number of the query.
         query: The query.
-        given: The documents as JSON has them: a list of objects with `id` and `content`.
-        file: What the documents are called in messages.
-        problems: What is already known to be wrong; if anything is, `given` is not looked at.
+        entries: The documents as JSON has them: a list of objects with `id` and `content`.
+        file: Name of the documents in messages.
+        problems: Known problems of the file; if there are any, `entries` is ignored.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
-    found: list[InputProblem] = []
+    all_problems: list[InputProblem] = []
     if not 1 <= query_id <= _LARGEST_ID:
-        what = f"{query_id} is not a positive integer"
-        found.append(InputProblem("--query-id", None, None, what, "Use a number from 1 on"))
+        message, remedy = f"{query_id} is not a positive integer", "Use a number from 1 on"
+        all_problems.append(InputProblem("--query-id", None, None, message, remedy))
     if not query.strip():
-        what = "the query is empty"
-        found.append(InputProblem("--query", None, None, what, "Write what is searched for"))
-    found += problems
-    documents = [] if problems else _documents(given, file, found)
-    raise_all(found, source=file)
+        message, remedy = "the query is empty", "Write what is searched for"
+        all_problems.append(InputProblem("--query", None, None, message, remedy))
+    all_problems += problems
+    documents = [] if problems else _documents(entries, file, all_problems)
+    raise_all(all_problems, source=file)
     return DocumentQuery(query_id, query, tuple(documents))
 
 
 def _parsed(path: Path, problems: list[InputProblem]) -> object:
-    """Return what a JSON file holds; note why it cannot be read."""
+    """Return the content of a JSON file; add a problem if it cannot be read."""
     file = str(path)
     try:
         return json.loads(read_text(path, file=file))
     except InputError as error:
         problems.append(error.problem)
     except json.JSONDecodeError as error:
-        what = f"the file is not JSON ({error.msg})"
-        problems.append(InputProblem(file, error.lineno, None, what, _SHAPE))
+        message = f"the file is not JSON ({error.msg})"
+        problems.append(InputProblem(file, error.lineno, None, message, _SHAPE))
     except (RecursionError, ValueError):
-        what = "the file is nested too deeply, or holds a number too long"
-        problems.append(InputProblem(file, None, None, what, _SHAPE))
+        message = "the file is nested too deeply, or holds a number too long"
+        problems.append(InputProblem(file, None, None, message, _SHAPE))
     return None
 
 
-def _documents(given: object, file: str, problems: list[InputProblem]) -> list[Document]:
-    """Return the documents without fault; note the faults of the others."""
-    if not isinstance(given, list) or not given:
-        what = "the list is empty" if given == [] else "the file is not a list"
-        problems.append(InputProblem(file, None, None, what, _SHAPE))
+def _documents(entries: object, file: str, problems: list[InputProblem]) -> list[Document]:
+    """Return the valid documents; add the problems of the others."""
+    if not isinstance(entries, list) or not entries:
+        message = "the list is empty" if entries == [] else "the file is not a list"
+        problems.append(InputProblem(file, None, None, message, _SHAPE))
         return []
-    documents = []
-    places: defaultdict[int, list[int]] = defaultdict(list)
-    for place, entry in enumerate(given, start=1):
-        faults = list(_faults(entry))
-        problems += [InputProblem(file, place, key, what, _REMEDIES[key]) for key, what in faults]
-        if not faults:
-            documents.append(Document(entry["id"], entry["content"]))
-            places[entry["id"]].append(place)
-    for number, (first, *others) in places.items():
-        for place in others:
-            what = f"{number} is also the id of document {first}"
-            problems.append(InputProblem(file, place, "id", what, "Give each its own"))
-    return documents
+    adapter = TypeAdapter(Document)
+    documents: dict[int, Document] = {}
+    for position, entry in enumerate(entries, start=1):
+        try:
+            documents[position] = adapter.validate_python(entry)
+        except ValidationError as error:
+            for key, message in map(_key_and_message, error.errors()):
+                problems.append(InputProblem(file, position, key, message, _REMEDIES[key]))
+    first: dict[int, int] = {}
+    for position, document in documents.items():
+        if first.setdefault(document.id, position) != position:
+            message = f"{document.id} is also the id of document {first[document.id]}"
+            problems.append(InputProblem(file, position, "id", message, "Give each its own"))
+    return list(documents.values())
 
 
-def _faults(entry: object) -> Iterator[tuple[str | None, str]]:
-    """Yield what is wrong with a document: key and fault."""
-    if not isinstance(entry, dict):
-        yield None, "this is not an object"
-        return
-    number, content = entry.get("id"), entry.get("content")
-    if "id" not in entry:
-        yield "id", "the document has no id"
-    elif not isinstance(number, int) or isinstance(number, bool) or abs(number) > _LARGEST_ID:
-        yield "id", "the id is not an integer of 64 bits"
-    if "content" not in entry:
-        yield "content", "the document has no content"
-    elif not isinstance(content, str):
-        yield "content", "the content is not text"
-    elif not content.strip():
-        yield "content", "the content is empty"
+def _key_and_message(details: ErrorDetails) -> tuple[str | None, str]:
+    if not details["loc"]:
+        return None, "this is not an object"
+    key = str(details["loc"][0])
+    if details["type"] == "missing":
+        return key, f"the document has no {key}"
+    if key == "id":
+        return key, "the id is not an integer of 64 bits"
+    return key, f"the content is {'not text' if details['type'] == 'string_type' else 'empty'}"

@@ -1,23 +1,23 @@
-"""Importers, one module per tool."""
+"""Importers of other tools' exports, one function per tool."""
 
-TOOLS = (
-    "every-eval-ever",
-    "opentelemetry",
-    "label-studio",
-    "argilla",
-    "prodigy",
-    "openai-evals",
-    "inspect-ai",
-    "promptfoo",
-    "mlflow",
-    "langsmith",
-    "phoenix",
-    "langfuse",
-    "braintrust",
-    "deepeval",
-    "lm-eval",
-    "potato",
-    "chat",
-    "hugging-face",
-)
-"""Tools in the order of recognition, the surest first; the module of `lm-eval` is `lm_eval`."""
+TOOLS = {
+    "every-eval-ever": "evaluation_tools",
+    "opentelemetry": "tracing_tools",
+    "label-studio": "labelling_tools",
+    "argilla": "labelling_tools",
+    "prodigy": "labelling_tools",
+    "openai-evals": "evaluation_tools",
+    "inspect-ai": "evaluation_tools",
+    "promptfoo": "evaluation_tools",
+    "mlflow": "tracing_tools",
+    "langsmith": "tracing_tools",
+    "phoenix": "tracing_tools",
+    "langfuse": "tracing_tools",
+    "braintrust": "tracing_tools",
+    "deepeval": "evaluation_tools",
+    "lm-eval": "evaluation_tools",
+    "potato": "labelling_tools",
+    "chat": "conversations",
+    "hugging-face": "conversations",
+}
+"""Module of each tool's importer, in the order of recognition, the surest first."""

@@ -3,9 +3,9 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from eval_assets.readers.formats.table import as_text, plain
 from eval_assets.scale import Level, Scale
@@ -106,6 +106,35 @@ class Export:
             if response_id not in self.responses:
                 self.notes["responses are rated, but the export does not hold their texts"] += 1
                 self.add_response(response_id)
+
+
+Reader = Callable[[Iterable[Record], Export], None]
+
+
+class Importer(NamedTuple):
+    """Reads the export of one tool.
+
+    Args:
+        recognises: Returns whether a record may be of this tool.
+        read: Adds the content of the records.
+    """
+
+    recognises: Callable[[Record], bool]
+    read: Reader
+
+
+IMPORTERS: dict[str, Importer] = {}
+"""Importers of the imported modules, by tool."""
+
+
+def importer(tool: str, recognises: Callable[[Record], bool]) -> Callable[[Reader], Reader]:
+    """Return a decorator that registers a function as the importer of a tool."""
+
+    def register(read: Reader) -> Reader:
+        IMPORTERS[tool] = Importer(recognises, read)
+        return read
+
+    return register
 
 
 def question_of(name: str, text: object, *, scale: object, level: object) -> Question:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers.formats.files import (
@@ -17,7 +17,7 @@ from eval_assets.readers.formats.files import (
 from eval_assets.readers.formats.json_rows import loaded
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.readers.importers import TOOLS
-from eval_assets.readers.importers.export_content import Export, Record
+from eval_assets.readers.importers.export_content import IMPORTERS, Export, Importer, Record
 
 _PAGES = ("data", "results", "rows", "traces", "scores", "runs", "events", "records", "items")
 """Keys under which a page of an API holds its records."""
@@ -27,16 +27,6 @@ _RECORD_KEYS = {"id", "trace_id", "traceId", "name", "input", "output", "run_id"
 
 _SAMPLE = 20
 """Records from which the tool is recognised."""
-
-
-class Importer(Protocol):
-    """A module that reads the export of one tool."""
-
-    def recognises(self, record: Record, /) -> bool:
-        """Return whether a record may be of this tool."""
-
-    def read(self, records: Iterable[Record], export: Export, /) -> None:
-        """Add the content of the records."""
 
 
 def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Export]:
@@ -117,8 +107,8 @@ def read_records(path: Path) -> list[Record]:
 
 
 def _importer(tool: str) -> Importer:
-    module = import_module(f"eval_assets.readers.importers.{tool.replace('-', '_')}")
-    return cast("Importer", module)
+    import_module(f"{__package__}.{TOOLS[tool]}")
+    return IMPORTERS[tool]
 
 
 def _json(path: Path) -> object:

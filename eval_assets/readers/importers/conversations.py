@@ -1,7 +1,4 @@
-"""Rows of a Hugging Face dataset, or of any table: numbers beside a response are its ratings.
-
-https://huggingface.co/docs/dataset-viewer/rows
-"""
+"""Conversations and datasets that no tool marks as its own: chat logs, rows of Hugging Face."""
 
 from collections.abc import Iterable
 
@@ -14,8 +11,47 @@ from eval_assets.readers.importers.export_content import (
     Record,
     chat_fields,
     first_at,
+    importer,
+    records_at,
+    text_of,
 )
 from eval_assets.readers.references import RESPONSE_ID
+
+_KEYS = ("messages", "conversations", "conversation")
+_ASSISTANT = ("assistant", "gpt", "ai", "model")
+
+
+def _is_chat(record: Record) -> bool:
+    return any(records_at(record, key) for key in _KEYS)
+
+
+@importer("chat", _is_chat)
+def read_chat(records: Iterable[Record], export: Export) -> None:
+    """Add a response for each message of the model; its prompt is the message before.
+
+    Chat logs: JSONL with `messages`; each answer of the model is a response, with what came before.
+    https://platform.openai.com/docs/guides/fine-tuning
+    """
+    for position, record in enumerate(records, start=1):
+        name = str(first_at(record, "id", "conversation_id", "thread_id") or position)
+        prompt, turn = "", 0
+        for message in next(filter(None, (records_at(record, key) for key in _KEYS)), []):
+            role = str(first_at(message, "role", "from"))
+            text = text_of(first_at(message, "content", "value", "text"))
+            if role in _ASSISTANT:
+                turn += 1
+                model = first_at(message, "model") or first_at(record, "model", "model_name")
+                export.add_response(
+                    f"{name}/{turn}",
+                    prompt=prompt,
+                    response=text,
+                    model=model,
+                    convo_id=name,
+                    turn_index=turn,
+                )
+            elif role != "system":
+                prompt = text
+
 
 _RATERS = (
     *("annotator_ids", "annotators", "rater_ids", "raters", "worker_ids", "annotator"),
@@ -28,16 +64,20 @@ _NOT_RATINGS = {
 }
 
 
-def recognises(record: Record) -> bool:
-    """Return whether a record is a row with a response and a possible rating."""
+def _is_hugging_face(record: Record) -> bool:
     row = record.get("row", record)
     if not isinstance(row, dict) or first_at(row, *RESPONSE_KEYS) is None:
         return False
     return bool(_ratings(row))
 
 
-def read(records: Iterable[Record], export: Export) -> None:
-    """Add the rows; a list of numbers is one for each rater, a number that of one rater."""
+@importer("hugging-face", _is_hugging_face)
+def read_hugging_face(records: Iterable[Record], export: Export) -> None:
+    """Add the rows; a list of numbers is one for each rater, a number that of one rater.
+
+    Rows of a Hugging Face dataset, or of any table: numbers beside a response are its ratings.
+    https://huggingface.co/docs/dataset-viewer/rows
+    """
     for position, record in enumerate(records):
         row = record.get("row", record)
         response_id = first_at(row, *RESPONSE_ID, "id", "idx") or record.get("row_idx", position)

@@ -1,0 +1,253 @@
+"""Results of tools that evaluate models: inspect_ai, promptfoo, OpenAI Evals and the like."""
+
+from collections.abc import Iterable, Iterator
+
+from eval_assets.readers.importers.export_content import (
+    Export,
+    Record,
+    at,
+    first_at,
+    importer,
+    question_of,
+    records_at,
+)
+
+_COLUMNS = ("group_id", "indicator_id", "convo_id", "turn_index", "seed", "difficulty")
+
+
+def _is_every_eval_ever(record: Record) -> bool:
+    is_log = "evaluation_results" in record and "model_info" in record
+    return is_log or ("sample_id" in record and "interaction_type" in record)
+
+
+@importer("every-eval-ever", _is_every_eval_ever)
+def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
+    """Add the lines with their scores; logs declare the questions and their scales.
+
+    Every Eval Ever: logs of evaluations and their lines; a score that no person gave is a judge's.
+    https://github.com/evaleval/every_eval_ever
+    """
+    records = list(records)
+    for result in (each for record in records for each in records_at(record, "evaluation_results")):
+        name, metric = str(result.get("evaluation_name")), result.get("metric_config")
+        scale, level = (at(metric, "additional_details", key) for key in ("scale", "level"))
+        text = at(metric, "evaluation_description")
+        export.questions.setdefault(name, question_of(name, text, scale=scale, level=level))
+    lines = [record for record in records if "evaluation_results" not in record]
+    if not lines:
+        export.notes["logs hold results, but not the lines behind them"] += 1
+    several_systems = len({line.get("model_id") for line in lines}) > 1
+    for line in lines:
+        _read_line(line, export, several_systems=several_systems)
+
+
+def _read_line(line: Record, export: Export, *, several_systems: bool) -> None:
+    metadata = line.get("metadata") or {}
+    rater = metadata.get("rater_id")
+    sample, model = str(line.get("sample_id")), str(line.get("model_id") or "")
+    messages = records_at(line, "messages")
+    response_id = export.add_response(
+        # Our own lines name the response; others name the question that all systems answered.
+        f"{model}/{sample}" if several_systems and not rater else sample,
+        prompt=at(line, "input", "raw"),
+        response=messages[-1] if messages else at(line, "output", "raw"),
+        model=model.removeprefix("unknown/"),
+        **{column: metadata.get(column) for column in _COLUMNS},
+    )
+    name, value = str(line.get("evaluation_name")), at(line, "evaluation", "score")
+    if metadata.get("rater_kind") == "human":
+        export.add_rating(response_id, name, rater, value, at=metadata.get("rated_at"))
+    else:
+        attributions = records_at(line, "answer_attribution")
+        judge = rater or (attributions[0].get("extraction_method") if attributions else "score")
+        export.add_score(response_id, name, judge, value, reply=metadata.get("explanation"))
+
+
+_HUMAN = ("label", "human_label", "human_rating", "rating", "ground_truth")
+
+
+def _is_openai_evals(record: Record) -> bool:
+    is_item = isinstance(record.get("item"), dict) and record.keys() <= {"item", "sample"}
+    return is_item or record.get("object") == "eval.run.output_item" or "datasource_item" in record
+
+
+@importer("openai-evals", _is_openai_evals)
+def read_openai_evals(records: Iterable[Record], export: Export) -> None:
+    """Add the output items, each grader's score, and a human label of the data source.
+
+    OpenAI Evals: output items of a run, as the API lists them; each grader is a judge.
+    https://platform.openai.com/docs/api-reference/evals/getRunOutputItems
+    """
+    for position, record in enumerate(records, start=1):
+        item = record.get("datasource_item") or record
+        item = item.get("item", item)
+        sample = record.get("sample") or {}
+        response_id = export.add_response(
+            record.get("id") or item.get("id") or position,
+            prompt=sample.get("input") or first_at(item, "input", "prompt", "question", "query"),
+            response=sample.get("output") or first_at(item, "output", "response", "completion"),
+            model=sample.get("model"),
+            group_id=record.get("datasource_item_id"),
+        )
+        for result in records_at(record, "results"):
+            judge = at(result, "sample", "model") or result.get("type") or "grader"
+            score = first_at(result, "score", "passed")
+            reply = at(result, "sample", "outputs") or at(result, "sample", "output")
+            export.add_score(response_id, str(result.get("name")), judge, score, reply=reply)
+        rater = first_at(item, "rater_id", "annotator") or "dataset"
+        for name in _HUMAN:
+            if at(item, name) is not None:
+                export.add_rating(response_id, name, rater, at(item, name))
+
+
+_LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
+"""Correct, partially correct, incorrect and no answer, as inspect_ai counts them."""
+
+_UNCHANGED = "UNCHANGED"
+
+
+def _is_inspect_ai(record: Record) -> bool:
+    return isinstance(record.get("eval"), dict) and "samples" in record
+
+
+@importer("inspect-ai", _is_inspect_ai)
+def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
+    """Add the samples with a score for each scorer.
+
+    Logs of inspect_ai, .eval or .json: each scorer is a judge, edited scores are human.
+    https://inspect.aisi.org.uk/eval-logs.html
+    """
+    for log in records:
+        run, task = at(log, "eval", "run_id") or "", at(log, "eval", "task")
+        for sample in records_at(log, "samples"):
+            choices = records_at(sample, "output", "choices")
+            response_id = export.add_response(
+                f"{run}/{sample.get('id')}/{sample.get('epoch', 1)}",
+                prompt=sample.get("input"),
+                response=at(choices[0], "message", "content") if choices else "",
+                model=at(log, "eval", "model"),
+                group_id=f"{task}/{sample.get('id')}",
+                seed=sample.get("epoch"),
+            )
+            for scorer, score in (sample.get("scores") or {}).items():
+                _add_scores(export, response_id, scorer, score)
+
+
+def _add_scores(export: Export, response_id: str, scorer: str, score: Record) -> None:
+    """Add the original score of a scorer, and its edits by people."""
+    original, *edits = records_at(score, "history") or [score]
+    for name, value in _values(scorer, original.get("value")):
+        export.add_score(response_id, name, scorer, value, reply=score.get("explanation"))
+    for edit in edits:
+        author = at(edit, "provenance", "author") or "editor"
+        if edit.get("value") != _UNCHANGED:
+            for name, value in _values(scorer, edit.get("value")):
+                export.add_rating(response_id, name, author, value)
+
+
+def _values(scorer: str, score: object) -> Iterator[tuple[str, object]]:
+    """Yield name and number of each value of a score."""
+    for name, value in score.items() if isinstance(score, dict) else [(scorer, score)]:
+        yield name, _LETTERS.get(value, value) if isinstance(value, str) else value
+
+
+_MANUAL = "human"
+
+
+def _is_promptfoo(record: Record) -> bool:
+    return isinstance(at(record, "results", "results"), list) or "gradingResult" in record
+
+
+@importer("promptfoo", _is_promptfoo)
+def read_promptfoo(records: Iterable[Record], export: Export) -> None:
+    """Add each result with the scores of its assertions.
+
+    promptfoo: results JSON of `promptfoo eval --output`; assertions are judges,
+    manual grades human.
+    https://www.promptfoo.dev/docs/configuration/outputs/
+    """
+    for record in records:
+        for result in records_at(record, "results", "results") or [record]:
+            _read_result(result, export)
+
+
+def _read_result(result: Record, export: Export) -> None:
+    model = first_at(at(result, "provider"), "label", "id") or at(result, "provider")
+    index = f"{result.get('promptIdx', 0)}-{result.get('testIdx', 0)}-{model}"
+    response_id = export.add_response(
+        result.get("id") or index,
+        prompt=at(result, "prompt", "raw") or result.get("prompt"),
+        response=at(result, "response", "output"),
+        model=model,
+        group_id=result.get("testIdx"),
+    )
+    for component in records_at(result, "gradingResult", "componentResults"):
+        assertion = component.get("assertion") or {}
+        kind = str(assertion.get("type") or "assertion")
+        name = str(assertion.get("metric") or assertion.get("value") or kind)
+        if kind == _MANUAL:
+            export.add_rating(response_id, "pass", _MANUAL, component.get("pass"))
+        else:
+            provider = assertion.get("provider")
+            judge = first_at(provider, "id", "label") or provider or kind
+            reply = component.get("reason")
+            export.add_score(response_id, name, judge, component.get("score"), reply=reply)
+
+
+def _is_deepeval(record: Record) -> bool:
+    run = record.get("testRunData") or record
+    return at(run, "testCases") is not None or "metricsData" in record
+
+
+@importer("deepeval", _is_deepeval)
+def read_deepeval(records: Iterable[Record], export: Export) -> None:
+    """Add the test cases with the score of each metric.
+
+    DeepEval: a test run as it is stored in .deepeval/; each metric is a judge.
+    https://deepeval.com/docs/evaluation-introduction
+    """
+    for record in records:
+        run = record.get("testRunData") or record
+        cases = [*records_at(run, "testCases"), *records_at(run, "conversationalTestCases")]
+        for position, case in enumerate(cases or [record]):
+            turns = records_at(case, "turns")
+            response_id = export.add_response(
+                f"{case.get('name') or 'test_case'}#{first_at(case, 'order') or position}",
+                prompt=first_at(case, "input", "scenario") or turns[:-1],
+                response=first_at(case, "actual_output") or turns[-1:],
+                model=at(run, "hyperparameters", "model"),
+            )
+            for metric in records_at(case, "metrics_data"):
+                name = str(metric.get("name"))
+                judge = first_at(metric, "evaluation_model") or name
+                reply = first_at(metric, "reason", "error")
+                export.add_score(response_id, name, judge, metric.get("score"), reply=reply)
+
+
+def _is_lm_eval(record: Record) -> bool:
+    return "doc_id" in record and ("resps" in record or "filtered_resps" in record)
+
+
+@importer("lm-eval", _is_lm_eval)
+def read_lm_eval(records: Iterable[Record], export: Export) -> None:
+    """Add the samples with the value of each metric; each filter is a response of its own.
+
+    lm-evaluation-harness: samples written by `--log_samples`; each metric is a judge.
+    https://github.com/EleutherAI/lm-evaluation-harness/blob/main/docs/interface.md
+    """
+    for record in records:
+        arguments = record.get("arguments")
+        prompt = at(arguments, "gen_args_0", "arg_0")
+        if prompt is None and isinstance(arguments, list) and arguments:
+            prompt = arguments[0][0] if isinstance(arguments[0], list) else arguments[0]
+        response = record.get("filtered_resps") or record.get("resps")
+        while isinstance(response, list) and len(response) == 1:
+            response = response[0]
+        response_id = export.add_response(
+            f"{record.get('doc_hash') or record['doc_id']}/{record.get('filter') or 'none'}",
+            prompt=prompt or record.get("doc"),
+            response=response,
+            group_id=record["doc_id"],
+        )
+        for metric in record.get("metrics") or []:
+            export.add_score(response_id, metric, f"lm-eval {metric}", record.get(metric))

@@ -1,0 +1,236 @@
+"""Exports of tools in which people label: Label Studio, Argilla, Prodigy and Potato."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from eval_assets.readers.importers.export_content import (
+    MODEL_KEYS,
+    PROMPT_KEYS,
+    RESPONSE_KEYS,
+    Export,
+    Record,
+    chat_fields,
+    first_at,
+    importer,
+    rating_of,
+    records_at,
+    text_of,
+)
+from eval_assets.readers.references import RESPONSE_ID
+
+_VALUES = ("rating", "number", "choices", "taxonomy", "pairwise", "ranker")
+_FLAT_KEYS = {"annotation_id", "annotator", "lead_time"}
+
+
+def _is_label_studio(record: Record) -> bool:
+    is_annotated = "annotations" in record or "completions" in record
+    return (isinstance(record.get("data"), dict) and is_annotated) or record.keys() >= _FLAT_KEYS
+
+
+@importer("label-studio", _is_label_studio)
+def read_label_studio(records: Iterable[Record], export: Export) -> None:
+    """Add the tasks with their annotations and predictions.
+
+    Label Studio: JSON and JSON-MIN exports; predictions are judges.
+    https://labelstud.io/guide/task_format
+    """
+    for task in records:
+        if "data" in task:
+            _read_task(task, export)
+        else:
+            _read_flat(task, export)
+
+
+def _read_task(task: Record, export: Export) -> None:
+    response_id = _add_response(task["data"], task.get("id"), export)
+    for annotation in records_at(task, "annotations") or records_at(task, "completions"):
+        if annotation.get("was_cancelled"):
+            export.notes["annotations were skipped or cancelled"] += 1
+            continue
+        user = annotation.get("completed_by")
+        rater = first_at(user, "email", "username", "id") if isinstance(user, dict) else user
+        for name, value in _values(annotation, export):
+            created_at = annotation.get("created_at")
+            export.add_rating(response_id, name, rater, value, at=created_at)
+    for prediction in records_at(task, "predictions"):
+        judge = prediction.get("model_version") or "prediction"
+        for name, value in _values(prediction, export):
+            export.add_score(response_id, name, judge, value)
+
+
+def _values(annotation: Record, export: Export) -> Iterator[tuple[str, object]]:
+    """Yield name and value of each rating in an annotation."""
+    for result in records_at(annotation, "result"):
+        value = first_at(result.get("value"), *_VALUES)
+        if value is None:
+            export.notes[f"results of type {result.get('type')} are not ratings"] += 1
+        else:
+            yield str(result.get("from_name")), value
+
+
+def _read_flat(task: Record, export: Export) -> None:
+    """Add a task of the flat form, in which names of labels are keys beside those of the data."""
+    data_keys = (*PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS, *RESPONSE_ID)
+    data = {key: task[key] for key in data_keys if key in task}
+    response_id = _add_response(data or task, task.get("id"), export)
+    others = {*data, *_FLAT_KEYS, "id", "created_at", "updated_at"}
+    for name, value in task.items():
+        is_value = name not in others and isinstance(value, dict | int | float | str)
+        if is_value and rating_of(value) is not None:
+            created_at = task.get("created_at")
+            export.add_rating(response_id, name, task.get("annotator"), value, at=created_at)
+
+
+def _add_response(data: Record, task_id: object, export: Export) -> str:
+    """Add the response of a task; all of its data if none of it is named as a response."""
+    columns = chat_fields(data)
+    if columns["response"] is None:
+        columns["response"] = text_of(dict(data))
+    group = first_at(data, "group_id", "prompt_id")
+    return export.add_response(first_at(data, *RESPONSE_ID) or task_id, **columns, group_id=group)
+
+
+_USERS = ".responses.users"
+_SUGGESTION = ".suggestion"
+
+
+def _is_argilla(record: Record) -> bool:
+    is_nested = isinstance(record.get("fields"), dict) and "responses" in record
+    return is_nested or any(key.endswith(_USERS) for key in record)
+
+
+@importer("argilla", _is_argilla)
+def read_argilla(records: Iterable[Record], export: Export) -> None:
+    """Add the records with their responses and suggestions.
+
+    Argilla 2: records as `to_json` and `to_list` write them, nested or flat, suggestions as judges.
+    https://docs.argilla.io/latest/reference/argilla/records/records/
+    """
+    for record in records:
+        columns = chat_fields(record.get("fields", record))
+        if columns["response"] is None:
+            columns["response"] = text_of(dict(record.get("fields", record)))
+        columns["model"] = first_at(record.get("metadata") or record, "model", "model_name")
+        response_id = record.get("id") or record.get("_server_id")
+        response_id = export.add_response(response_id, **columns)
+        nested = record if "fields" in record else _nested(record)
+        for name, answers in (nested.get("responses") or {}).items():
+            for answer in answers:
+                if answer.get("status") in ("discarded", "draft"):
+                    export.notes["responses were discarded or are drafts"] += 1
+                else:
+                    export.add_rating(response_id, name, answer.get("user_id"), answer.get("value"))
+        for name, suggestion in (nested.get("suggestions") or {}).items():
+            if suggestion:
+                judge = suggestion.get("agent") or "suggestion"
+                export.add_score(response_id, name, judge, suggestion.get("value"))
+
+
+def _nested(record: Record) -> Record:
+    """Return responses and suggestions of a flat record as a nested one has them."""
+    responses, suggestions = {}, {}
+    for key, cell in record.items():
+        if key.endswith(_USERS) and cell:
+            name = key.removesuffix(_USERS)
+            values = record.get(f"{name}.responses") or []
+            statuses = record.get(f"{name}.responses.status") or [None] * len(values)
+            responses[name] = [
+                {"user_id": user, "value": value, "status": status}
+                for user, value, status in zip(cell, values, statuses, strict=False)
+            ]
+        elif key.endswith(_SUGGESTION) and cell is not None:
+            agent = record.get(f"{key}.agent")
+            suggestions[key.removesuffix(_SUGGESTION)] = {"value": cell, "agent": agent}
+    return {"responses": responses, "suggestions": suggestions}
+
+
+_PROMPTS = ("prompt", "question", "input", "query")
+_RESPONSES = ("response", "text", "html", "output", "answer_text")
+_HASHES = ("_input_hash", "_task_hash")
+
+
+def _is_prodigy(record: Record) -> bool:
+    return "answer" in record and any(key in record for key in _HASHES)
+
+
+@importer("prodigy", _is_prodigy)
+def read_prodigy(records: Iterable[Record], export: Export) -> None:
+    """Add the answers: chosen options, or accept and reject of a suggested label.
+
+    Prodigy: JSONL as `db-out` writes it, one answer of one annotator a line.
+    https://prodi.gy/docs/api-interfaces
+    """
+    for record in records:
+        response_id = export.add_response(
+            first_at(record, "response_id", "id", *_HASHES),
+            prompt=first_at(record, *_PROMPTS),
+            response=first_at(record, *_RESPONSES),
+            model=first_at(record.get("meta") or record, "model", "model_name"),
+        )
+        rater = first_at(record, "_annotator_id", "_session_id")
+        answer, options, label = record.get("answer"), record.get("accept"), record.get("label")
+        if answer == "ignore":
+            export.notes["examples were ignored by their annotator"] += 1
+        elif options:
+            export.add_rating(response_id, str(label or "choice"), rater, options)
+        elif "options" in record:
+            export.notes["examples have no option chosen"] += 1
+        else:
+            export.add_rating(response_id, str(label or "accept"), rater, answer == "accept")
+
+
+_TEXTS = ("displayed_text", "text", "response", "output")
+_OTHER_COLUMNS = {"instance_id", "id", "user_id", "prompt", *_TEXTS}
+_OTHER_SCHEMES = {"annotator_origin", "spans", "links"}
+_SCALE_POINT = re.compile(r"scale_([0-9]+)")
+
+
+def _is_potato(record: Record) -> bool:
+    return "instance_id" in record and "user_id" in record
+
+
+@importer("potato", _is_potato)
+def read_potato(records: Iterable[Record], export: Export) -> None:
+    """Add the label that each annotator gave in each scheme.
+
+    Potato: annotations exported as JSONL, CSV or TSV, one annotator's labels of one item a row.
+    https://potato-annotation.readthedocs.io/
+    """
+    for record in records:
+        response_id = export.add_response(
+            first_at(record, "instance_id", "id"),
+            prompt=first_at(record, "prompt"),
+            response=first_at(record, *_TEXTS),
+        )
+        for scheme, labels in _labels(record).items():
+            ratings = [
+                _rating(label, value)
+                for label, value in labels.items()
+                if value not in (None, "", False, "false", "False")
+            ]
+            if len(ratings) == 1:
+                export.add_rating(response_id, scheme, record.get("user_id"), ratings[0])
+            elif ratings:
+                export.notes[f"annotations of {scheme} hold several labels"] += 1
+
+
+def _labels(record: Record) -> dict[str, dict[str, object]]:
+    """Return labels by scheme, which tables write as columns named scheme.label."""
+    if isinstance(record.get("labels"), dict):
+        return {k: v if isinstance(v, dict) else {"": v} for k, v in record["labels"].items()}
+    labels: dict[str, dict[str, object]] = {}
+    for column, value in record.items():
+        scheme, _, label = column.partition(".")
+        is_other = column in _OTHER_COLUMNS or scheme in _OTHER_SCHEMES
+        if not is_other and not label.startswith("_"):
+            labels.setdefault(scheme, {})[label] = value
+    return labels
+
+
+def _rating(label: str, value: object) -> object:
+    """Return a point of a scale as its number, another value as it is, a chosen label as itself."""
+    point = _SCALE_POINT.fullmatch(label)
+    if point is not None:
+        return point[1]
+    is_mark = value is True or str(value).lower() in ("true", "on", label.lower())
+    return label if label and is_mark else value

@@ -1,0 +1,281 @@
+"""Exports of tools that trace applications: MLflow, LangSmith, Phoenix and the like."""
+
+from collections.abc import Iterable
+
+from eval_assets.readers.importers.export_content import (
+    Export,
+    Record,
+    at,
+    first_at,
+    importer,
+    question_of,
+    rating_of,
+    records_at,
+)
+
+
+def _is_mlflow(record: Record) -> bool:
+    return isinstance(at(record, "info", "assessments"), list) or (
+        "assessments" in record and ("trace_id" in record or "request" in record)
+    )
+
+
+@importer("mlflow", _is_mlflow)
+def read_mlflow(records: Iterable[Record], export: Export) -> None:
+    """Add the traces: feedback by people is a rating, any other a judge's score.
+
+    MLflow: traces with assessments, as JSON of traces or as rows of `search_traces`.
+    https://mlflow.org/docs/latest/genai/assessments/feedback/
+    """
+    for record in records:
+        info = record.get("info") or record
+        response_id = export.add_response(
+            first_at(info, "trace_id", "request_id"),
+            prompt=first_at(record, "request") or first_at(info, "request_preview", "request"),
+            response=first_at(record, "response") or first_at(info, "response_preview", "response"),
+            model=at(info, "tags", "model") or at(info, "trace_metadata", "model"),
+        )
+        for assessment in records_at(info, "assessments"):
+            _read_assessment(assessment, response_id, export)
+
+
+def _read_assessment(assessment: Record, response_id: str, export: Export) -> None:
+    name = str(first_at(assessment, "assessment_name", "name"))
+    value, kind = at(assessment, "feedback", "value"), at(assessment, "source", "source_type")
+    rater = at(assessment, "source", "source_id") or kind
+    if at(assessment, "feedback") is None:
+        export.notes["assessments are expectations, not feedback"] += 1
+    elif at(assessment, "valid") is False:
+        export.notes["assessments were overwritten later"] += 1
+    elif kind in ("LLM_JUDGE", "AI_JUDGE", "CODE"):
+        export.add_score(response_id, name, rater, value, reply=assessment.get("rationale"))
+    else:
+        export.add_rating(response_id, name, rater, value, at=at(assessment, "create_time"))
+
+
+def _is_langsmith(record: Record) -> bool:
+    is_feedback = "key" in record and "run_id" in record
+    return is_feedback or ("run_type" in record and "inputs" in record)
+
+
+@importer("langsmith", _is_langsmith)
+def read_langsmith(records: Iterable[Record], export: Export) -> None:
+    """Add runs as responses, and their feedback.
+
+    LangSmith: exported runs and feedback; feedback from the app is human, from models a judge's.
+    https://docs.langchain.com/langsmith/feedback-data-format
+    """
+    for record in records:
+        if "run_type" not in record:
+            _read_feedback(record, export)
+            continue
+        metadata = at(record, "extra", "metadata")
+        response_id = export.add_response(
+            record.get("id"),
+            prompt=record.get("inputs"),
+            response=record.get("outputs"),
+            model=first_at(metadata, "ls_model_name", "model") or record.get("name"),
+            group_id=record.get("reference_example_id"),
+        )
+        feedback = records_at(record, "feedback")
+        for item in feedback:
+            _read_feedback({"run_id": response_id, **item}, export)
+        for key, stats in (record.get("feedback_stats") or {}).items() if not feedback else ():
+            export.notes["feedback is summed up by run; export the feedback itself as well"] += 1
+            export.add_score(response_id, key, "feedback", at(stats, "avg"))
+
+
+def _read_feedback(feedback: Record, export: Export) -> None:
+    run, key = str(feedback.get("run_id")), str(feedback.get("key"))
+    score, value = feedback.get("score"), feedback.get("value")
+    rating = value if rating_of(value) is not None and score is None else score
+    source = feedback.get("feedback_source")
+    kind = at(source, "type")
+    if kind in ("model", "auto_eval", "autoeval"):
+        judge = at(source, "metadata", "model") or f"{key} ({kind})"
+        export.add_score(run, key, judge, rating, reply=feedback.get("comment"))
+    else:
+        rater = first_at(source, "user_name", "user_id", "ls_user_id") or kind
+        export.add_rating(run, key, rater, rating, at=feedback.get("created_at"))
+
+
+def _is_phoenix(record: Record) -> bool:
+    is_span = "attributes.output.value" in record or at(record, "attributes", "output.value")
+    return at(record, "annotator_kind") is not None or bool(is_span)
+
+
+@importer("phoenix", _is_phoenix)
+def read_phoenix(records: Iterable[Record], export: Export) -> None:
+    """Add spans as responses, and their annotations.
+
+    Phoenix: exported spans and their annotations, by people, models or code.
+    https://arize.com/docs/phoenix/tracing/how-to-tracing/feedback-and-annotations/capture-feedback
+    """
+    for record in records:
+        if at(record, "annotator_kind") is not None:
+            _read_annotation(record, export)
+            continue
+        span_id = first_at(record, "context.span_id", "span_id", "id")
+        export.add_response(
+            at(record, "context", "span_id") or span_id,
+            prompt=_attribute(record, "input.value"),
+            response=_attribute(record, "output.value"),
+            model=_attribute(record, "llm.model_name") or record.get("name"),
+            convo_id=_attribute(record, "session.id"),
+        )
+
+
+def _attribute(span: Record, name: str) -> object:
+    """Return an attribute of a span: one column, one key, or nested keys."""
+    flat = first_at(span, f"attributes.{name}") or at(span, "attributes", name)
+    return flat if flat is not None else at(span, "attributes", *name.split("."))
+
+
+def _read_annotation(annotation: Record, export: Export) -> None:
+    response_id = str(first_at(annotation, "span_id", "trace_id"))
+    name = str(first_at(annotation, "name", "annotation_name"))
+    result = annotation.get("result") or {
+        key: first_at(annotation, f"result.{key}", key) for key in ("score", "label")
+    }
+    score = at(result, "score")
+    value = at(result, "label") if score is None else score
+    kind = str(at(annotation, "annotator_kind"))
+    if kind == "HUMAN":
+        user = first_at(annotation, "user_id", "username") or annotation.get("identifier") or kind
+        export.add_rating(response_id, name, user, value, at=annotation.get("created_at"))
+    else:
+        reply = at(result, "explanation") or first_at(annotation, "result.explanation")
+        judge = at(annotation, "metadata", "model") or f"{name} ({kind.lower()})"
+        export.add_score(response_id, name, judge, value, reply=reply)
+
+
+_HUMAN = "ANNOTATION"
+_TRACE_KEYS = ("html_path", "session_id", "project_id")
+
+
+def _is_langfuse(record: Record) -> bool:
+    has_scores = at(record, "scores") is not None
+    return _is_score(record) or (has_scores and first_at(record, *_TRACE_KEYS) is not None)
+
+
+@importer("langfuse", _is_langfuse)
+def read_langfuse(records: Iterable[Record], export: Export) -> None:
+    """Add traces and observations as responses, annotations as ratings, others as scores.
+
+    Langfuse: exported traces and scores, from the API, the interface or blob storage.
+    https://langfuse.com/docs/api-and-data-platform/features/export-from-ui
+    """
+    for record in records:
+        if _is_score(record):
+            _read_score(record, export)
+            continue
+        export.add_response(
+            first_at(record, "id", "trace_id"),
+            prompt=at(record, "input"),
+            response=at(record, "output"),
+            model=first_at(record, "model", "model_id", "name"),
+            convo_id=at(record, "session_id"),
+        )
+        for score in records_at(record, "scores"):
+            _read_score({"trace_id": at(record, "id"), **score}, export)
+
+
+def _is_score(record: Record) -> bool:
+    is_source = at(record, "source") in (_HUMAN, "API", "EVAL")
+    return is_source and at(record, "name") is not None
+
+
+def _read_score(score: Record, export: Export) -> None:
+    response_id = str(first_at(score, "observation_id", "trace_id") or at(score, "trace", "id"))
+    name, source = str(at(score, "name")), at(score, "source")
+    is_word = at(score, "data_type") == "CATEGORICAL"
+    value = first_at(score, *(("string_value", "value") if is_word else ("value", "string_value")))
+    if source == _HUMAN:
+        rater = first_at(score, "author_user_id", "author_user_name", "author")
+        export.add_rating(response_id, name, rater, value, at=at(score, "timestamp"))
+    else:
+        judge = at(score, "metadata", "model") or f"{name} ({str(source).lower()})"
+        export.add_score(response_id, name, judge, value, reply=at(score, "comment"))
+
+
+_PREFIX = "scores."
+
+
+def _is_braintrust(record: Record) -> bool:
+    is_nested = isinstance(record.get("scores"), dict)
+    has_scores = is_nested or any(key.startswith(_PREFIX) for key in record)
+    return has_scores and "input" in record and "output" in record
+
+
+@importer("braintrust", _is_braintrust)
+def read_braintrust(records: Iterable[Record], export: Export) -> None:
+    """Add each row with its scores; the export does not tell people's from automatic ones.
+
+    Braintrust: an exported experiment or log, JSON or CSV; scores are judges by their names.
+    https://www.braintrust.dev/docs/annotate/export
+    """
+    for record in records:
+        if at(record, "span_attributes", "type") == "score" or record.get("is_root") is False:
+            export.notes["rows are spans below a row, not rows"] += 1
+            continue
+        response_id = export.add_response(
+            record.get("id"),
+            prompt=record.get("input"),
+            response=record.get("output"),
+            model=first_at(record.get("metadata"), "model", "model_name"),
+        )
+        flat = {k.removeprefix(_PREFIX): v for k, v in record.items() if k.startswith(_PREFIX)}
+        for name, value in (record.get("scores") or flat).items():
+            if value not in (None, ""):
+                export.add_score(response_id, name, "braintrust", value)
+
+
+_EVENT = "gen_ai.evaluation.result"
+_OURS = "eval_assets."
+_SCORE = "gen_ai.evaluation.score."
+
+
+def _is_opentelemetry(record: Record) -> bool:
+    return isinstance(record.get("resourceLogs"), list)
+
+
+@importer("opentelemetry", _is_opentelemetry)
+def read_opentelemetry(records: Iterable[Record], export: Export) -> None:
+    """Add each event as a rating by a person or a score of a judge.
+
+    OpenTelemetry: events `gen_ai.evaluation.result` in OTLP JSON; those of people say so.
+    https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-events.md
+    """
+    for record in records:
+        for resource in records_at(record, "resourceLogs"):
+            for scope in records_at(resource, "scopeLogs"):
+                for event in records_at(scope, "logRecords"):
+                    _read_event(event, str(at(scope, "scope", "name") or "judge"), export)
+
+
+def _read_event(event: Record, scope: str, export: Export) -> None:
+    values = {
+        str(attribute.get("key")): next(iter((attribute.get("value") or {}).values()), None)
+        for attribute in records_at(event, "attributes")
+    }
+    if _EVENT not in (event.get("eventName"), values.get("event.name")):
+        export.notes["log records are other events than evaluations"] += 1
+        return
+    response_id = values.get("gen_ai.response.id") or first_at(event, "spanId", "traceId")
+    if not response_id:
+        export.notes["evaluations do not say of which response"] += 1
+        return
+    name = str(values.get("gen_ai.evaluation.name"))
+    text, scale, level = (
+        values.get(f"{_OURS}question.{key}") for key in ("text", "scale", "level")
+    )
+    question = question_of(name, text, scale=scale, level=level)
+    export.questions.setdefault(name, question)
+    export.add_response(response_id, group_id=values.get(f"{_OURS}response.group"))
+    value = values.get(f"{_SCORE}value", values.get(f"{_SCORE}label"))
+    rater = values.get(f"{_OURS}rater.id") or scope
+    if values.get(f"{_OURS}rater.kind") == "human":
+        export.add_rating(str(response_id), name, rater, value)
+    else:
+        reply = values.get("gen_ai.evaluation.explanation") or values.get("error.type")
+        export.add_score(str(response_id), name, rater, value, reply=reply)
