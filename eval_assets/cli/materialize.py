@@ -1,6 +1,5 @@
 """One run of the assets in this process: the only module of the program that knows Dagster."""
 
-import json
 import os
 import re
 import sys
@@ -12,27 +11,29 @@ from io import StringIO
 from itertools import chain
 from operator import or_
 from pathlib import Path
-from typing import Literal
 
 import click
 import dagster as dg
 import sqlalchemy as sa
 from filelock import FileLock
 
-from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.automation import names_before
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
 from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, print_errors
-from eval_assets.cli.tables import print_measured
+from eval_assets.cli.run_results import (
+    FailedCheck,
+    Output,
+    RunResults,
+    forget_results,
+    may_be_unchanged,
+    print_run,
+    record_results,
+)
 from eval_assets.errors import StoreError
-from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
-from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.store.connection import session, set_aside
-from eval_assets.store.figures import read_figures
-from eval_assets.store.gates import measured_agreement, stored_gate_outcomes
 
 _INTERRUPTED = (
     dg.DagsterExecutionInterruptedError.__name__,
@@ -53,8 +54,6 @@ _OWN_RECORDS = {
 }
 """Settings of the records that lie beside the database."""
 
-
-Output = Literal["text", "quiet", "json"]
 
 RunResult = dg.ExecuteInProcessResult | dg.JobExecutionResult
 
@@ -94,6 +93,7 @@ def materialize(
             f"--select {select}: there is no such asset. Use some of {', '.join(known)}."
         ) from None
     run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
+    forget_results(folder.path)
     with session(), _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {folder.path}")
         result = _execute(job, instance, selected, run_config, folder)
@@ -110,11 +110,15 @@ def materialize(
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED
     done = {event.asset_key for event in result.get_asset_materialization_events()}
-    held_back = sorted(key.path[-1] for key in selected - done)
-    outcomes = _print_run(folder, result, held_back, output)
+    results = _results(result, sorted(key.path[-1] for key in selected - done))
+    evaluation = folder.evaluation()
+    outcomes = print_run(evaluation, folder.stored_in, results, output)
+    is_told = all(check.check != "alerts_delivered" for check in results.failed_checks)
+    if select is None and is_told and may_be_unchanged(evaluation):
+        record_results(evaluation, folder.stored_in, results)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     is_asked = any(folder.key(GATES[outcome.gate].table) in selected for outcome in closed)
-    return GATE_CLOSED if held_back or is_asked else DONE
+    return GATE_CLOSED if results.not_run or is_asked else DONE
 
 
 def job_of(data: str, database: str, name: str) -> dg.JobDefinition:
@@ -152,71 +156,19 @@ def _progress_of(output: Output) -> Iterator[None]:
                 yield
 
 
-def _print_run(
-    folder: EvaluationFolder,
-    result: RunResult,
-    held_back: Sequence[str],
-    output: Output,
-) -> tuple[GateOutcome, ...]:
-    """Print the stored figures, failed checks, paths and what did not run; return the gates."""
-    evaluation = folder.evaluation()
-    checks = list(_failed_checks(result))
-    with folder.connect() as connection:
-        outcomes = stored_gate_outcomes(
-            connection, evaluation, sources=source_fingerprints(evaluation)
-        )
-        if output == "text":
-            print_measured(connection, evaluation, outcomes)
-        elif output == "json":
-            rows: list[FigureRecord] = [
-                *chain.from_iterable(measured_agreement(connection).values())
-            ]
-            rows += read_figures(connection, JudgeHumanFigures)
-            figures = {
-                record.table: [row.columns() for row in rows if type(row) is record]
-                for record in (HumanFigures, JudgeFigures, JudgeHumanFigures)
-            }
-            about = {
-                "evaluation": evaluation.name,
-                "gates": [outcome.to_json() for outcome in outcomes],
-                "failed_checks": checks,
-                "not_run": list(held_back),
-                "report": str(report) if (report := _report(folder)) else None,
-                "database": str(folder.stored_in),
-            }
-            click.echo(json.dumps(about | figures, indent=2, allow_nan=False))
-            return outcomes
-    if output == "text":
-        if report := _report(folder):
-            click.echo(f"Report    {report}")
-        click.echo(f"Database  {folder.stored_in}")
-    else:
-        for outcome in outcomes:
-            if outcome.is_closed:
-                click.echo(f"{outcome.gate} is closed: {outcome.reason}")
-    for check in checks:
-        click.echo(f"{check['severity']:5} {check['check']}: {check['finding']}")
-    if held_back:
-        click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {', '.join(held_back)}")
-    return outcomes
-
-
-def _report(folder: EvaluationFolder) -> Path | None:
-    """Return the report's path if there is a report."""
-    path = folder.out / "report.html"
-    return path if path.exists() else None
-
-
-def _failed_checks(result: RunResult) -> Iterator[dict[str, str]]:
-    """Yield each line that checks other than the gates found."""
-    for found in result.get_asset_check_evaluations():
-        if not found.passed and found.check_name not in GATES:
-            for line in (found.description or "").splitlines():
-                yield {
-                    "check": found.check_name,
-                    "severity": found.severity.value,
-                    "finding": line,
-                }
+def _results(result: RunResult, not_run: Sequence[str]) -> RunResults:
+    """Return failed checks other than the gates, and assets that did not run."""
+    failed = [
+        check
+        for check in result.get_asset_check_evaluations()
+        if not check.passed and check.check_name not in GATES
+    ]
+    lines = [
+        FailedCheck(check.check_name, check.severity.value, line)
+        for check in failed
+        for line in (check.description or "").splitlines()
+    ]
+    return RunResults(tuple(not_run), tuple(lines))
 
 
 def _run_config(

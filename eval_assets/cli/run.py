@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     help="Assets to materialize, separated by commas; a + in front includes everything upstream: "
     "judge_splits, or +human_agreement,judge_scores.  [default: all]",
 )
+@click.option("--force", is_flag=True, help="Run although nothing changed since the last run.")
 @click.option("--verbose", is_flag=True, help="Show Dagster's own log as well.")
 @click.option(
     "--quiet", "output", flag_value="quiet", help="Print closed gates and failed checks only."
@@ -29,18 +30,20 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "output", flag_value="json", help="Print one JSON object; progress goes to stderr."
 )
-def run(
+def run(  # noqa: PLR0913 - one for each option
     *,
     data: Path,
     database: str | None,
     select: str | None,
+    force: bool,
     verbose: bool,
     output: Literal["quiet", "json"] | None,
 ) -> int:
     """Materialize every asset of an evaluation folder and print what was measured.
 
-    Files that did not change are not read again, and no judge is asked again for an answer that
-    is stored. If a gate is closed, the exit code is 3.
+    If nothing changed since the last run, its results are printed and nothing runs. Files that did
+    not change are not read again, and no judge is asked again for an answer that is stored. If a
+    gate is closed, the exit code is 3.
 
     Of a folder of evaluation folders, each is evaluated, one after the other, also if one of them
     fails; the exit code is 1 if one failed, else 3 if a gate of one is closed.
@@ -52,12 +55,40 @@ def run(
         read_evaluation(data)
     elif output == "json":
         raise click.UsageError(f"{data} holds several evaluations: name one of them for --json.")
-    # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
-    from eval_assets.assets.resources import EvaluationFolder
-    from eval_assets.cli.materialize import materialize
-
     codes = set()
     for name in names or [""]:
+        if not (select or force or verbose):
+            code = _unchanged(data / name, database, output=output or "text")
+            if code is not None:
+                codes.add(code)
+                continue
+        # Dagster takes seconds to import: an error in evaluation.yaml is reported before that.
+        from eval_assets.assets.resources import EvaluationFolder
+        from eval_assets.cli.materialize import materialize
+
         folder = EvaluationFolder(data=str(data), database=str(database or ""), name=name)
         codes.add(materialize(folder, select=select, verbose=verbose, output=output or "text"))
     return next(code for code in (FAILED, MISUSED, GATE_CLOSED, DONE) if code in codes)
+
+
+def _unchanged(
+    folder: Path, database: str | None, *, output: Literal["text", "quiet", "json"]
+) -> int | None:
+    """Print the last run's results if nothing changed since; return the exit code, else None."""
+    from eval_assets.cli.options import resolve_database
+    from eval_assets.cli.run_results import may_be_unchanged, print_run, unchanged_results
+    from eval_assets.readers.evaluation.read import read_evaluation
+
+    try:
+        evaluation = read_evaluation(folder)
+    except ExceptionGroup:
+        return None  # the run reports it
+    path = resolve_database(folder, database)
+    results = unchanged_results(evaluation, path) if may_be_unchanged(evaluation) else None
+    if results is None:
+        return None
+    if output != "quiet":
+        message = f"Nothing changed in {folder} since the last run; --force runs it again."
+        click.echo(message, err=output == "json")
+    outcomes = print_run(evaluation, path, results, output)
+    return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE

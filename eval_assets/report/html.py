@@ -3,6 +3,7 @@
 import hashlib
 import re
 from base64 import b64encode
+from functools import lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -52,8 +53,11 @@ def _kind(block: Block) -> str:
     return type(block).__name__.lower()
 
 
+@lru_cache(maxsize=10_000)
 def _notation(text: str) -> Markup:
     """Return a text with A^HH and A^HA as formulas, which may break after underscores."""
+    if "_" not in text and "^" not in text:
+        return escape(text)
     written = Markup(_AFTER_WORD.sub("<wbr>", escape(text)))  # noqa: S704 - escaped
     for name in ("HH", "HA"):
         written = written.replace(f"A^{name}", Markup("A<sup>{}</sup>").format(name))

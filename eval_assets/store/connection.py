@@ -34,6 +34,10 @@ _READABLE_FROM = "v1.0.0"
 
 _SETTINGS = "SET enable_progress_bar = false; SET TimeZone = 'UTC'"
 
+_SMALL_BYTES = 16_000_000
+"""Up to this size of a database and the files beside evaluation.yaml, threads cost more CPU than
+they save."""
+
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
 _SECONDS_BETWEEN_MESSAGES = 10.0
@@ -180,7 +184,7 @@ def _acquire(path: Path, owner: Path | None, *, wait_seconds: float) -> duckdb.D
                 _session.owners[path] = owner
             _session.n_uses[path] += 1
             return _cursor(_session.files[path])
-    connection = _patiently(path, wait_seconds=wait_seconds)
+    connection = _patiently(path, owner, wait_seconds=wait_seconds)
     try:
         _prepare(connection, path, owner)
     except BaseException:
@@ -232,14 +236,14 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+def _patiently(path: Path, owner: Path | None, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
     """Open a file; retry while another process holds it."""
     started = time.monotonic()
     logged_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
     while True:
         try:
-            return _open(path)
+            return _open(path, owner)
         except duckdb.Error as error:
             waited = time.monotonic() - started
             if not _LOCKED.search(str(error)) or waited >= wait_seconds:
@@ -258,7 +262,7 @@ def _patiently(path: Path, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _open(path: Path) -> duckdb.DuckDBPyConnection:
+def _open(path: Path, owner: Path | None) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB file; make it, with its folder, if it does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect(
@@ -268,10 +272,17 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
             "storage_compatibility_version": _READABLE_FROM,
             # By default beside a file whose name begins with "duckdb:", where there is no folder.
             "temp_directory": f"{path}.tmp",
+            **({"threads": "1"} if _is_small(path, owner) else {}),
         },
     )
     connection.execute(_SETTINGS)
     return connection
+
+
+def _is_small(path: Path, owner: Path | None) -> bool:
+    """Return whether a database is small and stays so, by the files it may be filled from."""
+    files = [path, *(owner.glob("*.*") if owner is not None else ())]
+    return sum(file.stat().st_size for file in files if file.is_file()) <= _SMALL_BYTES
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None) -> None:

@@ -1,5 +1,8 @@
 """evaluation.yaml to an Evaluation, or everything that is wrong with it."""
 
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from eval_assets.config.evaluation import Evaluation, default_gates
@@ -23,7 +26,73 @@ _INSTEAD = {
 """Stand in for required sections that are missing, so that the others are checked too."""
 
 
+_FileVersion = tuple[str, int, int]
+"""Path, time of the last change in nanoseconds, and size."""
+
+
+@dataclass(frozen=True)
+class _ParsedEvaluation:
+    """An evaluation, with the versions of all files that it depends on."""
+
+    text: bytes
+    files: tuple[_FileVersion, ...]
+    elsewhere: tuple[_FileVersion | None, ...]
+    evaluation: Evaluation
+
+
+_parsed: dict[tuple[Path, Path], _ParsedEvaluation] = {}
+"""What was read last, by working folder and evaluation folder."""
+
+
 def read_evaluation(folder: Path) -> Evaluation:
+    """Return the evaluation that a folder holds, parsed once per version of its files.
+
+    Args:
+        folder: Folder with evaluation.yaml; files that it names are looked for in there.
+
+    Raises:
+        ExceptionGroup: Of an InputError for everything that is wrong: unknown keys, missing
+            files, scales and levels that make no sense, repeated ids.
+    """
+    try:
+        text, files = (folder / FILE).read_bytes(), tuple(sorted(_files_below(folder)))
+    except OSError:
+        return parse_evaluation(folder)
+    key = Path.cwd(), folder
+    last = _parsed.get(key)
+    if (
+        last is not None
+        and (last.text, last.files) == (text, files)
+        and last.elsewhere == _files_elsewhere(last.evaluation)
+    ):
+        return last.evaluation
+    evaluation = parse_evaluation(folder)
+    _parsed[key] = _ParsedEvaluation(text, files, _files_elsewhere(evaluation), evaluation)
+    return evaluation
+
+
+def _files_below(folder: Path) -> Iterator[_FileVersion]:
+    """Yield the version of each file in a folder, except those that a run writes."""
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != "out" and not name.startswith(".")]
+        for name in names:
+            path = os.path.join(root, name)  # noqa: PTH118 - pathlib takes ten times as long
+            status = os.lstat(path)
+            yield path, status.st_mtime_ns, status.st_size
+
+
+def _files_elsewhere(evaluation: Evaluation) -> tuple[_FileVersion | None, ...]:
+    """Return the version of each input file outside the folder; None for one that is gone."""
+    scores = (judge.scores for judge in evaluation.judges if judge.scores)
+    files = (*evaluation.responses, *evaluation.prompts, *evaluation.labels.files, *scores)
+    outside = [path for path in files if not path.is_relative_to(evaluation.folder)]
+    return tuple(
+        (str(path), path.stat().st_mtime_ns, path.stat().st_size) if path.exists() else None
+        for path in outside
+    )
+
+
+def parse_evaluation(folder: Path) -> Evaluation:
     """Return the evaluation that a folder holds, checked before anything runs or is spent.
 
     Args:

@@ -1,0 +1,203 @@
+"""The results of a run as it prints them, and the record by which an unchanged run is skipped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+import eval_assets
+from eval_assets.cli.exit_codes import GATE_CLOSED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+    from eval_assets.agreement.gates.decision import GateOutcome
+    from eval_assets.config.evaluation import Evaluation
+
+Output = Literal["text", "quiet", "json"]
+
+_RECORD = "last_run.json"
+
+_REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class FailedCheck:
+    """A line of a failed check that is not a gate."""
+
+    check: str
+    severity: str
+    finding: str
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """Results of a run that the database does not hold.
+
+    Args:
+        not_run: Assets that a closed gate held back.
+        failed_checks: Failed checks other than the gates.
+    """
+
+    not_run: tuple[str, ...]
+    failed_checks: tuple[FailedCheck, ...]
+
+
+def print_run(
+    evaluation: Evaluation, database: Path, results: RunResults, output: Output
+) -> tuple[GateOutcome, ...]:
+    """Print stored figures, failed checks, paths and assets that did not run.
+
+    Returns:
+        The gates.
+    """
+    from eval_assets.cli.tables import print_measured
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.store.connection import connect
+    from eval_assets.store.gates import stored_gate_outcomes
+
+    report = evaluation.folder / "out" / _REPORT
+    with connect(database, folder=evaluation.folder) as connection:
+        outcomes = stored_gate_outcomes(
+            connection, evaluation, sources=source_fingerprints(evaluation)
+        )
+        match output:
+            case "json":
+                about = {
+                    "evaluation": evaluation.name,
+                    "gates": [outcome.to_json() for outcome in outcomes],
+                    "failed_checks": [asdict(check) for check in results.failed_checks],
+                    "not_run": results.not_run,
+                    "report": str(report) if report.exists() else None,
+                    "database": str(database),
+                }
+                click.echo(json.dumps(about | _figures(connection), indent=2, allow_nan=False))
+                return outcomes
+            case "text":
+                print_measured(connection, evaluation, outcomes)
+                if report.exists():
+                    click.echo(f"Report    {report}")
+                click.echo(f"Database  {database}")
+            case "quiet":
+                for outcome in outcomes:
+                    if outcome.is_closed:
+                        click.echo(f"{outcome.gate} is closed: {outcome.reason}")
+    for check in results.failed_checks:
+        click.echo(f"{check.severity:5} {check.check}: {check.finding}")
+    if results.not_run:
+        names = ", ".join(results.not_run)
+        click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {names}")
+    return outcomes
+
+
+def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:
+    """Return the rows of each table of agreement figures."""
+    from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
+    from eval_assets.store.figures import read_figures
+    from eval_assets.store.gates import measured_agreement
+
+    rows: list[FigureRecord] = [*chain.from_iterable(measured_agreement(connection).values())]
+    rows += read_figures(connection, JudgeHumanFigures)
+    return {
+        record.table: [row.columns() for row in rows if type(row) is record]
+        for record in (HumanFigures, JudgeFigures, JudgeHumanFigures)
+    }
+
+
+def unchanged_results(evaluation: Evaluation, database: Path) -> RunResults | None:
+    """Return the results of the last run; None if anything that they depend on is different."""
+    try:
+        record = json.loads((evaluation.folder / "out" / _RECORD).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(record, dict) or record.get("state") != _state(evaluation, database):
+        return None
+    return RunResults(
+        tuple(record["not_run"]), tuple(FailedCheck(**row) for row in record["failed_checks"])
+    )
+
+
+def record_results(evaluation: Evaluation, database: Path, results: RunResults) -> None:
+    """Record a complete run, after the database was closed; a run that cannot be is repeated."""
+    state = _state(evaluation, database)
+    with suppress(OSError):
+        (evaluation.folder / "out" / _RECORD).write_text(
+            json.dumps({"state": state, **asdict(results)}, indent=2), "utf-8"
+        )
+
+
+def forget_results(folder: Path) -> None:
+    """Remove the record before a run begins, which may be killed."""
+    with suppress(OSError):
+        (folder / "out" / _RECORD).unlink(missing_ok=True)
+
+
+def may_be_unchanged(evaluation: Evaluation) -> bool:
+    """Return whether a run depends on nothing but files: it calls no model and no ledger server."""
+    return (
+        all(judge.provider == "recorded" for judge in evaluation.judges)
+        and not evaluation.generators
+        and evaluation.executive_summary is None
+        and not os.environ.get("EVAL_LEDGER")
+    )
+
+
+def _state(evaluation: Evaluation, database: Path) -> str:
+    """Return a fingerprint of everything that a run without live models depends on.
+
+    Files count with path, size and time. The date counts because models end on a day, and the
+    environment because it names channels, keys and Dagster's home.
+    """
+    folder, out = evaluation.folder, evaluation.folder / "out"
+    scores = [judge.scores for judge in evaluation.judges if judge.scores]
+    named = [*evaluation.responses, *evaluation.prompts, *evaluation.labels.files, *scores]
+    home = Path(os.environ.get("DAGSTER_HOME") or out / "dagster")
+    files = {
+        *_files_below(folder, besides={"out"}),
+        *_files_below(Path(eval_assets.__file__).parent, besides={"__pycache__"}),
+        *(path.resolve() for path in named),
+        *(out / f"report.{kind}" for kind in ("html", "md", "json")),
+        database,
+    }
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(("EVAL_", "DAGSTER_")) or name.endswith("_KEY")
+    }
+    parts = (
+        version("eval-assets"),
+        datetime.now(tz=UTC).date().isoformat(),
+        sorted(environment.items()),
+        str(folder.resolve()),
+        home.exists(),
+        sorted(map(_file_state, files)),
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _files_below(folder: Path, *, besides: set[str]) -> Iterator[Path]:
+    """Yield the files in a folder and in the folders in it, except hidden ones."""
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in besides and name[0] != "."]
+        yield from (Path(root, name) for name in names)
+
+
+def _file_state(path: Path) -> tuple[str, int, int]:
+    """Return path, size and time of a file; one that is missing has the size -1."""
+    try:
+        status = path.stat()
+    except OSError:
+        return str(path), -1, -1
+    return str(path), status.st_size, status.st_mtime_ns
