@@ -1,6 +1,6 @@
 """Agreement between humans, between judges, and of judges with humans."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -232,8 +232,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     )
 
 
-@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
-def combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def _combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Human and judge scores side by side: one row per response, question and rater."""
     with clear_failures(), folder.connect() as connection, transaction(connection):
         write_combined_scores(connection)
@@ -241,8 +240,7 @@ def combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(data_version=data_version_in(table), metadata=table)
 
 
-@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
-def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def _score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Mean human and judge scores by question, model and slice, and who is stricter."""
     with clear_failures(), folder.connect() as connection:
         with transaction(connection):
@@ -267,8 +265,7 @@ def score_summary(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[judge_scores])
-def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Responses and prompts on which two judges differ too much, worst first.
 
     Also stores the scores of the first two judges prompt by prompt, which the view `ground_truth`
@@ -302,8 +299,7 @@ def judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     )
 
 
-@dg.asset(group_name="agreement", kinds={"duckdb"}, deps=[human_labels, judge_scores])
-def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
+def _agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """Agreement of humans and of judges by prompt and model, by difficulty and by attribute."""
     with clear_failures():
         evaluation = folder.evaluation()
@@ -326,6 +322,35 @@ def agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         data_version=data_version_in(table),
         metadata={**table, "lowest_prompts": rows_as_metadata(by_prompt.head(_MOST_SHOWN))},
     )
+
+
+_TABLES: Mapping[str, Callable[[EvaluationFolder], dg.MaterializeResult[None]]] = {
+    "combined_scores": _combined_scores,
+    "score_summary": _score_summary,
+    "judge_disagreements": _judge_disagreements,
+    "agreement_by_slice": _agreement_by_slice,
+}
+
+
+@dg.multi_asset(
+    specs=[
+        dg.AssetSpec(
+            name,
+            group_name="agreement",
+            kinds={"duckdb"},
+            deps=[human_labels, judge_scores],
+            description=write.__doc__,
+        )
+        for name, write in _TABLES.items()
+    ],
+    can_subset=True,
+)
+def score_tables(
+    context: dg.AssetExecutionContext, folder: EvaluationFolder
+) -> Iterator[dg.MaterializeResult[None]]:
+    """Tables of labels and scores side by side, in one step."""
+    for key in sorted(context.selected_asset_keys):
+        yield _TABLES[key.path[-1]](folder)._replace(asset_key=key)
 
 
 def _lineage(

@@ -15,11 +15,7 @@ from eval_assets.agreement.gates.evidence import MeasuredAgreement
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges
 from eval_assets.agreement.run_figures import history_rows
-from eval_assets.assets.agreement import (
-    combined_scores,
-    judge_human_agreement,
-    score_summary,
-)
+from eval_assets.assets.agreement import judge_human_agreement
 from eval_assets.assets.checks import dependences
 from eval_assets.assets.labelling import label_quality
 from eval_assets.assets.resources import (
@@ -57,7 +53,7 @@ from eval_assets.store.tables import replace_rows
 @dg.asset(
     group_name="reports",
     kinds={"html", "markdown", "json"},
-    deps=[judge_human_agreement, combined_scores, score_summary, label_quality],
+    deps=[judge_human_agreement, "combined_scores", "score_summary", label_quality],
 )
 def agreement_report(
     context: dg.AssetExecutionContext, folder: EvaluationFolder

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import pandas as pd
@@ -37,10 +37,13 @@ class ReportData:
     tables: Mapping[str, pd.DataFrame]
     sizes: Mapping[str, int]
     generated_at: datetime
+    _rows: dict[str, tuple[Record, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def rows(self, table: str) -> Iterator[Record]:
-        """Yield the rows of a table, first to last; none if the table was not given."""
-        return records(self.tables.get(table, pd.DataFrame()))
+        """Yield the rows of a table, first to last; none if the table is missing."""
+        if table not in self._rows:
+            self._rows[table] = tuple(records(self.tables.get(table, pd.DataFrame())))
+        return iter(self._rows[table])
 
 
 def records(frame: pd.DataFrame) -> Iterator[Record]:

@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-from eval_assets.assets.agreement import combined_scores, human_agreement, score_summary
+from eval_assets.assets.agreement import human_agreement
 from eval_assets.assets.inputs import model_responses, rubric_questions
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labels import human_labels, label_disagreements
 from eval_assets.assets.resources import EvaluationFolder
 
 IMPORTS = (rubric_questions, model_responses, judge_scores)
-MEASURES = (human_labels, label_disagreements, human_agreement, combined_scores, score_summary)
+MEASURES = (human_labels, label_disagreements, human_agreement)
 
 
 def take(folder: Path, state: str) -> None:

@@ -76,6 +76,8 @@ def _files_below(folder: Path) -> Iterator[_FileVersion]:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "out" and not name.startswith(".")]
         for name in names:
+            if name.startswith("ledger.sqlite"):
+                continue
             path = os.path.join(root, name)  # noqa: PTH118 - pathlib takes ten times as long
             status = os.lstat(path)
             yield path, status.st_mtime_ns, status.st_size
