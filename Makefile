@@ -9,7 +9,7 @@ export EVAL_DATA
 export DAGSTER_DISABLE_TELEMETRY = 1
 
 BIN := .venv/bin
-SOURCES := eval_assets tests benchmarks data
+SOURCES := eval_assets tests documentation benchmarks data
 
 # Dagster treats TERM as it treats INT, which a shell ignores in what it starts with `&`.
 define INTERRUPTIBLE

@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 
 from eval_assets.render.document import Block
 from eval_assets.render.plots import shape_key, svg, ticks
-from eval_assets.report._methods import methods_html
 from eval_assets.report.content import report_content
 from eval_assets.report.data import ReportData
 
@@ -33,7 +32,6 @@ def render_html(data: ReportData) -> str:
     script = environment.get_template("page.js").render()
     return environment.get_template("report.html.jinja").render(
         report=report_content(data),
-        methods=methods_html(),
         script=script,
         script_hash=_sha256(script),
     )
