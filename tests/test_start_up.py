@@ -1,7 +1,9 @@
 """Imports of each command in a fresh process: help and misuse load nothing but click."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +50,14 @@ def test_unknown_option_is_reported_before_anything_is_loaded(name: str) -> None
 
 def test_unknown_command_loads_no_heavy_library() -> None:
     assert loaded_by("no-such-command") == (2, set())
+
+
+@pytest.mark.parametrize("name", ["gates", "irr", "models"])
+def test_command_on_stored_figures_loads_no_pandas(name: str, tmp_path: Path) -> None:
+    sample = Path(__file__).parents[1] / "data" / "sample"
+    folder = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
+    options = () if name == "models" else ("--data", str(folder))
+
+    _, loaded = loaded_by(name, *options)
+
+    assert loaded & {"anthropic", "dagster", "jinja2", "openai", "pandas", "sqlalchemy"} == set()

@@ -1,21 +1,25 @@
 """The agreement of human raters as one JSON object, for pages and other programs."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from eval_assets.agreement.advice import Finding
-from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
-from eval_assets.agreement.ratings import HumanRatings
 from eval_assets.bands import a_hh_label
-from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures, Scope
 from eval_assets.wording import or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_assets.agreement.advice import Finding
+    from eval_assets.agreement.gates.decision import GateOutcome
+    from eval_assets.agreement.ratings import HumanRatings
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.config.rubric import RubricQuestion
 
 READY_PERCENT = 75.0
 """Percentage of agreeing pairs from which a question is acceptable."""
@@ -112,6 +116,8 @@ def _metric(question: RubricQuestion, row: HumanFigures, suggestions: list[str])
 
 def _structure(humans: HumanRatings) -> dict[str, Any]:
     """Return who rated what: a trace is a response, an annotation one rater's ratings of it."""
+    import pandas as pd
+
     given = list(humans.ratings.values())
     pairs = pd.DataFrame(
         {

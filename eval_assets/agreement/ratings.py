@@ -1,13 +1,19 @@
 """Stored ratings as arrays: what agreement is measured on."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.stats import RatingPatterns
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from eval_assets.stats import RatingPatterns
 
 Floats = NDArray[np.float64]
 

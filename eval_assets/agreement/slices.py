@@ -1,18 +1,23 @@
 """Agreement on parts of the responses: by prompt and model, and by every other slice."""
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from eval_assets.agreement.ratings import LongRatings
 from eval_assets.bands import pooled_alpha_label
-from eval_assets.config.rubric import RubricQuestion
-from eval_assets.figures import RaterKind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from eval_assets.agreement.ratings import LongRatings
+    from eval_assets.config.rubric import RubricQuestion
+    from eval_assets.figures import RaterKind
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -45,6 +50,8 @@ def measure_slices(
         models: Model of each unit index.
         slices: By slice, the value of each unit index.
     """
+    import pandas as pd
+
     units = _units(rated)
     response = units["response"]
     model, model_names = models
@@ -69,6 +76,8 @@ def measure_slices(
 
 def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> dict[str, npt.NDArray[Any]]:
     """Return each rated unit with sums over its ratings, on [0, 1] from the middle."""
+    import pandas as pd
+
     parts = []
     for index, (question, given) in enumerate(rated):
         value = question.scale.to_unit(given.value) - 0.5
@@ -103,6 +112,8 @@ def _measured(units: Mapping[str, npt.NDArray[Any]], keys: Mapping[str, Coded]) 
         units: The units, as `_units` returns them.
         keys: By column, the code of each unit.
     """
+    import pandas as pd
+
     group = np.zeros(len(units["n"]), dtype=np.int64)
     for codes, names in keys.values():
         group = np.where((group < 0) | (codes < 0), -1, group * len(names) + codes)

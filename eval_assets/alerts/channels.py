@@ -60,7 +60,7 @@ class Service:
     @property
     def name(self) -> str:
         """The address as apprise masks it."""
-        from apprise import Apprise  # noqa: PLC0415 - loads a hundred services
+        from apprise import Apprise
 
         found: Any = Apprise.instantiate(self.url, suppress_exceptions=True)
         return (
@@ -71,7 +71,7 @@ class Service:
 
     def send(self, alert: Alert) -> str:
         """Send an alert; return why it was not accepted, empty if it was."""
-        from apprise import Apprise, NotifyFormat, NotifyType  # noqa: PLC0415
+        from apprise import Apprise, NotifyFormat, NotifyType
 
         service = Apprise()
         if not service.add(self.url):

@@ -62,8 +62,8 @@ def require_broker() -> None:
     if executor_name() != "celery":
         return
     try:
-        from kombu.connection import Connection  # noqa: PLC0415 - of the extra `scale`
-        from kombu.exceptions import OperationalError  # noqa: PLC0415
+        from kombu.connection import Connection
+        from kombu.exceptions import OperationalError
     except ModuleNotFoundError:
         raise _unusable(_NOT_INSTALLED.format("celery"), _INSTALL.format("scale")) from None
     with Connection(  # type: ignore[no-untyped-call]
@@ -80,7 +80,7 @@ def has_workers() -> bool:
     """Return whether a step that is handed over now finds a worker."""
     if executor_name() != "celery":
         return True
-    from celery import Celery  # type: ignore[import-untyped] # noqa: PLC0415 - of `scale`
+    from celery import Celery  # type: ignore[import-untyped]
 
     return bool(Celery(broker=_broker()).control.ping(timeout=_SECONDS_TO_ANSWER))
 
@@ -88,7 +88,7 @@ def has_workers() -> bool:
 def _celery() -> dg.ExecutorDefinition:
     """Return Dagster's Celery executor, which looks for the broker before a run begins."""
     try:
-        from dagster_celery.executor import CELERY_CONFIG, celery_executor  # noqa: PLC0415
+        from dagster_celery.executor import CELERY_CONFIG, celery_executor
     except ModuleNotFoundError:
         raise _unusable(_NOT_INSTALLED.format("celery"), _INSTALL.format("scale")) from None
 
@@ -110,8 +110,8 @@ def _kubernetes() -> dg.ExecutorDefinition:
     A step's pod has the image, environment and volumes of the run's.
     """
     try:
-        from dagster_k8s import k8s_job_executor  # noqa: PLC0415 - of the extra `kubernetes`
-        from kubernetes.config import ConfigException  # type: ignore[import-untyped] # noqa: PLC0415
+        from dagster_k8s import k8s_job_executor
+        from kubernetes.config import ConfigException  # type: ignore[import-untyped]
     except ModuleNotFoundError:
         raise _unusable(_NOT_INSTALLED.format("k8s"), _INSTALL.format("kubernetes")) from None
 

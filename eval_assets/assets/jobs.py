@@ -57,7 +57,7 @@ def _job_that_starts(name: str, started: Sequence[str], *, description: str) -> 
     @dg.op(name=f"start_each_{name}")
     def start(context: dg.OpExecutionContext) -> None:
         # The client of the UI takes half a second to import.
-        from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError  # noqa: PLC0415
+        from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError
 
         address = ui_address()
         url = urlsplit(address)

@@ -1,10 +1,9 @@
 """Results in the types of JSON."""
 
-import json
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-import pandas as pd
+import json
+from typing import TYPE_CHECKING, Any
 
 from eval_assets.agreement.irr import irr_result
 from eval_assets.figures import HumanFigures
@@ -15,6 +14,11 @@ from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import stored_findings, stored_gate_outcomes
 from eval_assets.store.ratings import human_ratings
 from eval_assets.store.tables import read_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
 
 WAIT_SECONDS = 20
 """How long a request waits for a run that holds the database."""

@@ -1,24 +1,31 @@
 """Measured figures as tables: coloured and fitted to a terminal, plain text in a pipe."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
-import duckdb
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.bands import FEW_GROUPS
 from eval_assets.catalogue import Figure
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.store.figures import read_figures
 from eval_assets.store.tables import read_table
 from eval_assets.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import duckdb
+    import pandas as pd
+
+    from eval_assets.agreement.gates.decision import GateOutcome
+    from eval_assets.config.evaluation import Evaluation
 
 _PIPE_WIDTH = 10_000
 """Width of output that is not a terminal: a row of a file or a pipe is never wrapped."""
@@ -75,6 +82,8 @@ def print_measured(
 
 def print_certificates(rows: pd.DataFrame) -> None:
     """Print which judge may be used for which question, on what evidence, and since when."""
+    import pandas as pd
+
     print_table(
         "Judges on their sealed tests",
         ("judge", "version", "question", "may stand in", "better than before", "groups", "note"),
@@ -117,6 +126,8 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
 
 def _verdict(verdict: str | float | None) -> Text:
     """Return a verdict of a test in its colour; a claim that was not asked is a dash."""
+    import pandas as pd
+
     if pd.isna(verdict):
         return Text("--")
     styles = {"fit": "green", "accepted": "green", "unfit": "red", "rejected": "red"}

@@ -1,18 +1,25 @@
 """Disagreements and how they were settled: a queue, and a file that is only ever added to."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Literal
+from __future__ import annotations
 
-import pandas as pd
+import json
+from collections.abc import Mapping  # noqa: TC003 - pydantic reads it
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
+
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling._durable import append_line, locked
 from eval_assets.scale import TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from eval_assets.config.evaluation import Evaluation
 
 ADJUDICATIONS = "adjudications.jsonl"
 

@@ -1,19 +1,24 @@
 """The parts of a response that raters see: declared once for terminal, browser, offline pages."""
 
+from __future__ import annotations
+
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.labelling import Labelling
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling.sessions import TextHashes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.config.labelling import Labelling
+    from eval_assets.config.rubric import RubricQuestion
 
 _CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
 
@@ -60,6 +65,7 @@ def guideline_hash(question: RubricQuestion) -> str:
     """Return a hash of all that tells raters how to answer: question, guidelines and scale.
 
     Examples:
+        >>> from eval_assets.config.rubric import RubricQuestion
         >>> from eval_assets.scale import BINARY
         >>> one = RubricQuestion("q", "Is it right?", BINARY, "nominal")
         >>> other = RubricQuestion("q", "Is it right?", BINARY, "nominal", "1 yes, 0 no")

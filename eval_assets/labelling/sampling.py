@@ -1,16 +1,20 @@
 """Which responses are labelled, and by whom: stratified, seeded, stable as responses are added."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal
 
 from eval_assets.labelling.assignments import Assignment, Purpose
 from eval_assets.scale import TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pandas as pd
 
 Allocation = Literal["proportional", "equal"]
 """Whether strata are sampled in proportion to their size or equally."""

@@ -1,20 +1,26 @@
 """How rows name a response and a question, and which of these exist."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling.sheets import neutralised
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import MessageAndRemedy, RowProblems, nearest, quoted
 from eval_assets.readers.formats.table import BoolArray, Column, Table, as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+
+    from eval_assets.config.evaluation import Evaluation
 
 RESPONSE_ID = ("response_id", "item_id", "trace_id", "scenario_id")
 """Columns under which the id of a response is accepted, in any spelling."""
@@ -61,7 +67,7 @@ class References:
     response_header: str | None
     question_header: str
 
-    def take(self, rows: PositionArray) -> "References":
+    def take(self, rows: PositionArray) -> References:
         """Return the names in some rows."""
         responses, questions = self.responses.take(rows), self.questions.take(rows)
         return References(responses, questions, self.response_header, self.question_header)

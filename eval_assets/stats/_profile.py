@@ -26,7 +26,7 @@ class Profile:
         Raises:
             ImportError: If pandas is not installed.
         """
-        import pandas as pd  # noqa: PLC0415 - the rest of the package does without it
+        import pandas as pd
 
         names = ["figure", "value", "low", "high", "method", "n_units", "n_groups"]
         return pd.DataFrame(self.rows(), columns=names).set_index("figure")

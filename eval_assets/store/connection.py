@@ -282,7 +282,8 @@ def _open(path: Path, owner: Path | None) -> duckdb.DuckDBPyConnection:
 def _is_small(path: Path, owner: Path | None) -> bool:
     """Return whether a database is small and stays so, by the files it may be filled from."""
     files = [path, *(owner.glob("*.*") if owner is not None else ())]
-    return sum(file.stat().st_size for file in files if file.is_file()) <= _SMALL_BYTES
+    sizes = [file.stat().st_size for file in files if file.is_file()]
+    return bool(sum(sizes) <= _SMALL_BYTES)
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None) -> None:
@@ -309,9 +310,9 @@ def _make_tables(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> Non
         connection.execute(
             "CREATE TABLE schema_version (version INTEGER NOT NULL, fingerprint VARCHAR NOT NULL)"
         )
-        connection.execute(
-            "INSERT INTO schema_version VALUES (?, ?)", [SCHEMA_VERSION, fingerprint]
-        )
+        # No parameters: to convert one, DuckDB imports pandas.
+        values = f"{SCHEMA_VERSION}, {quoted(fingerprint)}"
+        connection.execute(f"INSERT INTO schema_version VALUES ({values})")  # noqa: S608 - quoted
 
 
 def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> None:
@@ -329,7 +330,7 @@ def _belong_to(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) 
         )
     with transaction(connection):
         connection.execute("DELETE FROM evaluation_folder")
-        connection.execute("INSERT INTO evaluation_folder VALUES (?)", [str(folder)])
+        connection.execute(f"INSERT INTO evaluation_folder VALUES ({quoted(str(folder))})")  # noqa: S608 - quoted
 
 
 def _stored_schema(connection: duckdb.DuckDBPyConnection) -> tuple[int | None, str | None]:

@@ -77,7 +77,7 @@ def replace_figures(
     connection: duckdb.DuckDBPyConnection, record: type[Record], rows: Sequence[Record]
 ) -> None:
     """Replace all figures of a record type. Call it within a transaction."""
-    import pandas as pd  # noqa: PLC0415 - commands that only read do without it
+    import pandas as pd
 
     columns = [column for field in fields_of(record) for column in field.columns]
     flat = [list(row.columns().values()) for row in rows]

@@ -1,22 +1,30 @@
 """Inputs as they are stored: rubric, responses and labels, and what they were read from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import StoreError
 from eval_assets.frame_columns import REJECTED_COLUMNS, RESPONSE_COLUMNS
 from eval_assets.store.tables import columns_of, empty_table, insert_rows, replace_rows
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from eval_assets.config.rubric import RubricQuestion
+
 
 def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQuestion]) -> None:
     """Replace the rubric questions, and what limits them to some responses."""
+    import pandas as pd
+
     rubric = list(rubric)
     limits = [
         (question.id, column, value)
@@ -58,6 +66,8 @@ def write_labels(
         earlier: Labels of earlier rounds, likewise; None if there are none.
         rejected: Columns `REJECTED_COLUMNS`; None if no row was rejected.
     """
+    import pandas as pd
+
     earlier = labels.head(0) if earlier is None else earlier
     rejected = pd.DataFrame(columns=list(REJECTED_COLUMNS)) if rejected is None else rejected
     for table, rows, which in (
@@ -117,6 +127,8 @@ def response_keys(
     Raises:
         StoreError: If no responses were ever imported.
     """
+    import pandas as pd
+
     if import_fingerprint(connection, "responses") is None:
         raise StoreError("no responses are stored yet. Materialize model_responses first")
     own = ("response_id", "indicator_id", "convo_id", "turn_index", "model_name", "seed")
@@ -170,7 +182,7 @@ def _cells(responses: duckdb.DuckDBPyRelation, column: str) -> duckdb.Expression
     )
 
 
-def _as_objects(cells: "np.ma.MaskedArray[Any, Any]") -> NDArray[np.object_]:
+def _as_objects(cells: np.ma.MaskedArray[Any, Any]) -> NDArray[np.object_]:
     """Return cells with None for NULL; a column of nothing else takes no memory for its rows."""
     missing = np.ma.getmaskarray(cells)
     if missing.all():

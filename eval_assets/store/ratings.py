@@ -1,24 +1,31 @@
 """All ratings of people or judges, as agreement is measured on them."""
 
-import duckdb
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from eval_assets.agreement.gates.evidence import measures_version
 from eval_assets.agreement.ratings import HumanRatings, JudgeRatings, LongRatings
-from eval_assets.agreement.slices import Coded
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import judge_set_fingerprint
-from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import StoreError
-from eval_assets.figures import RaterKind
-from eval_assets.scale import Scale
 from eval_assets.stats import RatingPatterns
 from eval_assets.store._long_ratings import RatingSource, group_codes, long_ratings
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.summaries import count_disagreements
 from eval_assets.store.tables import spare_memory
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+    from eval_assets.agreement.slices import Coded
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.config.rubric import RubricQuestion
+    from eval_assets.figures import RaterKind
+    from eval_assets.scale import Scale
 
 _BITS = 4
 _MOST_RATINGS = 2**_BITS - 1

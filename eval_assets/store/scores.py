@@ -1,21 +1,25 @@
 """Judges and their scores."""
 
+from __future__ import annotations
+
 import pickle
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Self
-
-import duckdb
-import pandas as pd
+from typing import TYPE_CHECKING, Self
 
 from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.errors import StoreError
 from eval_assets.store.inputs import is_in_partition
 from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    import duckdb
+    import pandas as pd
 
 _PORTION = 100_000
 """Rows of scores that are in memory at once on their way into the database."""

@@ -1,12 +1,17 @@
 """Tables derived from ratings in SQL: combined scores, means by slice, and disagreements."""
 
-import duckdb
-import pandas as pd
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from eval_assets.figures import ScoreFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import replace_figures_by_query
 from eval_assets.store.tables import empty_table, spare_memory
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
 
 
 def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:

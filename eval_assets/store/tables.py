@@ -1,16 +1,18 @@
 """Whole tables: written, read and described."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from __future__ import annotations
 
-import duckdb
-import pandas as pd
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
 
 from eval_assets.store.schema import column_comments, table_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import duckdb
+    import pandas as pd
     from _typeshed import DataclassInstance
 
 
@@ -66,9 +68,11 @@ def spare_memory(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def replace_records(
-    connection: duckdb.DuckDBPyConnection, table: str, records: Sequence["DataclassInstance"]
+    connection: duckdb.DuckDBPyConnection, table: str, records: Sequence[DataclassInstance]
 ) -> None:
     """Replace all rows of `table` by dataclass instances whose fields are its columns."""
+    import pandas as pd
+
     replace_rows(connection, table, pd.DataFrame([asdict(record) for record in records]))
 
 

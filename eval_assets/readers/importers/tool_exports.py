@@ -156,9 +156,9 @@ def _zipped_log(path: Path) -> dict[str, Any]:
     Its members are packed with Zstandard, which Python reads from 3.14 on by itself.
     """
     if sys.version_info < (3, 14):
-        from backports.zstd import zipfile  # noqa: PLC0415 - only for these logs
+        from backports.zstd import zipfile
     else:
-        import zipfile  # noqa: PLC0415
+        import zipfile
     check_readable(path, file=str(path))
     try:
         with zipfile.ZipFile(path) as packed:
