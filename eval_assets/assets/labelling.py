@@ -27,14 +27,13 @@ from eval_assets.labelling.adjudication import (
 )
 from eval_assets.labelling.quality import measure_quality
 from eval_assets.labelling.rater_view import shown_responses
-from eval_assets.labelling.session_files import as_text
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
     n_assigned,
     with_circumstances,
 )
-from eval_assets.labelling.sessions import file_name
+from eval_assets.labelling.sessions import file_name, time_text
 from eval_assets.labelling.sheets import sheet_text, write_sheet
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
@@ -165,7 +164,7 @@ def _settled_row(decision: Adjudication, steps: list[Adjudication]) -> dict[str,
         "excluded": decision.step == "excluded",
         "reason": decision.reason,
         "decided_by": decision.by,
-        "decided_at": as_text(decision.at),
+        "decided_at": time_text(decision.at),
         "own_rating": own.value if own else None,
         "ratings": json.dumps(dict(decision.ratings)),
         "is_override": decision.between == "judges",

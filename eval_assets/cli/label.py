@@ -140,10 +140,11 @@ def _one_of(names: Iterable[str]) -> str:
 def _print_session(session: Session, *, as_format: str) -> None:
     """Print a session as JSON, or its labels as CSV in the long form."""
     from eval_assets.labelling.rater_queue import now
-    from eval_assets.labelling.session_files import as_text, session_json
+    from eval_assets.labelling.session_files import session_json
+    from eval_assets.labelling.sessions import time_text
 
     if as_format == "json":
-        exported = {"exportedAt": as_text(now()), **session_json(session)}
+        exported = {"exportedAt": time_text(now()), **session_json(session)}
         click.echo(json.dumps(exported, ensure_ascii=False, indent=2))
         return
     writer = csv.DictWriter(sys.stdout, _CSV_COLUMNS, lineterminator="\n")
@@ -157,7 +158,7 @@ def _print_session(session: Session, *, as_format: str) -> None:
                     "question_id": session.key.question_id,
                     "round": session.key.round,
                     "rating": "" if one.rating is None else f"{one.rating:.15g}",
-                    "labelled_at": as_text(one.labelled_at),
+                    "labelled_at": time_text(one.labelled_at),
                     "confidence": one.confidence,
                     "notes": one.notes,
                     "skipped": "true" if one.rating is None else "",

@@ -136,7 +136,7 @@ def _rated(files: StudyFiles, sheets: Sequence[Path]) -> set[tuple[str, str, str
 
 
 def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
-    from eval_assets.labelling.returned_sheets import merge_returned, returned_sessions
+    from eval_assets.labelling.pages import merge_returned, returned_sessions
 
     refused: list[InputError] = []
     for path in paths:

@@ -13,8 +13,8 @@ from eval_assets.labelling.adjudication import (
     own_rating,
     read_adjudications,
 )
-from eval_assets.labelling.rater_queue import Answer, label_of
-from eval_assets.labelling.sessions import SessionKey
+from eval_assets.labelling.rater_queue import label_of
+from eval_assets.labelling.sessions import Answer, SessionKey
 from eval_assets.labelling.study import Study
 from eval_assets.labelling.work_items import WorkUnit
 

@@ -37,7 +37,11 @@ _DIMENSIONS = {
     ),
 }
 
-_OF_YES_AND_NO = {0.0, 1.0, None}
+_CODE = _DIMENSIONS["code_validity"].verdicts
+_YES_NO = {0.0, 1.0, None}
+
+VERDICTS = frozenset(key for of in (_ANY, *_DIMENSIONS.values()) for key in of.verdicts)
+"""Keys of ratings in the JSON of labels, of whichever dimension."""
 
 
 def dimension_of(question_id: str) -> Dimension:
@@ -48,6 +52,34 @@ def dimension_of(question_id: str) -> Dimension:
         (('triggerCorrect',), ('rating',))
     """
     return _DIMENSIONS.get(question_id.lower().replace("-", "_"), _ANY)
+
+
+def verdicts(label: Mapping[str, Any]) -> dict[str, object]:
+    """Return the ratings in a label's JSON, as they are, by their keys.
+
+    Code is valid if it parses and runs. It is unrated while one of the two is unknown, unless the
+    other is false.
+
+    Examples:
+        >>> verdicts({"triggerCorrect": True}), verdicts({"codeParses": True, "codeRuns": False})
+        ({'triggerCorrect': True}, {'codeRuns': False})
+        >>> verdicts({"codeParses": True}), verdicts({"skipped": True})
+        ({'codeRuns': None}, {})
+    """
+    ratings = {
+        key: label[key]
+        for of in (_ANY, *_DIMENSIONS.values())
+        for key in of.verdicts
+        if key not in _CODE and label.get(key) is not None
+    }
+    code = [label[key] for key in _CODE if label.get(key) is not None]
+    unclear = [value for value in code if value not in ("true", True)]
+    if any(value is False or value == "false" for value in code):
+        ratings["codeRuns"] = False
+    elif code:
+        is_complete = len(code) == len(_CODE)
+        ratings["codeRuns"] = unclear[0] if unclear else True if is_complete else None
+    return ratings
 
 
 def with_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]:
@@ -64,7 +96,7 @@ def with_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]:
     """
     dimension = dimension_of(question_id)
     rating, issues = label["rating"], label["issues"]
-    if not dimension.is_number and rating not in _OF_YES_AND_NO:
+    if not dimension.is_number and rating not in _YES_NO:
         dimension = _ANY
     fields: dict[str, Any] = {}
     for key, value in label.items():
@@ -83,11 +115,9 @@ def without_fields(label: Mapping[str, Any], question_id: str) -> dict[str, Any]
     """Return a label's JSON with `rating` and `issues` again: the reverse of `with_fields`."""
     plain = dict(label)
     dimension = dimension_of(question_id)
-    if "rating" not in plain:
-        given = [plain.pop(key) for key in dimension.verdicts if plain.get(key) is not None]
-        plain["rating"] = float(min(given)) if given else None
-        for key in dimension.verdicts:
-            plain.pop(key, None)
+    plain["rating"] = next(iter(verdicts(label).values()), None)
+    for key in VERDICTS - {"rating"}:
+        plain.pop(key, None)
     if dimension.issues in plain:
         issues = plain.pop(dimension.issues)
         if dimension.one_issue:

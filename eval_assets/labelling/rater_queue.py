@@ -2,35 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 from eval_assets.labelling.rater_view import guideline_hash
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.sessions import Confidence, Label, Session, TextHashes
+from eval_assets.labelling.sessions import Answer, Label, Session, TextHashes
 from eval_assets.labelling.work_items import WorkUnit
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """A rater's answer about one unit.
-
-    Args:
-        rating: Value on the question's scale; None to skip the unit.
-        confidence: How sure the rater is.
-        notes: Comment.
-        issues: What is wrong or missing, point by point.
-        skip_reason: Why the rater cannot say.
-        seconds: Time since the unit was first seen; None if not known.
-    """
-
-    rating: float | None
-    confidence: Confidence = "high"
-    notes: str = ""
-    issues: tuple[str, ...] = ()
-    skip_reason: str = ""
-    seconds: float | None = None
 
 
 class Desk:
@@ -125,7 +104,7 @@ def label_of(
         is_repeat=unit.is_repeat,
         labelled_at=at,
         hashes=hashes or unit.response.hashes(unit.question),
-        **vars(answer),
+        **answer.answer_fields(),
     )
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ SESSIONS = "sessions"
 
 _LABEL = TypeAdapter(Label)
 _WITHDRAWN = TypeAdapter(list[Withdrawn])
+_KEY = TypeAdapter(SessionKey)
 _SESSION = TypeAdapter(Session)
 
 
@@ -46,8 +46,8 @@ class SessionFolder:
 
     def find(self, session_id: str) -> Session | None:
         """Return the session of that id; None if there is none."""
-        found = [path for path in self.files() if path.stem == session_id]
-        return self._read(found[0]) if found else None
+        paths = [path for path in self.files() if path.stem == session_id]
+        return self._read(paths[0]) if paths else None
 
     def all(self) -> list[Session]:
         """Return all sessions, by name."""
@@ -100,22 +100,17 @@ def session_json(session: Session) -> dict[str, Any]:
 
 def _head(session: Session) -> dict[str, Any]:
     """Return all of the JSON object but the labels."""
-    key = session.key
-    times = {"startedAt": session.started_at, "lastUpdatedAt": session.updated_at}
-    taken_back = sorted(session.withdrawn, key=lambda one: (one.labelled_at, one.response_id))
+    withdrawn = sorted(session.withdrawn, key=lambda label: (label.labelled_at, label.response_id))
+    n_rated = sum(label.rating is not None for label in session.labels)
     return {
-        "sessionId": key.session_id,
-        "labelerId": key.rater_id,
-        "dimension": key.question_id,
-        "runId": key.run_id,
-        "round": key.round,
-        **{name: as_text(time) for name, time in times.items()},
-        "closedAt": as_text(session.closed_at) if session.closed_at else None,
-        "totalScenarios": session.n_units,
-        "completedScenarios": sum(label.rating is not None for label in session.labels),
-        "skippedScenarios": sum(label.rating is None for label in session.labels),
-        "guidelineHash": session.guideline_hash,
-        "withdrawn": _WITHDRAWN.dump_python(taken_back, mode="json", by_alias=True),
+        "sessionId": session.key.session_id,
+        **_KEY.dump_python(session.key, by_alias=True),
+        **_SESSION.dump_python(
+            session, mode="json", by_alias=True, exclude={"key", "labels", "withdrawn"}
+        ),
+        "completedScenarios": n_rated,
+        "skippedScenarios": len(session.labels) - n_rated,
+        "withdrawn": _WITHDRAWN.dump_python(withdrawn, mode="json", by_alias=True),
     }
 
 
@@ -126,25 +121,10 @@ def parse_session(text: str, *, file: str) -> Session:
         InputError: If it is not the JSON of a session.
     """
     try:
-        given = json.loads(text)
-        key = SessionKey(
-            rater_id=given["labelerId"],
-            question_id=given["dimension"],
-            round=given.get("round", 1),
-            run_id=given.get("runId"),
-        )
-        return _SESSION.validate_python(
-            {
-                "key": key,
-                "started_at": given["startedAt"],
-                "updated_at": given["lastUpdatedAt"],
-                "closed_at": given.get("closedAt"),
-                "n_units": given["totalScenarios"],
-                "guideline_hash": given.get("guidelineHash", ""),
-                "labels": [_plain_label(label, key) for label in given["labels"]],
-                "withdrawn": given.get("withdrawn", []),
-            }
-        )
+        parsed = json.loads(text)
+        key = _KEY.validate_python(parsed)
+        labels = [_plain_label(label, key) for label in parsed["labels"]]
+        return _SESSION.validate_python({**parsed, "key": key, "labels": labels})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -155,17 +135,6 @@ def parse_session(text: str, *, file: str) -> Session:
         raise InputError(_not_a_session(file, f"{type(error).__name__}: {error}")) from error
 
 
-def as_text(time: datetime) -> str:
-    """Return a time in UTC as session files write it.
-
-    Examples:
-        >>> from datetime import UTC
-        >>> as_text(datetime(2026, 11, 21, 4, 0, 0, 250_000, tzinfo=UTC))
-        '2026-11-21T04:00:00.250Z'
-    """
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 @lru_cache(maxsize=10_000)
 def _label_line(label: Label, key: SessionKey) -> str:
     """Return one label as a line of JSON: a session that grows by one writes one new line."""
@@ -173,18 +142,18 @@ def _label_line(label: Label, key: SessionKey) -> str:
 
 
 def _label_json(label: Label, key: SessionKey) -> dict[str, Any]:
-    """Return one label with who gave it on what, and without what it leaves open."""
+    """Return one label with its rater and question, its rating under the dimension's names."""
     plain = _LABEL.dump_python(label, mode="json", by_alias=True)
+    if not plain["history"]:
+        del plain["history"]
     named = {
         "scenarioId": plain["scenarioId"],
         "dimension": key.question_id,
         "labelerId": key.rater_id,
-        "skipped": plain["rating"] is None,
+        "skipped": label.rating is None,
         **plain,
     }
-    fields = with_fields(named, key.question_id)
-    events = fields.pop("history")
-    return fields | ({"history": events} if events else {})
+    return with_fields(named, key.question_id)
 
 
 def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
@@ -199,10 +168,10 @@ def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
 
 def _version(file: Path) -> tuple[int, int, int]:
     """Return what distinguishes a file from the one it replaces, which has another inode."""
-    found = file.stat()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    status = file.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def _not_a_session(file: str, what: str) -> InputProblem:
+def _not_a_session(file: str, reason: str) -> InputProblem:
     remedy = "Restore the file from a backup, or move it elsewhere"
-    return InputProblem(file, None, None, f"this is not a labelling session ({what})", remedy)
+    return InputProblem(file, None, None, f"this is not a labelling session ({reason})", remedy)

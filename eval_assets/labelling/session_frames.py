@@ -10,8 +10,7 @@ import pandas as pd
 from eval_assets.labelling.adjudication import Adjudication
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_view import ShownResponse
-from eval_assets.labelling.session_files import as_text
-from eval_assets.labelling.sessions import Label, Session
+from eval_assets.labelling.sessions import Label, Session, time_text
 from eval_assets.labelling.work_items import WorkUnit
 
 HISTORY_COLUMNS = (
@@ -136,7 +135,7 @@ def _row(session: Session, kind: str, before: float | None, after: Label) -> dic
         "kind": kind,
         "before": before,
         "after": after.rating,
-        "changed_at": as_text(after.labelled_at),
+        "changed_at": time_text(after.labelled_at),
     }
 
 

@@ -1,13 +1,14 @@
 """Labelling sessions: what one rater said in one round of one question, with all changes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import quote
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 
 UNDO = timedelta(minutes=1)
 """A label that is taken back or replaced within this time was a slip, not a change of mind."""
@@ -18,6 +19,9 @@ Unit = tuple[str, bool]
 """A unit of a session: a response, the first time (False) or as a repeat (True)."""
 
 _IN_JSON = ConfigDict(alias_generator=to_camel, extra="forbid")
+_SESSION_IN_JSON = ConfigDict(alias_generator=to_camel, extra="ignore")
+
+_Text = Annotated[str, Field(max_length=5000)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,35 +36,48 @@ class TextHashes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Label:
-    """One answer of a rater about one response, and what the same rater answered otherwise.
+class Answer:
+    """A rater's answer about one unit, the same in a page, a terminal and a session file.
 
     Args:
-        response_id: The response.
-        labelled_at: When the answer was given, in UTC.
         rating: Value on the question's scale; None if the rater skipped the response.
-        is_repeat: Whether the response came back to the same rater, to see whether the rater
-            agrees with themselves. Such a label is never part of agreement between raters.
-        confidence: How sure the rater was.
-        notes: Comment of the rater.
-        issues: What is wrong or missing, point by point.
-        skip_reason: Why the rater could not say.
+        confidence: How sure the rater is.
+        notes: Comment.
+        issues: Problems of the response, one by one.
+        skip_reason: Reason for skipping.
         seconds: Time between seeing the response and answering; None if not known.
-        hashes: What the rater saw.
-        history: Other answers to the same question by the same rater, in order of time.
     """
 
     __pydantic_config__ = _IN_JSON
 
+    rating: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    confidence: Confidence = "high"
+    notes: _Text = ""
+    issues: tuple[_Text, ...] = ()
+    skip_reason: _Text = ""
+    seconds: Annotated[float, Field(ge=0, le=1e7)] | None = None
+
+    def answer_fields(self) -> dict[str, Any]:
+        """Return the fields of the answer alone, without those of a subclass."""
+        return {field.name: getattr(self, field.name) for field in fields(Answer)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label(Answer):
+    """An answer about one response with its time, and earlier and later answers to the same.
+
+    Args:
+        response_id: The response.
+        labelled_at: Time of the answer, in UTC.
+        is_repeat: Whether the response came back to the same rater, to see whether the rater
+            agrees with themselves. Such a label is never part of agreement between raters.
+        hashes: Texts that the rater saw.
+        history: Other answers to the same question by the same rater, in order of time.
+    """
+
     response_id: Annotated[str, Field(alias="scenarioId")]
     labelled_at: Annotated[AwareDatetime, Field(alias="timestamp")]
-    rating: float | None
     is_repeat: Annotated[bool, Field(alias="repeat")] = False
-    confidence: Confidence = "high"
-    notes: str = ""
-    issues: tuple[str, ...] = ()
-    skip_reason: str = ""
-    seconds: float | None = None
     hashes: TextHashes
     history: tuple["Label", ...] = ()
 
@@ -81,6 +98,18 @@ class Label:
         return replace(self, labelled_at=other.labelled_at, seconds=other.seconds) == other
 
 
+def json_key(record: type, name: str) -> str:
+    """Return the key of a field in JSON.
+
+    Examples:
+        >>> json_key(Label, "response_id"), json_key(Label, "skip_reason")
+        ('scenarioId', 'skipReason')
+    """
+    annotation = get_type_hints(record, include_extras=True)[name]
+    aliases = [item.alias for item in get_args(annotation)[1:] if isinstance(item, FieldInfo)]
+    return next(filter(None, aliases), None) or to_camel(name)
+
+
 @dataclass(frozen=True)
 class Withdrawn:
     """A label that its rater took back at once; kept so that merging does not bring it back."""
@@ -90,6 +119,20 @@ class Withdrawn:
     response_id: Annotated[str, Field(alias="scenarioId")]
     is_repeat: Annotated[bool, Field(alias="repeat")]
     labelled_at: Annotated[AwareDatetime, Field(alias="timestamp")]
+
+
+def time_text(time: datetime) -> str:
+    """Return a time in UTC as session files write it.
+
+    Examples:
+        >>> from datetime import UTC
+        >>> time_text(datetime(2026, 11, 21, 4, 0, 0, 250_000, tzinfo=UTC))
+        '2026-11-21T04:00:00.250Z'
+    """
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_Time = Annotated[datetime, PlainSerializer(time_text, when_used="json-unless-none")]
 
 
 def file_name(name: str) -> str:
@@ -107,8 +150,10 @@ def file_name(name: str) -> str:
 class SessionKey:
     """Whose labels a session holds, of which question, round and run: one session for each."""
 
-    rater_id: str
-    question_id: str
+    __pydantic_config__ = _SESSION_IN_JSON
+
+    rater_id: Annotated[str, Field(alias="labelerId")]
+    question_id: Annotated[str, Field(alias="dimension")]
     round: int = 1
     run_id: str | None = None
 
@@ -142,12 +187,14 @@ class Session:
         withdrawn: Labels taken back within a minute.
     """
 
+    __pydantic_config__ = _SESSION_IN_JSON
+
     key: SessionKey
-    started_at: datetime
-    updated_at: datetime
-    closed_at: datetime | None = None
-    n_units: int
-    guideline_hash: str
+    started_at: _Time
+    updated_at: Annotated[_Time, Field(alias="lastUpdatedAt")]
+    closed_at: _Time | None = None
+    n_units: Annotated[int, Field(alias="totalScenarios")]
+    guideline_hash: str = ""
     labels: tuple[Label, ...] = ()
     withdrawn: frozenset[Withdrawn] = field(default_factory=frozenset)
 

@@ -5,7 +5,7 @@ import hashlib
 
 from markupsafe import Markup
 
-from eval_assets.labelling.returned_sheets import offline_task
+from eval_assets.labelling.pages import offline_task
 from eval_assets.labelling.study import Study
 from eval_assets.server._rendering import TEMPLATES, json_in_html, static_text
 

@@ -7,8 +7,9 @@ import pytest
 
 from eval_assets.labelling.adjudicating import AdjudicationDesk
 from eval_assets.labelling.adjudication import Disagreement
-from eval_assets.labelling.rater_queue import Answer, now
+from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses

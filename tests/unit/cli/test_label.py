@@ -5,8 +5,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from eval_assets.cli.label import label
-from eval_assets.labelling.rater_queue import Answer
 from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses

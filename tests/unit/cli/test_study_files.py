@@ -6,7 +6,8 @@ import pytest
 
 from eval_assets.cli.study_files import StudyFiles, disagreements_now, quality_now, read_study
 from eval_assets.labelling.adjudication import Disagreement
-from eval_assets.labelling.rater_queue import Answer, now
+from eval_assets.labelling.rater_queue import now
+from eval_assets.labelling.sessions import Answer
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def test_every_dimension_is_read_back_unchanged(question: str, rating: float) ->
     ("change", "said"),
     [
         (lambda text: text[: len(text) // 2], "line"),
-        (lambda _: "[]", "TypeError"),
+        (lambda _: "[]", "dictionary"),
         (lambda text: text.replace('"anna"', '"ben"', 1), "labelerId is not that of the session"),
         (
             lambda text: text.replace('"skipped": false', '"skipped": true'),

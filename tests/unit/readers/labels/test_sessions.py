@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import Answer, Desk
+from eval_assets.labelling.rater_queue import Desk
 from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels

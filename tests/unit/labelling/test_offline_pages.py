@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.labelling.returned_sheets import merge_returned, offline_task, returned_sessions
+from eval_assets.labelling.pages import merge_returned, offline_task, returned_sessions
 from eval_assets.labelling.study import Study
 from tests.unit.labelling.conftest import after, study_of
 
