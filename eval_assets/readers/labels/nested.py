@@ -1,34 +1,30 @@
 """Nested labels: sessions of one rater in one dimension, and annotations with several ratings."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from eval_assets.errors import InputProblem
-from eval_assets.labelling.dimensions import dimension_of
+from eval_assets.labelling.dimensions import VERDICTS, dimension_of, verdicts
+from eval_assets.labelling.sessions import Label, SessionKey, json_key
 from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.table import Table, as_text, without_blanks
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
 from eval_assets.readers.references import RESPONSE_ID
 
+_OF_LABEL = ("response_id", "labelled_at", "skip_reason", "confidence", "notes")
 _KEYS = {
-    "response_id": "scenarioId",
-    "question_id": "dimension",
-    "rater_id": "labelerId",
-    "labelled_at": "timestamp",
-    "skip_reason": "skipReason",
+    **{field: json_key(Label, field) for field in _OF_LABEL},
+    **{field: json_key(SessionKey, field) for field in ("question_id", "rater_id")},
+    "skipped": "skipped",
 }
-_AS_NAMED = ("confidence", "notes", "skipped")
-_RATINGS = ("rating", "triggerCorrect", "technicallyCorrect", "completenessScore")
-_OF_CODE = ("codeParses", "codeRuns")
-_VERDICTS = {*_RATINGS, *_OF_CODE}
 _PROGRESS = {
     *("startedAt", "lastUpdatedAt", "closedAt", "withdrawn"),
     *("totalScenarios", "completedScenarios", "skippedScenarios"),
 }
 """Keys of a session that every further label changes, and that say nothing of the others."""
 _READ_OF_SESSION = {"labels", "dimension", "labelerId", "round", *_PROGRESS}
-_READ_OF_LABEL = {*_KEYS.values(), *_AS_NAMED, *_RATINGS, "history", "repeat"}
+_READ_OF_LABEL = {*_KEYS.values(), *VERDICTS, "history", "repeat"} - {"codeParses", "codeRuns"}
 
 _Problem = tuple[str, str, str]
 """Column, message and remedy."""
@@ -60,8 +56,8 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> ParsedLabels:
             if problem is not None:
                 bad_rows.append(InputProblem(table.file, label_line, *problem))
             elif label.get("repeat") is not True:
-                key, rating = next(_verdicts(label), ("labels", None))
-                fields = {**_fields(label), **common, "rating": rating}
+                key, rating = next(iter(verdicts(label).items()), ("labels", None))
+                fields = {**_fields(label), **common, "rating": as_text(rating)}
                 fields["rater_id"] = fields["rater_id"] or raters[row]
                 fields["details"] = _details({**session, **label})
                 records.append((label_line, key, fields))
@@ -112,16 +108,16 @@ def _session_problem(label: object, question: str | None) -> _Problem | None:
     if not isinstance(label, dict):
         remedy = 'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
         return "labels", f"{quoted(as_text(label))} is not a label", remedy
-    keys = [key for key, _ in _verdicts(label)]
+    keys = list(verdicts(label))
     if len(keys) > 1:
         message = f"one label gives both {keys[0]} and {keys[1]}"
         return keys[1], message, "Keep the one that the dimension asks for"
     if keys and question is not None and keys[0] not in _verdicts_of(question):
         message = f"this is not the verdict of {quoted(question)}"
         return keys[0], message, f"Give {' and '.join(_verdicts_of(question)[1:])}"
-    if not _VERDICTS & label.keys() and not label.get("skipped"):
+    if not VERDICTS & label.keys() and not label.get("skipped"):
         for key in label:
-            near = get_close_matches(key, _VERDICTS, n=1, cutoff=0.75)
+            near = get_close_matches(key, VERDICTS, n=1, cutoff=0.75)
             if near:
                 return key, "there is no such verdict", f"Write {near[0]}"
     return None
@@ -129,14 +125,13 @@ def _session_problem(label: object, question: str | None) -> _Problem | None:
 
 def _verdicts_of(question: str) -> tuple[str, ...]:
     """Return the keys under which a verdict is accepted; any if it is none of the dimensions."""
-    verdicts = dimension_of(question).verdicts
-    return ("rating", *verdicts) if verdicts != ("rating",) else (*_RATINGS, *_OF_CODE)
+    own = dimension_of(question).verdicts
+    return ("rating", *own) if own != ("rating",) else tuple(VERDICTS)
 
 
 def _fields(label: Mapping[str, object]) -> dict[str, str | None]:
     """Return the fields of a label beside its question and rating."""
     keys = {field: key for field, key in _KEYS.items() if field != "question_id"}
-    keys |= dict(zip(_AS_NAMED, _AS_NAMED, strict=True))
     hashes = label.get("hashes")
     return {
         **{field: as_text(label.get(key)) for field, key in keys.items()},
@@ -152,24 +147,6 @@ def _details(content: Mapping[str, object]) -> str | None:
         if key not in _READ_OF_LABEL and value not in (None, "", [], {})
     }
     return json.dumps(rest, ensure_ascii=False, default=str) if rest else None
-
-
-def _verdicts(label: Mapping[str, object]) -> Iterator[tuple[str, str | None]]:
-    """Yield key and rating of each rating in the label; code is valid if it parses and runs.
-
-    Code that parses is unrated as long as nobody said whether it runs, and the reverse.
-    """
-    for key in _RATINGS:
-        if label.get(key) is not None:
-            yield key, as_text(label[key])
-    code = [as_text(label.get(key)) for key in _OF_CODE]
-    unclear = [part for part in code if part not in {"true", "false", None}]
-    if "false" in code:
-        yield "codeRuns", "false"
-    elif unclear:
-        yield "codeRuns", unclear[0]
-    elif "true" in code:
-        yield "codeRuns", None if None in code else "true"
 
 
 def _question_of(dimension: str | None, question_ids: Sequence[str]) -> str | None:
