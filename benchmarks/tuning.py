@@ -16,14 +16,13 @@ from eval_assets.stats import agreement_gain, best_monotone_map, concordance
 from eval_assets.tuning.calibration import calibration_rows
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.plan import plan_reading
-from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.sealed_evaluation import (
     Background,
     candidates_for,
     due_reading,
     make_reading,
 )
-from eval_assets.tuning.splits import splits_of
 from eval_assets.tuning.steps import (
     calibrated_version,
     declared_version,

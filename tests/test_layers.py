@@ -122,7 +122,6 @@ PARALLEL = {
     "results": "served, and put together by the commands that serve them",
     "rounds": "read from the store, measured and shown",
     "scores": "read, parsed, stored and shown",
-    "splits": "drawn and stored",
     "tables": "read from files, and kept in the database",
     "tuning": "the layer, and its assets",
     "validation": "of evaluation.yaml and of label files",

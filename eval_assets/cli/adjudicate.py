@@ -31,7 +31,7 @@ def adjudicate(
     from eval_assets.cli.adjudication_loop import AdjudicationLoop, print_queue
     from eval_assets.cli.keyboard import Keyboard, is_terminal
     from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
-    from eval_assets.labelling.adjudicating import AdjudicationDesk
+    from eval_assets.labelling.adjudication import AdjudicationDesk
 
     if not rater and not as_list:
         raise click.UsageError("Say who adjudicates: --rater NAME.")

@@ -12,7 +12,7 @@ from eval_assets.cli.label_screen import (
     show_question,
     show_unit,
 )
-from eval_assets.labelling.adjudicating import AdjudicationDesk, Case
+from eval_assets.labelling.adjudication import AdjudicationDesk, Case
 from eval_assets.labelling.choices import choices_of, parse_typed, value_name
 from eval_assets.labelling.rater_queue import now
 

@@ -13,8 +13,7 @@ from eval_assets.cli.options import data_option, database_option, resolve_databa
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from eval_assets.labelling.assignments import Assignment
-    from eval_assets.labelling.sampling import AssignmentPlan
+    from eval_assets.labelling.assignments import Assignment, AssignmentPlan
 
 Stage = Literal["calibration", "expanded", "full"]
 
@@ -69,9 +68,13 @@ def assign(  # noqa: PLR0913 - one for each option
     """
     from eval_assets.cli.study_files import read_study
     from eval_assets.labelling.adjudication import decisions, read_adjudications
-    from eval_assets.labelling.assignments import ASSIGNMENTS, add_assignments
-    from eval_assets.labelling.sampling import AssignmentPlan, strata_of
-    from eval_assets.labelling.sampling import assign as assigned
+    from eval_assets.labelling.assignments import (
+        ASSIGNMENTS,
+        AssignmentPlan,
+        add_assignments,
+        strata_of,
+    )
+    from eval_assets.labelling.assignments import assign as assigned
 
     files = read_study(data, database=resolve_database(data, database))
     labelling = files.evaluation.labelling

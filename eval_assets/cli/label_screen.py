@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 import click
 
 from eval_assets.labelling.choices import Choice, choices_of, value_name
+from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.rater_view import ShownResponse
 from eval_assets.labelling.sessions import Answer, Label
-from eval_assets.labelling.work_items import WorkUnit
 
 PREVIEW_LINES = 20
 """Lines of a long response or of many captures that are shown before V or T is pressed."""

@@ -17,9 +17,8 @@ from eval_assets.cli.label_screen import (
 )
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.dimensions import dimension_of
-from eval_assets.labelling.rater_queue import Desk, now
+from eval_assets.labelling.rater_queue import Desk, WorkUnit, now
 from eval_assets.labelling.sessions import UNDO, Answer, Confidence
-from eval_assets.labelling.work_items import WorkUnit
 
 _CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 

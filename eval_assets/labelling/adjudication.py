@@ -1,9 +1,12 @@
-"""Disagreements and how they were settled: a queue, and a file that is only ever added to."""
+"""Disagreements and their adjudication: rate blind, look, discuss and settle."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping  # noqa: TC003 - pydantic reads it
+from collections.abc import (
+    Mapping,  # noqa: TC003 - pydantic reads it
+    Sequence,
+)
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,15 +14,24 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationEr
 
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling._durable import append_line, locked
+from eval_assets.labelling.rater_queue import WorkUnit, label_of
+from eval_assets.labelling.sessions import Answer, SessionKey
 from eval_assets.scale import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import (
+        Callable,
+        Iterable,
+        Sequence,
+    )
+    from datetime import datetime
     from pathlib import Path
 
     import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
+    from eval_assets.labelling.study import Study
+
 
 ADJUDICATIONS = "adjudications.jsonl"
 
@@ -35,16 +47,8 @@ Unit = tuple[str, str]
 class Adjudication:
     """One step in settling a disagreement; a line of adjudications.jsonl.
 
-    Args:
-        response_id: The response.
-        question_id: The question.
-        step: What was done.
-        by: Who did it.
-        at: When, in UTC.
-        value: The adjudicator's own rating, or the consensus.
-        reason: Why; the comment.
-        ratings: What raters, or judges, had given at the time, by their ids.
-        between: Who disagreed.
+    `value` is the adjudicator's own rating or the consensus. `ratings` are those of the raters or
+    judges at the time, by id; `between` says which of the two disagreed.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -77,13 +81,8 @@ class Adjudication:
 class Disagreement:
     """A response on whose value raters, or judges, disagree.
 
-    Args:
-        response_id: The response.
-        question_id: The question.
-        ratings: What each gave, by id.
-        spread: Highest less lowest, in share of the scale.
-        notes: What each noted, by id.
-        between: Who disagrees.
+    `ratings` and `notes` are by id. `spread` is the highest less the lowest rating, as a share of
+    the scale.
     """
 
     response_id: str
@@ -162,12 +161,7 @@ def decisions(steps: Iterable[Adjudication]) -> dict[Unit, Adjudication]:
 
 
 def disagreements(evaluation: Evaluation, labels: pd.DataFrame) -> list[Disagreement]:
-    """Return every unit whose raters differ, the worst first.
-
-    Args:
-        evaluation: The questions.
-        labels: The human ratings, in `LABEL_COLUMNS`.
-    """
+    """Return every unit whose raters differ, the worst first."""
     rated = labels[~labels["skipped"].astype(bool)]
     found = []
     for question in evaluation.rubric:
@@ -217,3 +211,112 @@ def _bad_line(number: int, error: ValidationError) -> InputProblem:
     column = str(first["loc"][0]) if first["loc"] else None
     what = f"this is not an adjudication ({first['msg']})"
     return InputProblem(ADJUDICATIONS, number, column, what, "Correct the line, or remove it")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A disagreement as an adjudicator meets it.
+
+    `own` is the adjudicator's own rating. Until it is given, nothing else is shown.
+    """
+
+    disagreement: Disagreement
+    unit: WorkUnit
+    own: float | None
+    comments: tuple[Adjudication, ...]
+    decision: Adjudication | None
+
+
+class AdjudicationDesk:
+    """Where one adjudicator settles disagreements."""
+
+    def __init__(
+        self, study: Study, disagreements: Callable[[], Sequence[Disagreement]], *, by: str
+    ) -> None:
+        self._study = study
+        self._disagreements = disagreements
+        self._by = by
+
+    def cases(self) -> list[Case]:
+        """Return all disagreements on responses that exist, open ones first, the worst first."""
+        steps = read_adjudications(self._study.evaluation)
+        settled = decisions(steps)
+        cases = []
+        for found in self._disagreements():
+            shown = self._study.responses.get(found.response_id)
+            if shown is None:
+                continue
+            question = self._study.evaluation.question(found.question_id)
+            own = own_rating(steps, found.unit, self._by)
+            comments = [s for s in steps if s.unit == found.unit and s.step == "comment"]
+            cases.append(
+                Case(
+                    disagreement=found,
+                    unit=WorkUnit(_key(self._by, question.id), question, shown),
+                    own=own.value if own else None,
+                    comments=tuple(comments),
+                    decision=settled.get(found.unit),
+                )
+            )
+        return sorted(cases, key=lambda case: case.decision is not None)
+
+    def rate(self, case: Case, value: float, *, at: datetime) -> None:
+        """Keep the adjudicator's own rating, given before seeing any other.
+
+        Raises:
+            ValueError: If the value is not on the scale.
+        """
+        label_of(case.unit, Answer(rating=value), at=at)
+        self._add(case, "rating", value=value, reason="", at=at)
+
+    def comment(self, case: Case, text: str, *, at: datetime) -> None:
+        """Keep what the discussion brought; no label changes."""
+        self._add(case, "comment", value=None, reason=text, at=at)
+
+    def settle(self, case: Case, value: float | None, *, reason: str, at: datetime) -> None:
+        """Settle the value, or with None leave the response out as ambiguous.
+
+        Raises:
+            ValueError: If the adjudicator has not rated it, the value is not on the scale, or
+                there is no reason.
+        """
+        if case.own is None:
+            raise ValueError("rate the response yourself before you see and settle the others")
+        if value is not None:
+            label_of(case.unit, Answer(rating=value), at=at)
+        step: Step = "excluded" if value is None else "consensus"
+        self._add(case, step, value=value, reason=reason, at=at)
+
+    def reopen(self, case: Case, *, reason: str, at: datetime) -> None:
+        """Take back what was settled; the file keeps it.
+
+        Raises:
+            ValueError: If nothing was settled, or there is no reason.
+        """
+        if case.decision is None:
+            raise ValueError("this disagreement is open")
+        self._add(case, "reopened", value=None, reason=reason, at=at)
+
+    def _add(
+        self, case: Case, step: Step, *, value: float | None, reason: str, at: datetime
+    ) -> None:
+        found = case.disagreement
+        add_adjudication(
+            self._study.evaluation.folder,
+            Adjudication(
+                response_id=found.response_id,
+                question_id=found.question_id,
+                step=step,
+                by=self._by,
+                at=at,
+                value=value,
+                reason=reason.strip(),
+                # Before their own rating adjudicators are shown none, and the record says so.
+                ratings={} if step == "rating" else dict(found.ratings),
+                between=found.between,
+            ),
+        )
+
+
+def _key(by: str, question_id: str) -> SessionKey:
+    return SessionKey(rater_id=by, question_id=question_id)

@@ -1,14 +1,26 @@
-"""Assignments: which rater labels which responses, and in which order."""
+"""Assignments: which rater labels which responses, drawn in strata and stable under additions."""
+
+from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.scale import TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
 
 Purpose = Literal["shared", "single", "repeat", "control"]
 """Why a rater labels a response: every rater does, only this one does, to see whether the rater
@@ -22,12 +34,7 @@ ASSIGNMENT_COLUMNS = ("response_id", "rater_id", "question_id", "round", "purpos
 class Assignment:
     """One response that one rater labels; a row of assignments.csv.
 
-    Args:
-        response_id: The response.
-        rater_id: The rater.
-        question_id: The question; None for every question asked of the response.
-        round: The round.
-        purpose: Why this rater labels it.
+    Without a question the assignment covers every question asked of the response.
     """
 
     response_id: str
@@ -71,3 +78,205 @@ def add_assignments(folder: Path, assignments: Sequence[Assignment]) -> None:
             raise InputError(InputProblem(ASSIGNMENTS, 1, None, what, remedy))
         end = b"" if before.endswith(b"\n") else b"\n"
         replace_file(path, before + end + rows.encode())
+
+
+Allocation = Literal["proportional", "equal"]
+"""Whether strata are sampled in proportion to their size or equally."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssignmentPlan:
+    """How responses are to be assigned.
+
+    Args:
+        raters: The raters.
+        n_responses: Responses to label; None for as many as there are.
+        overlap: Share of them that every rater labels, in [0, 1]; each of the others has one.
+        per_rater: Most responses of one rater in this round; None for no limit.
+        allocation: How many responses each stratum gets.
+        repeat_share: Share of each rater's responses that come back to the same rater.
+        n_controls: Responses with a settled value that each rater labels among the others.
+        question_id: The question to label; None for all.
+        round: The round.
+        seed: Source of the order: the same seed and responses give the same assignments.
+
+    Raises:
+        ValueError: If a value is out of range.
+    """
+
+    raters: Sequence[str]
+    n_responses: int | None = None
+    overlap: float = 1.0
+    per_rater: int | None = None
+    allocation: Allocation = "proportional"
+    repeat_share: float = 0.0
+    n_controls: int = 0
+    question_id: str | None = None
+    round: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.raters:
+            raise ValueError("assignments need at least one rater")
+        if len({*self.raters}) < len(self.raters):
+            raise ValueError(f"raters must differ, got {', '.join(self.raters)}")
+        for name, share in (("overlap", self.overlap), ("repeat_share", self.repeat_share)):
+            if not 0 <= share <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], got {share:g}")
+        for name, number in (("n_responses", self.n_responses), ("per_rater", self.per_rater)):
+            if number is not None and number < 1:
+                raise ValueError(f"{name} must be at least 1, got {number}")
+
+    def assignment(self, response_id: str, rater_id: str, purpose: Purpose) -> Assignment:
+        """Return an assignment of this plan's question and round."""
+        return Assignment(response_id, rater_id, self.question_id, self.round, purpose)
+
+
+def assign(
+    strata: Mapping[str, str],
+    plan: AssignmentPlan,
+    *,
+    existing: Sequence[Assignment],
+    controls: Collection[str] = (),
+) -> list[Assignment]:
+    """Assign responses that nobody has in this round; assignments that exist stay as they are.
+
+    Args:
+        strata: Stratum of each response that may be labelled, by response id.
+        plan: How to assign.
+        existing: Assignments of all rounds. `plan.n_responses` counts those of this round too.
+        controls: Responses whose value is settled.
+
+    Returns:
+        The new assignments: each rater's own order is shuffled, repeats come last.
+    """
+    here = [
+        one for one in existing if (one.round, one.question_id) == (plan.round, plan.question_id)
+    ]
+    main = [one for one in here if one.purpose in {"shared", "single"}]
+    taken = {one.response_id for one in main}
+    free = {response: stratum for response, stratum in strata.items() if response not in taken}
+    chosen = stratified_sample(
+        free, n=_room(plan, n_free=len(free), main=main), allocation=plan.allocation, seed=plan.seed
+    )
+    n_shared = round(plan.overlap * len(chosen))
+    loads = {rater: sum(one.rater_id == rater for one in main) for rater in plan.raters}
+    given: dict[str, list[Assignment]] = {rater: [] for rater in plan.raters}
+    for place, response in enumerate(chosen):
+        purpose: Purpose = "shared" if place < n_shared else "single"
+        lightest = min(plan.raters, key=lambda rater: loads[rater])
+        if loads[lightest] == plan.per_rater:
+            break
+        for rater in plan.raters if purpose == "shared" else [lightest]:
+            given[rater].append(plan.assignment(response, rater, purpose))
+            loads[rater] += 1
+    known = {(one.response_id, one.rater_id) for one in here}
+    settled = [
+        (response, rater)
+        for rater in plan.raters
+        for response in sorted(controls, key=lambda r: chance(plan.seed, rater, r))
+        if (response, rater) not in known and response not in chosen
+    ]
+    return [
+        one
+        for rater in plan.raters
+        for one in _in_order_of(
+            rater,
+            given[rater],
+            [response for response, of in settled if of == rater][: plan.n_controls],
+            plan,
+        )
+    ]
+
+
+def _in_order_of(
+    rater: str, given: Sequence[Assignment], controls: Sequence[str], plan: AssignmentPlan
+) -> list[Assignment]:
+    """Return one rater's assignments as they label them: shuffled, with controls among them.
+
+    Repeats come last and are of responses of the first half, so that much lies between the two.
+    """
+    drawn = [*given, *(plan.assignment(response, rater, "control") for response in controls)]
+    drawn.sort(key=lambda one: chance(plan.seed, rater, str(plan.round), one.response_id))
+    n_repeats = round(plan.repeat_share * len(given))
+    early = drawn[: max(n_repeats, len(drawn) // 2)]
+    again = [plan.assignment(one.response_id, rater, "repeat") for one in early[:n_repeats]]
+    return [*drawn, *again]
+
+
+def strata_of(responses: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
+    """Return the stratum of each response: its values in some columns; one stratum without any.
+
+    Raises:
+        ValueError: If no response has such a column.
+    """
+    rows = responses.astype(object).where(responses.notna(), None).to_dict("records")
+    flat = [{**json.loads(row["attributes"] or "{}"), **row} for row in rows]
+    missing = [column for column in columns if not any(column in row for row in flat)]
+    if missing and flat:
+        raise ValueError(f"the responses have no column {', '.join(missing)}")
+    return {
+        str(row["response_id"]): " / ".join(str(row.get(column)) for column in columns)
+        for row in flat
+    }
+
+
+def stratified_sample(
+    strata: Mapping[str, str], *, n: int, allocation: Allocation, seed: int
+) -> list[str]:
+    """Return `n` responses, drawn at random within strata, so that any first part is spread too.
+
+    Adding responses to a stratum changes the sample only by the added ones that are drawn.
+
+    Examples:
+        >>> strata = {"a1": "a", "a2": "a", "a3": "a", "a4": "a", "b1": "b", "b2": "b"}
+        >>> drawn = stratified_sample(strata, n=3, allocation="proportional", seed=1)
+        >>> sorted(strata[response] for response in drawn)
+        ['a', 'a', 'b']
+    """
+    members: dict[str, list[str]] = {}
+    for response in sorted(strata, key=lambda r: (chance(seed, r), r)):
+        members.setdefault(strata[response], []).append(response)
+    sizes = {stratum: len(members[stratum]) for stratum in sorted(members)}
+    quota = _quota(sizes, n=min(n, len(strata)), allocation=allocation)
+    places = [
+        ((rank + chance(seed, stratum)) / quota[stratum], stratum, members[stratum][rank])
+        for stratum in quota
+        for rank in range(quota[stratum])
+    ]
+    return [response for _, _, response in sorted(places)]
+
+
+def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> int:
+    """Return how many more responses the plan has room for."""
+    room = n_free
+    if plan.n_responses is not None:
+        room = min(room, max(0, plan.n_responses - len({one.response_id for one in main})))
+    if plan.per_rater is not None:
+        heaviest = max(sum(one.rater_id == rater for one in main) for rater in plan.raters)
+        per_response = plan.overlap + (1 - plan.overlap) / len(plan.raters)
+        room = min(room, max(0, math.floor((plan.per_rater - heaviest) / per_response + TOLERANCE)))
+    return room
+
+
+def _quota(sizes: Mapping[str, int], *, n: int, allocation: Allocation) -> dict[str, int]:
+    """Return how many of each stratum: by largest remainders, or as equal as sizes allow."""
+    quota = dict.fromkeys(sizes, 0)
+    if allocation == "proportional":
+        total = sum(sizes.values())
+        exact = {stratum: n * size / total for stratum, size in sizes.items()}
+        quota = {stratum: math.floor(share) for stratum, share in exact.items()}
+        by_remainder = sorted(sizes, key=lambda s: (quota[s] - exact[s], s))
+        for stratum in by_remainder[: n - sum(quota.values())]:
+            quota[stratum] += 1
+    else:
+        for _ in range(n):
+            open_strata = [stratum for stratum in sizes if quota[stratum] < sizes[stratum]]
+            quota[min(open_strata, key=lambda s: (quota[s], s))] += 1
+    return {stratum: number for stratum, number in quota.items() if number}
+
+
+def chance(seed: int, *names: str) -> float:
+    """Return a number in [0, 1) that depends on nothing but the seed and the names."""
+    text = "\x1f".join([str(seed), *names])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

@@ -12,13 +12,7 @@ _LARGEST_DIGIT = 9
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of a scale and the key that gives it.
-
-    Args:
-        key: The key, in lower case.
-        value: The value.
-        name: What the choice is called.
-    """
+    """One value of a scale and the key that gives it."""
 
     key: str
     value: float

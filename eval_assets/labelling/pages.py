@@ -16,7 +16,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling.choices import choices_of
 from eval_assets.labelling.dimensions import dimension_of
-from eval_assets.labelling.rater_queue import Desk, label_of
+from eval_assets.labelling.rater_queue import Desk, WorkUnit, label_of, possible_units
 from eval_assets.labelling.rater_view import ShownResponse, guideline_hash
 from eval_assets.labelling.sessions import (
     UNDO,
@@ -28,7 +28,6 @@ from eval_assets.labelling.sessions import (
     time_text,
 )
 from eval_assets.labelling.study import Study
-from eval_assets.labelling.work_items import WorkUnit, possible_units
 
 
 def page_task(desk: Desk) -> dict[str, Any]:

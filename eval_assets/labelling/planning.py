@@ -41,13 +41,8 @@ class Outlook:
 class GatePlan:
     """One gate on one question now, and after more labels.
 
-    Args:
-        question_id: The question.
-        gate: The gate.
-        minimum: Its minimum.
-        now: The figure now; its ends are NaN if it has no interval.
-        n_responses: Responses with at least two ratings; `now` has their groups.
-        outlooks: What more labels would do; empty if there are too few to tell.
+    `now` is the current figure; the ends are NaN if it has no interval. `n_responses` counts the
+    responses with at least two ratings. Without enough of them there are no outlooks.
     """
 
     question_id: str
@@ -77,16 +72,7 @@ def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     n_simulations: int,
     seed: int,
 ) -> Iterator[GatePlan]:
-    """Simulate what more labels do to both gates on human agreement, question by question.
-
-    Args:
-        evaluation: The questions and gates.
-        labels: The human ratings, in `LABEL_COLUMNS`.
-        groups: Response group of each response, by its id.
-        n_more: Numbers of further responses to try.
-        n_simulations: Simulations for each number.
-        seed: Source of chance.
-    """
+    """Simulate what more labels do to both gates on human agreement, question by question."""
     rated = labels[~labels["skipped"].astype(bool)]
     for question in evaluation.rubric:
         given = rated[rated["question_id"] == question.id]

@@ -23,13 +23,8 @@ Floats = NDArray[np.float64]
 class QualityFigure:
     """One figure of one rater on one question; a row of the table `label_quality`.
 
-    Args:
-        question_id: The question.
-        rater_id: The rater.
-        measure: Name of the figure, one of `MEASURES`.
-        value: The figure; NaN if it is undefined.
-        n: Labels, or shared responses, behind it.
-        advice: What to do about it; empty if nothing.
+    `n` is the number of labels, or of shared responses, behind the figure. `value` is NaN if it is
+    undefined; `advice` is empty if no action is needed.
     """
 
     question_id: str

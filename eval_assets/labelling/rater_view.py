@@ -78,10 +78,6 @@ def guideline_hash(question: RubricQuestion) -> str:
 def shown_responses(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str, ShownResponse]:
     """Return what raters see of each response, by its id.
 
-    Args:
-        evaluation: Says what is asked and which further columns are shown.
-        responses: The responses, in `RESPONSE_COLUMNS`.
-
     Raises:
         ExceptionGroup: Of an InputError for each column named that no response has.
     """

@@ -27,9 +27,6 @@ class SessionFolder:
 
     Every change reads the file, changes what it holds and replaces it while the folder is locked,
     so that two windows or programs of one rater add to each other's labels.
-
-    Args:
-        folder: The evaluation folder.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -9,9 +9,9 @@ import pandas as pd
 
 from eval_assets.labelling.adjudication import Adjudication
 from eval_assets.labelling.assignments import Assignment
+from eval_assets.labelling.rater_queue import WorkUnit
 from eval_assets.labelling.rater_view import ShownResponse
 from eval_assets.labelling.sessions import Label, Session, time_text
-from eval_assets.labelling.work_items import WorkUnit
 
 HISTORY_COLUMNS = (
     "response_id",
@@ -67,11 +67,6 @@ def with_circumstances(
     """Return labels with `seconds` and `is_outdated`, known of those that come from sessions.
 
     A label is outdated if its prompt or response is not what the rater saw.
-
-    Args:
-        labels: Human ratings: response_id, question_id, rater_id and whatever else.
-        sessions: All sessions.
-        responses: The responses as they are now.
     """
     known = pd.DataFrame(
         [
@@ -99,12 +94,7 @@ def control_values(
     assignments: Iterable[Assignment],
     settled: Mapping[tuple[str, str], Adjudication],
 ) -> dict[ControlUnit, float]:
-    """Return the settled value of each control response that somebody is to label.
-
-    Args:
-        assignments: Who labels what, and why.
-        settled: What was settled last, by response and question.
-    """
+    """Return the settled value of each control response that somebody is to label."""
     return {
         ControlUnit(one.response_id, question_id, one.rater_id): decision.value
         for one in assignments

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from eval_assets.labelling.rater_queue import WorkUnit
     from eval_assets.labelling.rater_view import EarlierTurn
-    from eval_assets.labelling.work_items import WorkUnit
 
 SHEET_COLUMNS = (
     "indicator_id",

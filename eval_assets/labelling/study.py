@@ -10,10 +10,9 @@ from functools import cached_property
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import Desk
+from eval_assets.labelling.rater_queue import Desk, work_of
 from eval_assets.labelling.rater_view import ShownResponse
 from eval_assets.labelling.session_files import SessionFolder
-from eval_assets.labelling.work_items import work_of
 
 _KEY_FILE = ".key"
 
@@ -22,10 +21,7 @@ _KEY_FILE = ".key"
 class Study:
     """An evaluation whose responses people label.
 
-    Args:
-        evaluation: What is asked.
-        responses: What raters see, by response id.
-        assignments: Who labels what; None if everybody labels everything.
+    Without assignments every rater labels everything.
     """
 
     evaluation: Evaluation

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from eval_assets.labelling.adjudicating import AdjudicationDesk, Case
-from eval_assets.labelling.adjudication import Disagreement
+from eval_assets.labelling.adjudication import AdjudicationDesk, Case, Disagreement
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.quality import MEASURES, QualityFigure
 from eval_assets.labelling.rater_queue import now

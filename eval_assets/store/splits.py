@@ -16,8 +16,7 @@ from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratin
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
 from eval_assets.store.tables import empty_table, read_table
-from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.splits import splits_of
+from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.systems import ComparedAnswers
 
 

@@ -41,12 +41,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Search:
-    """Result of a search.
-
-    Args:
-        section: The best section, or the one that it started from.
-        tried: All candidates, in order.
-    """
+    """Result of a search."""
 
     section: Section
     tried: tuple[Tried, ...]

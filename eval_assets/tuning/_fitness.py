@@ -19,15 +19,8 @@ MIN_VARIED_GROUPS = 10
 class Fitness:
     """Verdict of the test on a judge beside people.
 
-    Attributes:
-        verdict: `fit`, `unfit`, `undecided` or `not_evaluable`.
-        reason: The verdict in words, without a figure that the seal keeps.
-        compared: Both figures, their difference and the test statistic.
-        significance: Two-sided level of the test.
-        margin: How far below people's figure the judge's may lie.
-        better_than_a_person: Whether the judge's figure lies above people's with certainty.
-        groups_wanted: Groups that would decide on a judge equal to people, for 80 % power; None
-            if they were not needed.
+    `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
+    decide on a judge equal to people, with 80 % power; None if it is not needed.
     """
 
     verdict: FitnessVerdict
@@ -49,13 +42,8 @@ def judge_fitness(
 ) -> Fitness:
     """Judge whether a judge agrees with people less than `margin` below people's own agreement.
 
-    Args:
-        test: Units under the seal.
-        scores: The judge's scores of these units, NaN if missing.
-        margin: How far below people's figure the judge's may lie.
-        significance: Two-sided level of this reading for this judge.
-        people_agree: Whether the question passes both human gates: agreement with people who do
-            not agree means nothing.
+    `people_agree` says whether the question passes both human gates. Agreement with people who do
+    not agree means nothing.
     """
     compared = non_inferiority(
         test.ratings, scores, margin=margin, level=test.level, groups=test.groups

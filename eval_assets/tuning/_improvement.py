@@ -32,12 +32,8 @@ MOST_SPEARMAN_LOST = 0.05
 class Improvement:
     """Verdict of the test on a candidate beside the judge as it stands.
 
-    Attributes:
-        verdict: `accepted`, `rejected`, `inconclusive`, `unchanged` or `not_evaluable`.
-        reason: The verdict in words, without a figure that the seal keeps.
-        compared: Both figures and the gain.
-        significance: Two-sided level of the test.
-        groups_wanted: Groups that would decide, for 80 % power; None if they were not needed.
+    `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
+    decide, with 80 % power; None if it is not needed.
     """
 
     verdict: ImprovementVerdict
@@ -55,15 +51,7 @@ def judge_improvement(
     significance: float,
     n_train_groups: int,
 ) -> Improvement:
-    """Judge whether a candidate agrees better with people than the judge as it stands.
-
-    Args:
-        test: Units under the seal.
-        candidate: The candidate's scores of these units, NaN if missing.
-        baseline: Scores of the judge as it stands, likewise.
-        significance: Two-sided level of this reading for this candidate.
-        n_train_groups: Groups in train that the candidate was made from.
-    """
+    """Judge whether a candidate agrees better with people than the judge as it stands."""
     compared = agreement_gain(
         test.ratings, candidate, baseline, level=test.level, groups=test.groups
     )

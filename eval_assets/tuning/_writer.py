@@ -14,17 +14,7 @@ MOST_INSTRUCTION_CHARACTERS = 2_000
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An answer of train on which the judge and people differ.
-
-    Args:
-        response_id: The answer.
-        prompt_text: What was asked.
-        response_text: What was answered.
-        ratings: What people gave.
-        score: What the judge gave.
-        rationale: The judge's reasons; empty if it gave none.
-        notes: What raters wrote.
-    """
+    """An answer of train on which the judge and people differ."""
 
     response_id: str
     prompt_text: str
@@ -52,10 +42,7 @@ class Disagreement:
 class Remark:
     """Something that people wrote about a rating: a note, or the reason of an adjudication.
 
-    Args:
-        source: Id by which it can be withdrawn.
-        text: What they wrote.
-        context: The ratings and the answer that it is about.
+    `source` is the id by which it can be withdrawn.
     """
 
     source: str
@@ -96,13 +83,7 @@ _MATERIAL = (
 def instructions_request(
     question: RubricQuestion, current: Section, shown: Sequence[Disagreement]
 ) -> str:
-    """Return what the writer is asked in order to rewrite a judge's instructions.
-
-    Args:
-        question: The rubric question.
-        current: What the judge's prompt adds on it now.
-        shown: Disagreements of train, eight to twelve.
-    """
+    """Return what the writer is asked in order to rewrite a judge's instructions."""
     said = current.instructions or "(none so far)"
     return "\n\n".join(
         [
@@ -117,12 +98,7 @@ def instructions_request(
 
 
 def guidelines_request(question: RubricQuestion, remarks: Sequence[Remark]) -> str:
-    """Return what the writer is asked in order to distil rules from what people wrote.
-
-    Args:
-        question: The rubric question.
-        remarks: Notes, adjudications and disagreements of train, with their ids.
-    """
+    """Return what the writer is asked in order to distil rules from what people wrote."""
     return "\n\n".join(
         [
             _DISTILLING,

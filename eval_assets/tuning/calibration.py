@@ -27,11 +27,8 @@ MIN_TRAIN_GROUPS = 10
 class Calibration:
     """The map that a judge's scores go through on one question.
 
-    Args:
-        fitted: The map; the identity unless the verdict is `mapped`.
-        gain: What the best map gains on train, where it was fitted: more than it can elsewhere.
-        verdict: `mapped`, `unchanged` or `not_evaluable`.
-        reason: The verdict in words.
+    The map is the identity unless the verdict is `mapped`. The gain is that on train, where the map
+    was fitted, and larger than elsewhere.
     """
 
     fitted: MonotoneMap

@@ -27,14 +27,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure beside what is asked of it.
-
-    Attributes:
-        name: The figure.
-        value: Its value; NaN if undefined.
-        target: What is asked.
-        is_met: Whether the value is at least the target, or at most if it is an error.
-    """
+    """A figure beside what is asked of it."""
 
     name: str
     value: float
@@ -63,14 +56,7 @@ def decisions(profile: JudgeHumanProfile, scale: Scale) -> Decisions:
 def compared_with(
     targets: Targets, profile: JudgeHumanProfile, found: Decisions, *, is_ordered: bool
 ) -> tuple[Target, ...]:
-    """Return every figure beside its target.
-
-    Args:
-        targets: What is asked.
-        profile: The judge beside people.
-        found: The judge's decisions.
-        is_ordered: Whether kappa counts how far apart two values are.
-    """
+    """Return every figure beside its target."""
     kappa = profile.weighted_kappa if is_ordered else profile.kappa
     at_least = {
         "rho": (profile.spearman.value, targets.rho),

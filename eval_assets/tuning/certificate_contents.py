@@ -64,16 +64,8 @@ def question_certificate(  # noqa: PLR0913 - all that a reader has to know
 ) -> QuestionCertificate:
     """Return the certificate of a version on one question.
 
-    Args:
-        verdicts: A certified version's verdicts.
-        units: All rated units of the question that are not under an earlier seal.
-        scores: The version's scores of them.
-        reading: Number of the reading.
-        seal: Number of the seal.
-        evidence: What it rests on.
-        human_figures: A^HH and alpha with intervals, of the question, as the gates see them.
-        cost_per_1000_usd: What 1,000 scores cost; None if not known.
-        issued_at: When the test was read.
+    `units` are all rated units of the question that are not under an earlier seal, `scores` the
+    version's scores of them.
     """
     is_test = (units.splits == "test") & ~np.isnan(scores)
     test, question = units.only(is_test), units.question
@@ -172,13 +164,7 @@ def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
 
 
 def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> CertificateMetrics:
-    """Return the figures of a version on the test that stand beside its verdicts.
-
-    Args:
-        train: Units that controls are fitted on.
-        test: Units under the seal that the version scored.
-        scores: The version's scores of these units, none missing.
-    """
+    """Return the figures of a version on the test that stand beside its verdicts."""
     scale = test.question.scale
     constant = _best_constant(train, test)
     constant_scores = np.full(len(scores), constant)

@@ -37,14 +37,7 @@ class Fingerprints:
 def fingerprints_of(
     version: JudgeVersion, test: RatedUnits, scores: Floats, *, models_returned: Sequence[str] = ()
 ) -> Fingerprints:
-    """Return the fingerprints of what a reading of this version looks at.
-
-    Args:
-        version: The version.
-        test: Units under the seal.
-        scores: The judge's scores of them before any map, NaN if missing.
-        models_returned: Models that answered, by their own account.
-    """
+    """Return the fingerprints of what a reading of this version looks at."""
     return Fingerprints(
         fingerprint=version.fingerprint,
         rubric=rubric_hash(test.question),
@@ -90,14 +83,7 @@ _CHANGES = {
 def stale_because(
     certified: Fingerprints, now: Fingerprints | None, *, until: str, today: datetime
 ) -> str:
-    """Return why a certificate no longer holds; empty while it does.
-
-    Args:
-        certified: What it rests on.
-        now: The same of today; None if the judge or the question is no longer declared.
-        until: Day on which its validity ends.
-        today: The present.
-    """
+    """Return why a certificate no longer holds; empty while it does."""
     if now is None:
         return "the judge or the question is no longer declared"
     reasons = [

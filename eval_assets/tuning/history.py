@@ -104,11 +104,7 @@ class Reading:
         )
 
     def has_read(self, labels: Mapping[str, str]) -> bool:
-        """Return whether it read these labels, but for a few: whatever the question was called.
-
-        Args:
-            labels: Fingerprint of the ratings of each response of a test.
-        """
+        """Return whether it read these labels, but for a few: whatever the question was called."""
         both = [name for name in labels if name in self.labels]
         if not both or len(both) < min(len(labels), len(self.labels)) / 2:
             return False
@@ -135,12 +131,7 @@ class Seal:
 
     @classmethod
     def of(cls, readings: Sequence[Reading], elsewhere: Sequence[Reading] = ()) -> "Seal":
-        """Return the seal that holds after all readings of a question so far.
-
-        Args:
-            readings: Readings of the question.
-            elsewhere: Readings of the same labels under another name.
-        """
+        """Return the seal that holds after all readings of a question so far."""
         every = [*readings, *elsewhere]
         ended = {each.seal for each in every if each.number >= MOST_READINGS}
         if sum(each.seal not in ended for each in every) >= MOST_READINGS:
@@ -175,11 +166,6 @@ class Seal:
         prompt is another one than the last reading's, when that was cut off before it showed
         anything, and when the test has grown by half. New labels alone, which come every day while
         people label, do not use up the seal.
-
-        Args:
-            candidates: Versions that would be read.
-            n_groups: Groups under the seal that have labels now.
-            asked: Whether somebody asked for a reading.
         """
         if asked or not self.readings:
             return True
@@ -192,13 +178,7 @@ class Seal:
 
 
 def content_hash(candidates: Sequence[JudgeVersion], *, scores: Sequence[str], labels: str) -> str:
-    """Return the fingerprint of everything that a reading looks at.
-
-    Args:
-        candidates: Versions that are read.
-        scores: Fingerprint of each one's scores.
-        labels: Fingerprint of the test labels.
-    """
+    """Return the fingerprint of everything that a reading looks at."""
     read = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
     return json_hash([read, labels])
 
@@ -222,10 +202,7 @@ def certified_version(
 ) -> JudgeVersion | None:
     """Return the version of a judge that was certified last, on any question; None if none was.
 
-    Args:
-        readings: All readings of all questions.
-        judge_id: The judge.
-        fingerprint: Of the judge as it is declared: versions of another model do not count.
+    Versions of a model other than that of the fingerprint do not count.
     """
     for reading in reversed(_in_order(readings)):
         for version in reading.candidates:

@@ -23,11 +23,6 @@ class CurrentEvidence:
     """What certificates would rest on now.
 
     A certificate stays with its version: a test of another version does not affect it.
-
-    Args:
-        scores: Scores of all versions.
-        declared: Fingerprint of each declared judge.
-        models_returned: Models that answered, by judge, by their own account.
     """
 
     scores: VersionScores
@@ -107,11 +102,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
 
 
 def certificate_files(readings: Sequence[Reading]) -> dict[str, Certificate]:
-    """Return the certificate of every version that was certified on any question, by file name.
-
-    Args:
-        readings: All readings of all questions.
-    """
+    """Return the certificate of every version that was certified on any question, by file name."""
     parts: dict[str, dict[str, QuestionCertificate]] = {}
     versions = {}
     for reading in sorted(readings, key=lambda r: r.read_at):

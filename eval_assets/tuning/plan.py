@@ -57,12 +57,6 @@ def plan_reading(
     """Return what the next reading could show; labels of the test are not looked at.
 
     Errors are those on train and dev, scaled to the number of groups in the test.
-
-    Args:
-        units: Rated units of the question under the seal.
-        candidates: What would be read together.
-        seal: The seal.
-        margin: How far below people's figure a judge's may lie and still be fit.
     """
     open_to_all = units.splits != "test"
     seen = units.only(open_to_all)
@@ -153,10 +147,6 @@ def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:
 
     Every candidate is tried on the worst disagreements of train and scored on dev, and the best
     one on all rated units.
-
-    Args:
-        units: Rated units by question.
-        tuning: The declared steps.
     """
     if not tuning.prompt_steps:
         return 0

@@ -1,5 +1,6 @@
 """The steps of tuning that change a judge's prompt: made from train, kept if dev says so."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -7,11 +8,10 @@ import numpy as np
 
 from eval_assets.config.tuning import PromptStep, Tuning
 from eval_assets.tuning._candidates import Score, Write, is_improved, search_instructions
-from eval_assets.tuning._exemplars import few_shot_examples
 from eval_assets.tuning._writer import guidelines_request, read_rules
 from eval_assets.tuning.prompt_training_data import PromptMaterial, Words
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.tuned_prompts import Section
+from eval_assets.tuning.tuned_prompts import Example, Section
 
 
 @dataclass(frozen=True)
@@ -94,3 +94,103 @@ def _with_rules(best: Section, material: PromptMaterial, write: Write) -> Sectio
     rules = read_rules(reply or "", sources=[remark.source for remark in remarks])
     clean = tuple(rule for rule in rules if not material.is_quoted_in(rule.text))
     return replace(best, rules=clean) if clean else best
+
+
+MOST_EXAMPLES = 8
+
+MOST_ALIKE = 0.5
+"""Share of words that two examples may have in common."""
+
+_FAR_ON_A_CONTINUOUS_SCALE = 0.1
+"""Share of the scale by which a judge is wrong, and within which people agree."""
+
+
+def few_shot_examples(train: RatedUnits, scores: Floats) -> tuple[Example, ...]:
+    """Return at most eight examples: one for each level, then those the judge is furthest off.
+
+    People agree on all of them: answers on which they do not would teach the judge one rater's
+    view. No two come from one group, and no two are much alike.
+    """
+    value, agreed = _consensus(train)
+    off = np.abs(scores - value)
+    wrong = agreed & (off >= _least_error(train))
+    chosen: list[int] = []
+    for level in _levels(train, value[agreed]):
+        at_level = agreed & (np.abs(value - level) < _least_error(train) / 2)
+        _choose(train, np.flatnonzero(at_level & wrong), off, chosen, most=len(chosen) + 1)
+        if not any(at_level[chosen]):
+            _choose(train, np.flatnonzero(at_level), off, chosen, most=len(chosen) + 1)
+    _choose(train, np.flatnonzero(wrong), off, chosen, most=MOST_EXAMPLES)
+    if not wrong[chosen].any():
+        return ()
+    return tuple(
+        Example(
+            response_id=str(train.response_ids[k]),
+            prompt_text=str(train.prompt_texts[k]),
+            response_text=str(train.response_texts[k]),
+            value=float(value[k]),
+            history=_as_text(train.history.get(str(train.response_ids[k]), ())),
+        )
+        for k in sorted(chosen, key=lambda k: (value[k], str(train.response_ids[k])))
+    )
+
+
+def _as_text(turns: Sequence[tuple[str, str]]) -> str:
+    """Return the turns before an answer as one text."""
+    return "\n".join(f"Asked: {asked}\nAnswered: {answered}" for asked, answered in turns)
+
+
+def _consensus(train: RatedUnits) -> tuple[Floats, np.ndarray]:
+    """Return what people agree on, and where at least two of them do."""
+    rated = np.count_nonzero(~np.isnan(train.ratings), axis=1) > 1
+    lowest = np.min(np.where(np.isnan(train.ratings), np.inf, train.ratings), axis=1)
+    highest = np.max(np.where(np.isnan(train.ratings), -np.inf, train.ratings), axis=1)
+    scale = train.question.scale
+    apart = _FAR_ON_A_CONTINUOUS_SCALE * (scale.high - scale.low) if scale.values is None else 0.0
+    agreed = rated & (highest - lowest <= apart)
+    return np.where(agreed, (lowest + highest) / 2, np.nan), agreed
+
+
+def _least_error(train: RatedUnits) -> float:
+    """Return the distance from which on a judge is wrong: half a step, or a tenth of the scale."""
+    scale = train.question.scale
+    if scale.values is None:
+        return _FAR_ON_A_CONTINUOUS_SCALE * (scale.high - scale.low)
+    return float(np.diff(scale.values).min()) / 2
+
+
+def _levels(train: RatedUnits, agreed: Floats) -> Floats:
+    """Return the levels that get an example of their own, at most eight, the ends among them."""
+    levels = np.unique(agreed)
+    if train.question.scale.values is None or len(levels) > MOST_EXAMPLES:
+        n_levels = min(len(levels), 5)
+        levels = levels[np.unique(np.linspace(0, len(levels) - 1, n_levels).astype(int))]
+    return levels
+
+
+def _choose(
+    train: RatedUnits, among: np.ndarray, off: Floats, chosen: list[int], *, most: int
+) -> None:
+    """Add examples to `chosen` until there are so many, the judge's worst errors first."""
+    worst_first = sorted(
+        (int(k) for k in among),
+        key=lambda k: (
+            -np.nan_to_num(off[k]),
+            len(str(train.response_texts[k])),
+            str(train.response_ids[k]),
+        ),
+    )
+    for k in worst_first:
+        if len(chosen) >= most:
+            return
+        if k not in chosen and not any(_is_alike(train, k, other) for other in chosen):
+            chosen.append(k)
+
+
+def _is_alike(train: RatedUnits, one: int, other: int) -> bool:
+    """Return whether two answers are of one group, or say much the same."""
+    if train.groups[one] == train.groups[other]:
+        return True
+    words = [set(re.findall(r"\w+", str(train.response_texts[k]).casefold())) for k in (one, other)]
+    union = words[0] | words[1]
+    return bool(union) and len(words[0] & words[1]) / len(union) > MOST_ALIKE

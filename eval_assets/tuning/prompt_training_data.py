@@ -17,10 +17,8 @@ MOST_REMARKS = 40
 class Words:
     """Comments of people and of the judge on the answers to one question.
 
-    Args:
-        rationales: The judge's reasons by response.
-        notes: What raters wrote, and why disagreements were settled as they were, by response;
-            each with the id by which it can be withdrawn.
+    Rationales are by response. Notes of raters and reasons of adjudications are by response and by
+    the id by which they can be withdrawn.
     """
 
     rationales: Mapping[str, str] = field(default_factory=dict)

@@ -1,14 +1,46 @@
 """The rated responses of one question, with everything that tuning looks at."""
 
-from collections.abc import Collection, Mapping
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import SplitShares
 from eval_assets.scale import Level
-from eval_assets.tuning.splits import Split
+
+Split = Literal["train", "dev", "test"]
+
+
+def split_of(group_id: str, shares: SplitShares) -> Split:
+    """Return the split of a response group: a hash of its name, and nothing else, decides.
+
+    A group stays where it is whatever is added, removed, labelled or rated otherwise, for every
+    question and on every machine.
+
+    Args:
+        group_id: Name of the group.
+        shares: Share of groups that each split gets.
+
+    Examples:
+        >>> [split_of(name, SplitShares()) for name in ("p0", "p6", "p1")]
+        ['train', 'dev', 'test']
+    """
+    place = int(hashlib.sha256(group_id.encode()).hexdigest()[:16], 16) / 2**64
+    if place < shares.train:
+        return "train"
+    return "dev" if place < shares.train + shares.dev else "test"
+
+
+def splits_of(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.str_]:
+    """Return the split of each response, given the group of each."""
+    groups = list(group_ids)
+    known = {group: split_of(group, shares) for group in set(groups)}
+    return np.array(list(map(known.__getitem__, groups)), dtype=np.str_)
+
 
 Floats = NDArray[np.float64]
 Texts = NDArray[np.str_]

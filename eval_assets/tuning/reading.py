@@ -17,11 +17,8 @@ Row = dict[str, object]
 class Candidate:
     """A version that was fixed before the test is read.
 
-    Args:
-        version: The version.
-        scores: Its scores of all units of the question, NaN if missing.
-        raw: The judge's scores before any map.
-        baseline: Scores of the judge as it stands, which the version would replace.
+    `raw` are the judge's scores before any map, `baseline` those of the judge that the version
+    would replace. All are NaN where missing.
     """
 
     version: JudgeVersion
@@ -32,13 +29,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Result of one reading for one candidate on one question.
-
-    Args:
-        version: The version that was read.
-        fitness: Whether it may stand in for a rater.
-        improvement: Whether it is better than the judge as it stands.
-    """
+    """Result of one reading for one candidate on one question."""
 
     version: JudgeVersion
     fitness: Fitness
@@ -60,12 +51,7 @@ def read_test(
 ) -> list[Verdicts]:
     """Return the verdicts on all candidates of a question: the only use of its test labels.
 
-    Args:
-        units: All rated units of the question; of the test only those still under the seal.
-        candidates: Candidates that were fixed before, and share the level.
-        reading: Number of this reading since the seal was made, from 1.
-        margin: How far below people's figure a judge's may lie and still be fit.
-        people_agree: Whether the question passes both human gates.
+    Candidates were fixed before the reading and share its level.
     """
     is_test = units.splits == "test"
     test, n_train_groups = units.only(is_test), units.part("train").n_groups
@@ -95,14 +81,7 @@ def read_test(
 def evaluation_rows(
     verdicts: Sequence[Verdicts], *, question_id: str, reading: int, open_seal: bool = False
 ) -> list[Row]:
-    """Return rows of `tuned_judge_evaluation`, without the figures that the seal keeps.
-
-    Args:
-        verdicts: Verdicts of one reading.
-        question_id: Question that was read.
-        reading: Number of the reading.
-        open_seal: Whether the seal ends with this reading, so that everything is shown.
-    """
+    """Return rows of `tuned_judge_evaluation`, without the figures that the seal keeps."""
     return [
         {
             "judge_id": verdict.version.judge_id,
@@ -131,12 +110,7 @@ _FIGURES = (
 
 
 def verdict_row(verdict: Improvement | Fitness, *, open_seal: bool) -> Row:
-    """Return a verdict with the figures that may be shown; the others are None.
-
-    Args:
-        verdict: The verdict.
-        open_seal: Whether the seal ends, so that all figures are shown.
-    """
+    """Return a verdict with the figures that may be shown; the others are None."""
     if isinstance(verdict, Improvement):
         kind, n_groups = "improvement", verdict.compared.gain.n_groups
         figures = _improvement_figures(verdict, open_seal=open_seal)

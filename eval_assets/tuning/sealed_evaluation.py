@@ -87,13 +87,6 @@ def read_if_due(
     A reading is recorded before the test is read. An interrupted reading is repeated under its
     number.
 
-    Args:
-        ledger: The ledger.
-        units: All rated units of the question.
-        judges: The versions that are tested.
-        background: What certificates say besides.
-        asked: Whether somebody asked for a reading.
-
     Raises:
         StoreError: If another run took the reading meanwhile.
     """
@@ -141,14 +134,7 @@ def open_seal(
 def recomputed_certificates(
     ledger: SealLedger, scores: VersionScores, reading: Reading, background: Background
 ) -> Mapping[str, QuestionCertificate]:
-    """Return the certificates that a reading would give on what is stored now, by judge.
-
-    Args:
-        ledger: The ledger.
-        scores: Scores of all versions.
-        reading: The reading, as the ledger keeps it.
-        background: What certificates say besides.
-    """
+    """Return the certificates that a reading would give on what is stored now, by judge."""
     question_id = reading.question_id
     rated = scores.units[question_id]
     live = scores.only(question_id, (rated.splits != "test") | rated.are_of(reading.groups))
@@ -190,13 +176,7 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
 
 
 def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:
-    """Return why the test would say nothing, whatever its labels are; empty if it may be read.
-
-    Args:
-        units: Rated units under the seal.
-        candidates: What would be read.
-        seal: The seal.
-    """
+    """Return why the test would say nothing, whatever its labels are; empty if it may be read."""
     n_train, n_test = units.part("train").n_groups, units.part("test").n_groups
     if n_train < MIN_TRAIN_GROUPS:
         return f"{n_train} rated groups in train; {MIN_TRAIN_GROUPS} are needed"
@@ -233,13 +213,6 @@ def due_reading(
     now: datetime,
 ) -> tuple[Reading, bool]:
     """Return the reading that holds for these candidates, and whether it is still to be made.
-
-    Args:
-        units: Rated units under the seal.
-        candidates: What is read.
-        seal: The seal of the question.
-        asked: Whether somebody asked for a reading.
-        now: The present.
 
     Returns:
         The reading that read exactly this before; else a new one, if one is due, without what it
@@ -282,15 +255,7 @@ def make_reading(
     *,
     open_seal: bool = False,
 ) -> Reading:
-    """Read the test, once the reading is written down; return it with what it shows.
-
-    Args:
-        reading: The reading, as `due_reading` gave it.
-        units: Rated units under the seal.
-        candidates: What is read.
-        background: What a certificate says besides.
-        open_seal: Whether everything is shown, which ends the seal.
-    """
+    """Read the test, once the reading is written down; return it with what it shows."""
     verdicts = read_test(
         units,
         candidates,

@@ -23,15 +23,7 @@ _BLOCK = re.compile(r"\{%-?\s*(block\s+(?P<name>\w+)|endblock\b[^%]*)\s*-?%\}")
 
 @dataclass(frozen=True)
 class Example:
-    """An answer that people agree on, to show a judge how it is rated.
-
-    Args:
-        response_id: The answer.
-        prompt_text: What was asked.
-        response_text: What was answered.
-        value: What people gave.
-        history: Turns before it, as one text; empty if there are none.
-    """
+    """An answer that people agree on, to show a judge how it is rated."""
 
     response_id: str
     prompt_text: str
@@ -49,9 +41,7 @@ class Example:
 class Rule:
     """A rule for rating, distilled from what raters wrote and where they disagreed.
 
-    Args:
-        text: The rule.
-        sources: Ids of the notes and ratings that it comes from; without one of them it goes.
+    It is dropped once one of its sources is withdrawn.
     """
 
     text: str
@@ -60,13 +50,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Section:
-    """Additions of a tuned prompt on one question.
-
-    Args:
-        instructions: Instructions that were rewritten after reading disagreements.
-        rules: Rules for rating.
-        examples: Answers with the ratings that people agreed on.
-    """
+    """Additions of a tuned prompt on one question."""
 
     instructions: str = ""
     rules: tuple[Rule, ...] = ()

@@ -89,10 +89,6 @@ def json_hash(value: object) -> str:
 def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
     """Return the number of a version, the one that it already has or the next that is free.
 
-    Args:
-        known: All versions of this judge so far.
-        new: The version.
-
     Examples:
         >>> number_version([], JudgeVersion("gpt", "", "declared", None, "f"))
         '1.0.0'

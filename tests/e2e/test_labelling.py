@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.labelling.adjudicating import AdjudicationDesk
-from eval_assets.labelling.adjudication import Disagreement
+from eval_assets.labelling.adjudication import AdjudicationDesk, Disagreement
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import shown_responses
 from eval_assets.labelling.sessions import Answer

@@ -15,7 +15,7 @@ from eval_assets.cli.tune import tune
 from eval_assets.config.tuning import SplitShares
 from eval_assets.errors import InputError
 from eval_assets.tuning.certificate import certificate_schema
-from eval_assets.tuning.splits import split_of
+from eval_assets.tuning.rated import split_of
 from tests.e2e.conftest import PROGRAM, Evaluated
 
 DATA = Path(__file__).parents[2] / "data" / "tuning"

@@ -5,11 +5,10 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import Desk
+from eval_assets.labelling.rater_queue import Desk, WorkUnit, work_of
 from eval_assets.labelling.rater_view import shown_responses
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Answer
-from eval_assets.labelling.work_items import WorkUnit, work_of
 from tests.unit.labelling.conftest import CLARITY, after, evaluation_of, response_rows
 
 

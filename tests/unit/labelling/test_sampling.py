@@ -2,8 +2,7 @@ from collections import Counter
 
 import pytest
 
-from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.sampling import AssignmentPlan, assign, stratified_sample
+from eval_assets.labelling.assignments import Assignment, AssignmentPlan, assign, stratified_sample
 
 STRATA = {f"r{k:03}": "ab"[k % 3 == 0] for k in range(120)}
 RATERS = ("anna", "ben", "cleo")

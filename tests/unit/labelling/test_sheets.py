@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.errors import InputError
+from eval_assets.labelling.rater_queue import work_of
 from eval_assets.labelling.rater_view import shown_responses
 from eval_assets.labelling.sheets import (
     SHEET_COLUMNS,
@@ -16,7 +17,6 @@ from eval_assets.labelling.sheets import (
     sheet_text,
     write_sheet,
 )
-from eval_assets.labelling.work_items import work_of
 from tests.unit.labelling.conftest import CLARITY, evaluation_of, response_rows
 
 ROWS: list[dict[str, object]] = [

@@ -18,7 +18,7 @@ from eval_assets.store.splits import (
     tuning_units,
 )
 from eval_assets.store.tables import insert_rows, replace_records, replace_rows
-from eval_assets.tuning.splits import split_of
+from eval_assets.tuning.rated import split_of
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
 
 Connection = duckdb.DuckDBPyConnection

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eval_assets.scale import Scale
-from eval_assets.tuning._exemplars import few_shot_examples
+from eval_assets.tuning.prompt_steps import few_shot_examples
 from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import rated_units
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from eval_assets.config.tuning import SplitShares
 from eval_assets.errors import DeclarationError
-from eval_assets.tuning.splits import split_of, splits_of
+from eval_assets.tuning.rated import split_of, splits_of
 
 SHARES = SplitShares()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from eval_assets.tuning.ensemble import jury_scores, jury_weights
+from eval_assets.tuning.steps import jury_scores, jury_weights
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
 NAN = math.nan
