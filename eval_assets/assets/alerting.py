@@ -5,7 +5,6 @@ Alerts go by checks, not by failed runs alone: a run whose check warns succeeds.
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -25,7 +24,7 @@ from eval_assets.assets.resources import (
 )
 from eval_assets.config.operations import Alerts
 from eval_assets.errors import InputError
-from eval_assets.readers.evaluation.read import FILE, read_evaluation
+from eval_assets.readers.evaluation.read import declared_name, read_evaluation
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import append_history, history_of
 from eval_assets.store.ledger.opening import open_ledger
@@ -104,11 +103,7 @@ def _declared(folder: EvaluationFolder) -> tuple[str, Alerts]:
     try:
         evaluation = read_evaluation(folder.path)
     except* InputError:
-        text = ""
-        if (folder.path / FILE).is_file():
-            text = (folder.path / FILE).read_text("utf-8", errors="replace")
-        named = re.search(r"(?m)^name:[ \t]*[\"']?([^\"'#\n]+)", text)
-        name, wanted = named[1].strip() if named else folder.path.name, Alerts()
+        name, wanted = declared_name(folder.path) or folder.path.name, Alerts()
     else:
         name, wanted = evaluation.name, evaluation.alerts
     return name, wanted

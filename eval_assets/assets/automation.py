@@ -37,7 +37,7 @@ def automation_of(
             name=f"{before}new_files",
             job_name=job_name,
             minimum_interval_seconds=30,
-            description="Runs everything when a file of the evaluation folder is added or changed.",
+            description="Runs what depends on files of the evaluation folder when they change.",
             evaluation_fn=lambda context: look_for_files(context, folder),
         ),
         dg.SensorDefinition(
@@ -46,12 +46,6 @@ def automation_of(
             minimum_interval_seconds=300,
             description="Runs everything when a batch of judge requests has ended.",
             evaluation_fn=lambda context: look_for_batches(context, folder),
-        ),
-        dg.SensorDefinition(
-            name=f"{before}file_versions",
-            minimum_interval_seconds=30,
-            description="Records new versions of given files, on which changed_inputs acts.",
-            evaluation_fn=lambda context: record_files(context, folder),
         ),
         dg.SensorDefinition(
             name=f"{before}check_alerts",
@@ -87,9 +81,10 @@ def names_before(prefix: str, root: EvaluationFolder) -> str:
 def look_for_files(
     context: dg.SensorEvaluationContext, folder: EvaluationFolder
 ) -> dg.RunRequest | dg.SkipReason:
-    """Request one run for each state of the folder's files that was not seen before.
+    """Request a run of what depends on changed files, once for each state of the folder.
 
-    While somebody labels, there is no run: it waits until the session is closed or has rested.
+    Everything runs at the first turn, and if evaluation.yaml or a file of no input asset changed.
+    While a rater labels, there is no run until the session is closed or has rested.
     """
     if labelling := _who_labels(folder.path):
         return dg.SkipReason(f"{', '.join(labelling)} is labelling")
@@ -101,14 +96,15 @@ def look_for_files(
     )
     if state == context.cursor:
         return dg.SkipReason(f"no file of {folder.path} changed")
-    context.update_cursor(state)
-    return dg.RunRequest(run_key=state, tags=folder.run_tags)
-
-
-def record_files(context: dg.SensorEvaluationContext, folder: EvaluationFolder) -> dg.SkipReason:
-    """Record the version of every kind of file that changed; start nothing."""
     changed = observe_files(folder.path, context.instance, key=folder.key)
-    return dg.SkipReason(f"recorded new versions of {', '.join(changed) or 'nothing'}")
+    is_first = context.cursor is None
+    context.update_cursor(state)
+    if is_first or not changed or "evaluation_file" in changed or context.repository_def is None:
+        return dg.RunRequest(run_key=state, tags=folder.run_tags)
+    graph = context.repository_def.asset_graph
+    selection = dg.AssetSelection.assets(*map(folder.key, changed)).downstream().materializable()
+    keys = sorted(key for key in selection.resolve(graph) if graph.get(key).partitions_def is None)
+    return dg.RunRequest(run_key=state, tags=folder.run_tags, asset_selection=keys)
 
 
 def look_for_batches(

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
-from dagster._core.execution.plan.objects import StepFailureData
-from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecord
 
 from eval_assets.alerts.message import State
+from eval_assets.assets.dagster_internals import AssetCheckExecutionRecord, StepFailureData
 from eval_assets.assets.resources import EVALUATION_TAG, EvaluationFolder, failure_lines
 
 _PAGE = 20

@@ -56,11 +56,6 @@ MODULES = (
 )
 """Modules of assets."""
 
-WHEN_INPUTS_CHANGE = (
-    dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
-)
-"""Eager alone would tune judges right after a gate has closed."""
-
 
 def definitions_of(root: EvaluationFolder) -> dg.Definitions:
     """Return the definitions of an evaluation folder, or of a folder of several."""
@@ -105,14 +100,7 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
             [gates, checks, drift, alerting], asset_key_prefix=prefix
         ),
         jobs=jobs_of(before, everything),
-        sensors=[
-            *sensors,
-            dg.AutomationConditionSensorDefinition(
-                f"{before}changed_inputs",
-                target=everything,
-                description="Rematerializes what is downstream of changed inputs, past open gates.",
-            ),
-        ],
+        sensors=sensors,
         schedules=[rerun],
     )
 
@@ -141,9 +129,6 @@ def _own_assets(
             group_name=f"{before}{spec.group_name}",
             owners=owners,
             code_version=code,
-            automation_condition=WHEN_INPUTS_CHANGE
-            if spec.deps and spec.partitions_def is None
-            else None,
         ),
         assets,  # type: ignore[arg-type] # neither sources nor cacheable assets are among them
     )

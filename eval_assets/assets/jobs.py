@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import dagster as dg
-from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
+from eval_assets.assets.dagster_internals import UnresolvedAssetJobDefinition
 from eval_assets.assets.resources import UI, ui_address
 
 

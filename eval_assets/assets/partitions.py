@@ -2,8 +2,8 @@
 
 import dagster as dg
 import duckdb
-from dagster._core.definitions.partitions.utils.base import INVALID_PARTITION_SUBSTRINGS
 
+from eval_assets.assets.dagster_internals import INVALID_PARTITION_SUBSTRINGS
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.store.inputs import NO_VALUE, partitions

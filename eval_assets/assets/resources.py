@@ -8,9 +8,8 @@ from pathlib import Path
 
 import dagster as dg
 import duckdb
-from dagster._core.execution.context.compute import current_execution_context
-from dagster._core.execution.plan.objects import StepFailureData
 
+from eval_assets.assets.dagster_internals import StepFailureData, current_execution_context
 from eval_assets.assets.file_versions import observe_files
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import DamagedError, InputError, PromptError, StoreError, leaves

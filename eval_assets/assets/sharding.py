@@ -8,8 +8,8 @@ backfill; judge_scores, like everything measured from it, is of all responses.
 import warnings
 
 import dagster as dg
-from dagster._core.storage.tags import BACKFILL_ID_TAG
 
+from eval_assets.assets.dagster_internals import BACKFILL_ID_TAG
 from eval_assets.assets.files import RECENT
 from eval_assets.assets.judging import fill_ledger, judge_scores, scored
 from eval_assets.assets.partitions import partitions_name

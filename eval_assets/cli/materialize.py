@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.assets.automation import names_before
+from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.executors import executor_name, has_workers, require_broker
 from eval_assets.assets.resources import EvaluationFolder, failure_lines
@@ -35,22 +36,15 @@ from eval_assets.cli.run_results import (
 from eval_assets.errors import StoreError
 from eval_assets.store.connection import session, set_aside
 
-_INTERRUPTED = (
-    dg.DagsterExecutionInterruptedError.__name__,
-    KeyboardInterrupt.__name__,
-    "RuntimeError: Query interrupted",
-)
-"""Errors that Ctrl-C leads to: in a step, between steps, and while DuckDB is at work."""
+_INTERRUPTIONS = {dg.DagsterExecutionInterruptedError.__name__, KeyboardInterrupt.__name__}
+"""Classes of the errors that Ctrl-C leads to, in a step and between steps."""
 
 _OWN_RECORDS = {
     "telemetry": {"enabled": False},
     "python_logs": {"python_log_level": "INFO", "managed_python_loggers": ["eval_assets"]},
-    # What is printed goes to the terminal alone: while a copy of it is written, a full disk leaves
-    # both streams in the file, and no error can be shown.
-    "compute_logs": {
-        "module": "dagster._core.storage.noop_compute_log_manager",
-        "class": "NoOpComputeLogManager",
-    },
+    # Output goes to the terminal alone: while a copy of it is written, a full disk leaves both
+    # streams in the file, and no error can be shown.
+    "compute_logs": NO_COMPUTE_LOGS,
 }
 """Settings of the records that lie beside the database."""
 
@@ -258,9 +252,7 @@ def _is_interrupted(result: RunResult) -> bool:
     """Return whether Ctrl-C ended the run; to Dagster that is a step or job that failed."""
     errors = [e.step_failure_data.error for e in result.all_events if e.is_step_failure]
     errors += [e.job_failure_data.error for e in result.all_events if e.is_job_failure]
-    return any(
-        sign in (error.cause or error).message for error in errors if error for sign in _INTERRUPTED
-    )
+    return any((error.cause or error).cls_name in _INTERRUPTIONS for error in errors if error)
 
 
 def _errors(result: RunResult) -> list[str]:

@@ -165,6 +165,11 @@ def connect(
         raise _store_error(path, error) from error
     try:
         yield connection
+    except RuntimeError as error:
+        # DuckDB raises no class of its own if Ctrl-C ends a query.
+        if error.args == ("Query interrupted",):
+            raise KeyboardInterrupt from error
+        raise
     except duckdb.Error as error:
         if isinstance(error, _FAULTS) or _DAMAGED.search(str(error)):
             raise _store_error(path, error) from error

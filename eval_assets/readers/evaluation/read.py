@@ -12,7 +12,7 @@ from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
 from eval_assets.readers.evaluation.input_files import given_files, in_folder
 from eval_assets.readers.evaluation.validation import Checks, keys_of, type_at, validated
-from eval_assets.readers.evaluation.yaml_lines import YamlDocument, read_yaml
+from eval_assets.readers.evaluation.yaml_lines import YamlDocument, read_yaml, top_level_text
 from eval_assets.readers.formats.files import read_text
 
 FILE = "evaluation.yaml"
@@ -122,6 +122,15 @@ def parse_evaluation(folder: Path) -> Evaluation:
     if evaluation is None:
         raise AssertionError("an evaluation that is not valid has a problem")
     return evaluation
+
+
+def declared_name(folder: Path) -> str | None:
+    """Return the name in evaluation.yaml, also if the rest of the file is wrong; None without."""
+    try:
+        text = (folder / FILE).read_text("utf-8", errors="replace")
+    except OSError:
+        return None
+    return top_level_text(text, "name")
 
 
 def evaluation_problem(folder: Path, path: KeyPath, what: str, remedy: str) -> InputProblem:

@@ -1,5 +1,6 @@
 """Runs start when files change, and at set times."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -12,6 +13,7 @@ from eval_assets.assets.automation import (
     look_for_files,
     names_before,
 )
+from eval_assets.assets.evaluation_definitions import definitions_of
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.config.operations import Schedule
 from eval_assets.labelling.session_files import SessionFolder
@@ -51,7 +53,7 @@ def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_differen
 
 def look(folder: Path, cursor: str | None) -> tuple[list[str | None], str | None]:
     """Return the keys of the runs that one tick requests, and the cursor it leaves."""
-    context = dg.build_sensor_context(cursor=cursor)
+    context = dg.build_sensor_context(instance=dg.DagsterInstance.ephemeral(), cursor=cursor)
     found = look_for_files(context, EvaluationFolder(data=str(folder)))
     return [found.run_key] if isinstance(found, dg.RunRequest) else [], context.cursor
 
@@ -147,3 +149,29 @@ def test_locks_hidden_half_written_and_own_files_start_no_run(
     (tmp_path / name).write_text(content)
 
     assert look(tmp_path, seen)[0] == []
+
+
+def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[3] / "data" / "sample"
+    folder = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
+    evaluation = EvaluationFolder(data=str(folder))
+    repository = definitions_of(evaluation).get_repository_def()
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def requested(cursor: str | None) -> tuple[dg.RunRequest, str | None]:
+            context = dg.build_sensor_context(
+                instance=instance, cursor=cursor, repository_def=repository
+            )
+            request = look_for_files(context, evaluation)
+            assert isinstance(request, dg.RunRequest)
+            return request, context.cursor
+
+        first, seen = requested(None)
+        with (folder / "labels.csv").open("a") as labels:
+            labels.write("\n")
+        second, _ = requested(seen)
+
+    assert first.asset_selection is None
+    selected = {key.to_user_string() for key in second.asset_selection or ()}
+    assert selected >= {"human_labels", "human_agreement", "judge_splits", "agreement_report"}
+    assert not selected & {"judge_scores", "model_responses", "label_files"}
