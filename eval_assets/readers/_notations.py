@@ -207,7 +207,6 @@ def _are_values(headers: Sequence[str]) -> bool:
 
 
 def _is_one_a_row(table: Table, headers: Sequence[str]) -> bool:
-    """Return whether every row has one of several columns crossed."""
     rows = zip(*(table.text(header) for header in headers), strict=True)
     return len(headers) >= _FEWEST_COLUMNS and all(sum(map(_is_cross, row)) == 1 for row in rows)
 
@@ -217,7 +216,6 @@ def _is_cross(cell: str | None) -> bool:
 
 
 def _words(table: Table, header: str) -> set[str]:
-    """Return the distinct cells of a column, in small letters."""
     return set(map(_folded, table.text(header).present()))
 
 

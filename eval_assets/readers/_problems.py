@@ -30,6 +30,21 @@ class RowProblems:
     def add(
         self,
         bad: BoolArray,
+        column: str | None,
+        message: str,
+        remedy: str,
+        cells: Column[str | None] | None = None,
+    ) -> None:
+        """Add a problem for every `bad` row; with `cells`, its cell begins the message."""
+
+        def describe(row: int) -> MessageAndRemedy:
+            return (f"{quoted(cells[row])} {message}" if cells is not None else message), remedy
+
+        self.add_described(bad, column, describe)
+
+    def add_described(
+        self,
+        bad: BoolArray,
         column: str | Column[str] | None,
         describe: Callable[[int], MessageAndRemedy],
     ) -> None:

@@ -1,18 +1,16 @@
-"""assignments.csv: which rater labels what."""
+"""assignments.csv: the responses that each rater labels."""
 
-from collections.abc import Iterator
 from typing import get_args
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.labelling.assignments import ASSIGNMENTS, Assignment, Purpose
-from eval_assets.readers._problems import nearest, quoted
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers._problems import RowProblems, nearest, quoted
 from eval_assets.readers.formats.tables import read_table
 
 
 def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
-    """Return who labels what; None if the folder has no assignments.csv.
+    """Return the assignments; None if the folder has no assignments.csv.
 
     Responses that do not exist (any more) are kept: responses may be added later.
 
@@ -27,47 +25,42 @@ def read_assignments(evaluation: Evaluation) -> list[Assignment] | None:
         table = read_table(path, folder=evaluation.folder)
     except InputError as error:
         raise ExceptionGroup(f"{ASSIGNMENTS} cannot be used", [error]) from error
-    missing = [header for header in ("response_id", "rater_id") if not table.has(header)]
-    problems = [
+    names = ("response_id", "rater_id", "question_id", "round", "purpose")
+    responses, raters, questions, rounds, purposes = map(table.stripped, names)
+    missing = [header for header in names[:2] if not table.has(header)]
+    problems = RowProblems(ASSIGNMENTS, table.lines)
+    if not missing:
+        ids = [question.id for question in evaluation.rubric]
+        no_response, no_rater = "the row names no response", "the row names no rater"
+        problems.add(responses.is_none(), "response_id", no_response, "Fill in its id")
+        problems.add(raters.is_none(), "rater_id", no_rater, "Fill in who labels it")
+        problems.add_described(
+            questions.array(bool, lambda name: name not in (None, *ids)),
+            "question_id",
+            lambda row: (
+                f"{quoted(questions[row])} is not in the rubric",
+                nearest(questions[row] or "", ids),
+            ),
+        )
+        is_bad = rounds.array(bool, lambda n: n is not None and not (n.isdecimal() and int(n)))
+        problems.add(is_bad, "round", "is not a round", "Use a whole number from 1", rounds)
+        is_bad = purposes.array(bool, lambda purpose: purpose not in (None, *get_args(Purpose)))
+        remedy = f"Use one of {', '.join(get_args(Purpose))}"
+        problems.add(is_bad, "purpose", "is not a purpose", remedy, purposes)
+    absent = [
         InputProblem(ASSIGNMENTS, 1, header, "there is no such column", "Add it to the header")
         for header in missing
     ]
-    problems += [] if missing else _problems(table, evaluation)
-    raise_all([*table.bad_rows, *problems], source=ASSIGNMENTS)
+    raise_all([*table.bad_rows, *absent, *problems.in_order()], source=ASSIGNMENTS)
     return [
         Assignment(
             response_id=response or "",
             rater_id=rater or "",
             question_id=question,
             round=int(number or 1),
-            purpose=purpose or "shared",  # type: ignore[arg-type]
+            purpose=purpose or "shared",  # type: ignore[arg-type] # checked above
         )
-        for response, rater, question, number, purpose in _rows(table)
+        for response, rater, question, number, purpose in zip(
+            responses, raters, questions, rounds, purposes, strict=True
+        )
     ]
-
-
-def _rows(table: Table) -> Iterator[tuple[str | None, ...]]:
-    columns = ("response_id", "rater_id", "question_id", "round", "purpose")
-    return zip(*(table.stripped(column) for column in columns), strict=True)
-
-
-def _problems(table: Table, evaluation: Evaluation) -> list[InputProblem]:
-    questions = [question.id for question in evaluation.rubric]
-    found = []
-    for line, (response, rater, question, number, purpose) in zip(
-        table.lines, _rows(table), strict=True
-    ):
-        if response is None:
-            found.append((line, "response_id", "the row names no response", "Fill in its id"))
-        if rater is None:
-            found.append((line, "rater_id", "the row names no rater", "Fill in who labels it"))
-        if question is not None and question not in questions:
-            remedy = nearest(question, questions)
-            found.append((line, "question_id", f"{quoted(question)} is not in the rubric", remedy))
-        if number is not None and not (number.isdecimal() and int(number) > 0):
-            what = f"{quoted(number)} is not a round"
-            found.append((line, "round", what, "Use a whole number from 1"))
-        if purpose is not None and purpose not in get_args(Purpose):
-            what = f"{quoted(purpose)} is not a purpose"
-            found.append((line, "purpose", what, f"Use one of {', '.join(get_args(Purpose))}"))
-    return [InputProblem(ASSIGNMENTS, *problem) for problem in found]

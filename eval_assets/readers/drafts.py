@@ -261,7 +261,6 @@ def _rubric_of(
 
 
 def _within_four(ratings: Sequence[str | None]) -> bool:
-    """Return whether all ratings lie from 1 to 4."""
     values = parsed_ratings(Column.of(ratings)).values
     values = values[~np.isnan(values)]
     return bool(((values >= 1) & (values <= _FOUR_POINTS["max"])).all())
@@ -309,7 +308,6 @@ def _judge_models(tables: Sequence[Table]) -> Iterable[tuple[str | None, str]]:
 
 
 def _recorded_judges(models: Iterable[tuple[str | None, str]]) -> list[dict[str, object]]:
-    """Return a judge for each model and the file of its scores, no two with one id."""
     judges: list[dict[str, object]] = []
     taken: set[str] = set()
     for model, file in models:

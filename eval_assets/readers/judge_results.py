@@ -101,7 +101,6 @@ def read_judged_items(
 
 
 def _question(rubric: Sequence[RubricQuestion], dimension: str, path: Path) -> RubricQuestion:
-    """Return the question of the dimension, or the only one."""
     questions = {question.id: question for question in rubric}
     if dimension in questions:
         return questions[dimension]
@@ -112,7 +111,6 @@ def _question(rubric: Sequence[RubricQuestion], dimension: str, path: Path) -> R
 
 
 def _rows(table: Table, dimension: str, judge: str | None) -> Table:
-    """Return the rows of the dimension and the judge."""
     if table.header_of(*_SCORE) is None:
         message = f"the columns {', '.join(table.columns)} hold no scores"
         raise input_error(table.file, message, "Name the column score", line=1)
@@ -143,13 +141,10 @@ def _scores(table: Table, scale: Scale) -> dict[str, float]:
     values = cells.values_on(scale)
     items = items_of(table, one_a_row=False).responses.map(lambda item: str(item or ""))
     problems = RowProblems(table.file, table.lines)
+    is_off = ~cells.blank & ~((values >= scale.low) & (values <= scale.high))
     remedy = f"Use a number {scale.described()}"
-    problems.add(
-        ~cells.blank & ~((values >= scale.low) & (values <= scale.high)),
-        table.header_of(*_SCORE),
-        lambda row: (f"{quoted(cells.texts[row])} is not on the scale", remedy),
-    )
-    problems.add(
+    problems.add(is_off, table.header_of(*_SCORE), "is not on the scale", remedy, cells.texts)
+    problems.add_described(
         repeated(items)[0],
         None,
         lambda row: (f"a second result of {quoted(items[row])}", "Keep one of the two"),

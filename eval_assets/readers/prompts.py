@@ -46,10 +46,10 @@ def read_prompts(evaluation: Evaluation) -> list[Conversation]:
 
 
 def _take(table: Table, turns: defaultdict[_Key, dict[int, Turn]]) -> list[InputProblem]:
-    """Add the turns of one file; return what is wrong with its other rows."""
+    """Add the turns of one file; return the problems of its other rows."""
     if not table.has("prompt_text"):
-        what = "there is no column prompt_text"
-        return [InputProblem(table.file, 1, None, what, "Add it for every row")]
+        message = "there is no column prompt_text"
+        return [InputProblem(table.file, 1, None, message, "Add it for every row")]
     problems = []
     own = {table.header_of(name) for name in _OWN}
     further = [header for header in table.columns if header not in own]
@@ -67,19 +67,21 @@ def _take(table: Table, turns: defaultdict[_Key, dict[int, Turn]]) -> list[Input
         index = 1 if number is None else int(number) if _TURN.fullmatch(number) else None
         key = (indicator, convo or str(line))
         if index is None:
-            what, remedy = f"{quoted(number)} is not a whole number", "Count turns 1, 2, 3"
-            problems.append(InputProblem(table.file, line, "turn_index", what, remedy))
+            message, remedy = f"{quoted(number)} is not a whole number", "Count turns 1, 2, 3"
+            problems.append(InputProblem(table.file, line, "turn_index", message, remedy))
         elif text is None or not text.strip():
-            what, remedy = "a prompt without text", "Fill it in"
-            problems.append(InputProblem(table.file, line, "prompt_text", what, remedy))
+            message, remedy = "a prompt without text", "Fill it in"
+            problems.append(InputProblem(table.file, line, "prompt_text", message, remedy))
         elif role not in (None, _USER):
-            what = f"{quoted(role)} is not a role of prompts, which are what the user says"
+            message = f"{quoted(role)} is not a role of prompts, which are what the user says"
             remedy = "Remove the row: what the model says is generated"
-            problems.append(InputProblem(table.file, line, "role", what, remedy))
+            problems.append(InputProblem(table.file, line, "role", message, remedy))
         elif index in turns[key]:
-            what = f"turn {index} of conversation {quoted(key[1])} is repeated"
-            problems.append(InputProblem(table.file, line, "turn_index", what, "Keep one of them"))
+            message = f"turn {index} of conversation {quoted(key[1])} is repeated"
+            problems.append(
+                InputProblem(table.file, line, "turn_index", message, "Keep one of them")
+            )
         else:
-            given = {h: cell for h in further if (cell := attributes[h][row]) is not None}
-            turns[key][index] = Turn(index, text, given)
+            cells = {h: cell for h in further if (cell := attributes[h][row]) is not None}
+            turns[key][index] = Turn(index, text, cells)
     return problems

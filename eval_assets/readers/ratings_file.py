@@ -111,7 +111,6 @@ def _exported_labels(path: Path, *, plain_rows: bool) -> ParsedLabels | None:
 
 
 def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> ParsedLabels:
-    """Return the ratings by people in an export."""
     export = import_records(records, tool=tool)
     if not export.ratings:
         message = (
@@ -161,7 +160,6 @@ def _without_placeholders(labels: ParsedLabels) -> ParsedLabels:
 def _rubric(
     labels: ParsedLabels, tops: Tops, *, scale: Scale | None, level: Level | None
 ) -> tuple[RubricQuestion, ...]:
-    """Return the questions that are rated."""
     file, cells, questions = labels.table.file, labels.ratings(), labels.units.questions
     top_of = labels.rating_headers.array(float, lambda header: tops.get(header, np.nan))
     rubric = []
@@ -183,7 +181,6 @@ def _rubric(
 
 
 def _scale_notes(rubric: Sequence[RubricQuestion]) -> list[str]:
-    """Return a note on the scales that were guessed."""
     guessed: dict[str, list[str]] = {}
     for question in rubric:
         if question.scale_guessed:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.labelling.sheets import neutralised
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import MessageAndRemedy, RowProblems, nearest, quoted
 from eval_assets.readers.formats.table import BoolArray, Column, Table, as_text
@@ -104,17 +103,16 @@ class Units:
         by_id: dict[Reference, int] = {name: i for i, name in enumerate(self.response_ids)}
         # Sheets write an id that looks like a formula so that spreadsheets take it for text.
         unlike_words = (name for name in self.response_ids if not name[:1].isalnum())
-        in_sheets: dict[Reference, int] = {neutralised(name): by_id[name] for name in unlike_words}
+        in_sheets: dict[Reference, int] = {_in_sheets(name): by_id[name] for name in unlike_words}
         return in_sheets | by_id
 
     @cached_property
     def _by_key(self) -> dict[Reference, int]:
-        """Position by key, AMBIGUOUS if several responses share it."""
         positions: dict[Reference, int] = {}
         for position, key in enumerate(self.keys):
             positions[key] = AMBIGUOUS if key in positions else position
         in_sheets: dict[Reference, int] = {
-            tuple(part and neutralised(part) for part in key): positions[key]  # type: ignore[misc] # of the same length
+            tuple(part and _in_sheets(part) for part in key): positions[key]  # type: ignore[misc] # of the same length
             for key in self.keys
         }
         return in_sheets | positions
@@ -154,14 +152,14 @@ class Units:
             is_named = ~references.responses.is_none()
             problems.add_together(unknown & is_named, _unread)
             unknown &= ~is_named
-        problems.add(
+        problems.add_described(
             unknown,
             references.response_header,
             lambda row: _no_response(references.responses[row], int(responses[row])),
         )
         # The question may follow from the response: a row without one is reported once.
         unnamed = references.questions.is_none()
-        problems.add(
+        problems.add_described(
             (questions == UNNAMED) | ((questions == UNKNOWN) & ~unnamed),
             references.question_header,
             lambda row: _no_question(references.questions[row], self.question_ids),
@@ -169,7 +167,7 @@ class Units:
         both = (responses >= 0) & (questions >= 0)
         inapplicable = np.zeros(len(responses), dtype=bool)
         inapplicable[both] = ~self.applies[responses[both], questions[both]]
-        problems.add(
+        problems.add_described(
             inapplicable,
             references.question_header,
             lambda row: self._inapplicable(int(responses[row]), int(questions[row])),
@@ -274,7 +272,6 @@ def quoted_key(key: Key) -> str:
 
 
 def _no_response(reference: Reference | None, position: int) -> MessageAndRemedy:
-    """Describe a row whose response is not named, unknown or not the only one of that name."""
     if reference is None:
         return "the row does not name a response", "Fill in the id of the response"
     if isinstance(reference, str):
@@ -295,15 +292,20 @@ def _unread(n_rows: int) -> MessageAndRemedy:
 
 
 def _no_question(question: str | None, question_ids: Sequence[str]) -> MessageAndRemedy:
-    """Describe a row whose question is not named, or is not in the rubric."""
     if question is None:
         remedy = f"Name one of {', '.join(question_ids)}"
         return "the row does not name a question, and several are asked", remedy
     return f"{quoted(question)} is not in the rubric", nearest(question, question_ids)
 
 
+def _in_sheets(text: str) -> str:
+    """Return a text as annotation sheets write it."""
+    from eval_assets.labelling.sheets import neutralised
+
+    return neutralised(text)
+
+
 def _positions_in(positions: Mapping[Any, int], names: Column[Any]) -> PositionArray:
-    """Return the position of each name, UNKNOWN if it has none."""
     array: PositionArray = names.array(
         np.int64, lambda name: UNKNOWN if name is None else positions.get(name, UNKNOWN)
     )

@@ -96,7 +96,6 @@ class _ResponseFile:
 
 
 def _read_file(path: Path, evaluation: Evaluation) -> _ResponseFile:
-    """Return the responses of one file with all its problems."""
     try:
         table = read_table(path, folder=evaluation.folder)
         header = _id_header(table)
@@ -157,7 +156,6 @@ def _id_header(table: Table) -> str | None:
 
 
 def _missing_columns(table: Table) -> Iterator[InputProblem]:
-    """Yield a problem if columns are missing that every response needs."""
     missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
     if table.header_of(*MODEL_NAME) is None:
         missing.append("model_name")
@@ -169,23 +167,14 @@ def _missing_columns(table: Table) -> Iterator[InputProblem]:
 def _problems(table: Table, ids: Column[Any], header: str | None) -> list[InputProblem]:
     """Return a problem for each row that lacks what a response needs, or repeats an id."""
     problems = RowProblems(table.file, table.lines)
-    problems.add(ids.is_none(), header, lambda _: ("a response without an id", "Fill it in"))
-    problems.add(
-        table.stripped(*MODEL_NAME).is_none(),
-        table.header_of(*MODEL_NAME),
-        lambda _: ("a response without a model", "Fill it in"),
-    )
-    problems.add(
-        table.text("response_text").is_none(),
-        table.header_of("response_text"),
-        lambda _: ("null is not an answer", 'Write "" if the model answered nothing'),
-    )
-    turns = table.text("turn_index")
-    problems.add(
-        _turns(table).is_none(),
-        table.header_of("turn_index"),
-        lambda row: (f"{quoted(turns[row])} is not a whole number", "Count turns 1, 2, 3"),
-    )
+    model, text = table.header_of(*MODEL_NAME), table.header_of("response_text")
+    turn, turns = table.header_of("turn_index"), table.text("turn_index")
+    no_model, no_text = table.stripped(*MODEL_NAME).is_none(), table.text("response_text").is_none()
+    empty_remedy, turn_remedy = 'Write "" if the model answered nothing', "Count turns 1, 2, 3"
+    problems.add(ids.is_none(), header, "a response without an id", "Fill it in")
+    problems.add(no_model, model, "a response without a model", "Fill it in")
+    problems.add(no_text, text, "null is not an answer", empty_remedy)
+    problems.add(_turns(table).is_none(), turn, "is not a whole number", turn_remedy, turns)
     row_keys = keys(table)
     again, first = repeated(ids)
 
@@ -194,7 +183,7 @@ def _problems(table: Table, ids: Column[Any], header: str | None) -> list[InputP
         message = f"{name} is repeated, first in line {table.lines[first[ids[row]]]}"
         return message, "Keep one of the two rows"
 
-    problems.add(again & ~ids.is_none(), header, repetition)
+    problems.add_described(again & ~ids.is_none(), header, repetition)
     return problems.in_order()
 
 
@@ -211,7 +200,6 @@ def _turn(cell: str | None) -> float | None:
 
 
 def _responses(table: Table, ids: Column[Any]) -> pd.DataFrame:
-    """Return the table in the columns of a response."""
     columns: dict[str, Column[Any]] = {
         "response_id": ids,
         "prompt_text": table.text("prompt_text"),
@@ -225,7 +213,9 @@ def _responses(table: Table, ids: Column[Any]) -> pd.DataFrame:
         **{header: table.stripped(header) for header in _OPTIONAL},
     }
     names = [(name,) for name in columns]
-    taken = {table.header_of(*each) for each in (*names, RESPONSE_ID, MODEL_NAME, _GROUP_ID)}
+    taken = {
+        table.header_of(*synonyms) for synonyms in (*names, RESPONSE_ID, MODEL_NAME, _GROUP_ID)
+    }
     further = [header for header in table.columns if header not in taken]
     return _frame({**columns, "attributes": _attributes(table, further)})
 
@@ -254,7 +244,6 @@ def _json_value(cell: object) -> object:
 
 
 def _frame(columns: dict[str, Column[Any]]) -> pd.DataFrame:
-    """Return the columns of a response, each in its dtype."""
     empty = Column[Any].of([])
     series = {
         name: pd.Series(columns.get(name, empty).array(object), dtype=object)

@@ -186,7 +186,6 @@ def _unit_scores(table: Table, units: Units) -> _UnitScores:
 
 
 def _problems(scores: _UnitScores, units: Units) -> list[InputProblem]:
-    """Return a problem for each row whose unit does not exist, or has been scored before."""
     lines = scores.table.lines
     problems = RowProblems(scores.table.file, lines)
     responses, questions = scores.responses, scores.questions
@@ -202,7 +201,7 @@ def _problems(scores: _UnitScores, units: Units) -> list[InputProblem]:
         where = f"the first is in line {lines[first[int(unit[row])]]}"
         return f"a second score of {response} on {question}, {where}", "Keep one of the two"
 
-    problems.add(is_second, scores.score_header or "raw_output", second)
+    problems.add_described(is_second, scores.score_header or "raw_output", second)
     return list(dict.fromkeys(problems.in_order()))
 
 

@@ -1,20 +1,20 @@
-"""Scales and levels of a rubric, in any of the forms in which people declare them."""
+"""Rubrics in any of the forms in which people declare them, in evaluation.yaml or a file."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from eval_assets.config.types import Text
-from eval_assets.errors import InputError, KeyPath
+from eval_assets.errors import InputError, InputProblem, KeyPath
 from eval_assets.readers._guessed_scales import guessed_scales
 from eval_assets.readers._problems import quoted
 from eval_assets.readers.evaluation.input_files import existing, files_in_folder
-from eval_assets.readers.evaluation.rubric_file import rubric_of_file
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.files import read_text
-from eval_assets.readers.formats.table import as_text
-from eval_assets.readers.formats.tables import FORMATS, format_of
+from eval_assets.readers.formats.table import Table, as_text, plain, without_blanks
+from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.scale import Scale
 
 _FORMS = (
@@ -22,14 +22,19 @@ _FORMS = (
     "or {values: [bad, good]}"
 )
 _MOST_STEPS = 1_000_000
+_COLUMNS = {
+    "id": ("question_id", "id"),
+    "question": ("question",),
+    **{name: (name,) for name in ("scale", "level", "guidelines")},
+}
+_FILE_OF_GUIDELINES = re.compile(r"[^\n]+\.(md|txt)")
+_ANY = Scale(low=0, high=1)
+"""Stands in for a scale that is wrong, so that the rest of its question is checked too."""
+
 STAND_IN: list[object] = [
     {"id": "none", "question": "none", "scale": {"min": 0, "max": 1}, "level": "interval"}
 ]
 """Stands in for a rubric that cannot be read, so that the other sections are checked too."""
-
-_FILE_OF_GUIDELINES = re.compile(r"[^\n]+\.(md|txt)")
-_ANY = Scale(low=0, high=1)
-"""Stands in for a scale that is wrong, so that the rest of its question is checked too."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,15 @@ class ScaleSteps:
     max: float
     step: float | None = 1.0
 
+    def scale(self) -> Scale:
+        """Return the declared scale."""
+        if self.step is None:
+            return Scale(low=self.min, high=self.max)
+        if self.step > 0 and (self.max - self.min) / self.step > _MOST_STEPS:
+            most = f"{_MOST_STEPS:,} steps"
+            raise ValueError(f"a scale has at most {most}, otherwise write step: null")
+        return Scale.from_steps(low=self.min, high=self.max, step=self.step)
+
 
 @dataclass(frozen=True)
 class ScaleValues:
@@ -47,12 +61,22 @@ class ScaleValues:
 
     values: tuple[float, ...]
 
+    def scale(self) -> Scale:
+        """Return the declared scale."""
+        if not self.values:
+            raise ValueError("a scale needs two values or more, got none")
+        return Scale(low=self.values[0], high=self.values[-1], values=self.values)
+
 
 @dataclass(frozen=True)
 class ScaleWords:
     """A scale of words, worst first, which stand for 0, 1, 2, and so on."""
 
     values: tuple[Text, ...]
+
+    def scale(self) -> Scale:
+        """Return the declared scale."""
+        return Scale.from_words(*map(str.strip, self.values))
 
 
 def declared_rubric(
@@ -66,10 +90,12 @@ def declared_rubric(
         label_files: Labels from which scales are guessed, read only if one is not declared.
         folder: Evaluation folder.
     """
-    file = _rubric_file(checks, raw, folder=folder)
+    files = files_in_folder(folder, "rubric") if raw is None else ()
+    file = next((path for path in files if format_of(path) in FORMATS), None)
+    if isinstance(raw, str):
+        file = existing(checks, raw, ("rubric",), folder=folder)
     if file is not None:
-        found = rubric_of_file(checks, file, folder=folder) if file.is_file() else None
-        raw = found or STAND_IN
+        raw = (_rubric_of_file(checks, file, folder=folder) if file.is_file() else None) or STAND_IN
     if not isinstance(raw, list):
         return raw
     entries = [entry for entry in raw if isinstance(entry, dict)]
@@ -81,19 +107,11 @@ def declared_rubric(
         except InputError as error:
             checks.add(error.problem)
     return [
-        _question(checks, entry, ("rubric", place), guesses, folder=folder)
+        _question(checks, entry, ("rubric", position), guesses, folder=folder)
         if isinstance(entry, dict)
         else entry
-        for place, entry in enumerate(raw)
+        for position, entry in enumerate(raw)
     ]
-
-
-def _rubric_file(checks: Checks, raw: object, *, folder: Path) -> Path | None:
-    """Return the file that holds the rubric, as named or as found; None if there is none."""
-    if isinstance(raw, str):
-        return existing(checks, raw, ("rubric",), folder=folder)
-    found = files_in_folder(folder, "rubric") if raw is None else ()
-    return next((path for path in found if format_of(path) in FORMATS), None)
 
 
 def _question(
@@ -112,16 +130,16 @@ def _question(
         scale = guesses.get(str(question.get("id")))
         question["<scale_guessed>"] = True
         if scale is None:
-            what = "the question declares no scale, and its labels leave it open"
-            checks.note((*at, "scale"), what, "Declare it, as in scale: {min: 1, max: 5}")
+            message = "the question declares no scale, and its labels leave it open"
+            checks.note((*at, "scale"), message, "Declare it, as in scale: {min: 1, max: 5}")
     if scale is None:
         scale, question["level"] = _ANY, "interval"
     question["scale"] = asdict(scale)
     limits = question.get("applies_to")
     if isinstance(limits, dict):
         question["applies_to"] = {
-            column: [as_text(each) for each in (given if isinstance(given, list) else [given])]
-            for column, given in limits.items()
+            column: list(map(as_text, values if isinstance(values, list) else [values]))
+            for column, values in limits.items()
         }
     question.setdefault("level", scale.default_level())
     if isinstance(question.get("question"), str):
@@ -133,19 +151,15 @@ def _question(
 
 
 def _text_of(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> str:
-    """Return what a file of guidelines says; note one that cannot be read."""
     path = existing(checks, name, at, folder=folder)
-    if not path.is_file():
-        return ""
     try:
-        return read_text(path, file=name).strip()
+        return read_text(path, file=name).strip() if path.is_file() else ""
     except InputError as error:
         checks.add(error.problem)
         return ""
 
 
 def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
-    """Return the scale; note what is wrong with it and return None if it cannot be used."""
     if not isinstance(raw, str | dict):
         checks.note(at, f"{quoted(str(raw))} is not a scale", _FORMS)
         return None
@@ -153,34 +167,95 @@ def _declared_scale(checks: Checks, raw: object, at: KeyPath) -> Scale | None:
         if isinstance(raw, str):
             return Scale.parse(raw)
         values = raw.get("values")
-        if isinstance(values, list) and any(isinstance(value, str) for value in values):
-            return _of_words(validated(checks, ScaleWords, raw, at=at))
+        in_words = isinstance(values, list) and any(isinstance(value, str) for value in values)
+        form: type[ScaleWords | ScaleValues | ScaleSteps] = ScaleSteps
         if "values" in raw:
-            return _of_values(validated(checks, ScaleValues, raw, at=at))
-        return _of_steps(validated(checks, ScaleSteps, raw, at=at))
+            form = ScaleWords if in_words else ScaleValues
+        declared = validated(checks, form, raw, at=at)
+        return declared.scale() if declared is not None else None
     except ValueError as error:
         checks.note(at, str(error), _FORMS)
         return None
 
 
-def _of_values(declared: ScaleValues | None) -> Scale | None:
-    if declared is None:
+def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object] | None:
+    """Return the questions of a file as evaluation.yaml would have them, None if it has none.
+
+    Columns other than question_id, question, scale, level and guidelines name columns of the
+    responses: the question is asked of those with the value in the cell; a blank cell is no limit.
+    Rows that repeat a question add values.
+
+    Args:
+        checks: Problems are noted here, and from now on where in the file a question is.
+        path: The file.
+        folder: Evaluation folder.
+    """
+    try:
+        table = read_table(path, folder=folder)
+    except InputError as error:
+        checks.add(error.problem)
         return None
-    if not declared.values:
-        raise ValueError("a scale needs two values or more, got none")
-    return Scale(low=declared.values[0], high=declared.values[-1], values=declared.values)
-
-
-def _of_words(declared: ScaleWords | None) -> Scale | None:
-    return None if declared is None else Scale.from_words(*map(str.strip, declared.values))
-
-
-def _of_steps(declared: ScaleSteps | None) -> Scale | None:
-    if declared is None:
+    for problem in table.bad_rows:
+        checks.add(problem)
+    missing = [_COLUMNS[k][0] for k in ("id", "question") if not table.header_of(*_COLUMNS[k])]
+    if missing:
+        message = f"there is no column {' and no column '.join(missing)}"
+        checks.add(InputProblem(table.file, 1, None, message, "Add it for every row"))
         return None
-    low, high, step = declared.min, declared.max, declared.step
-    if step is None:
-        return Scale(low=low, high=high)
-    if step > 0 and (high - low) / step > _MOST_STEPS:
-        raise ValueError(f"a scale has at most {_MOST_STEPS:,} steps, otherwise write step: null")
-    return Scale.from_steps(low=low, high=high, step=step)
+    own = {name for names in _COLUMNS.values() for name in names}
+    limiting = [header for header in table.columns if plain(header) not in own]
+    questions: dict[object, dict[str, object]] = {}
+    for row, line in enumerate(table.lines):
+        entry = _entry(table, row)
+        cells = {header: _values(table.columns[header][row]) for header in limiting}
+        limits = {header: values for header, values in cells.items() if values}
+        known = questions.get(entry.get("id"))
+        if known is None:
+            checks.locate(("rubric", len(questions)), file=table.file, line=line)
+            questions[entry.get("id")] = entry | ({"applies_to": limits} if limits else {})
+        elif not _add_values(known, entry, limits):
+            message = "the question is repeated with another text, scale or limit"
+            problem = InputProblem(table.file, line, "question_id", message, "Keep one of the rows")
+            checks.add(problem)
+    if not questions:
+        message = "the rubric has no questions"
+        checks.add(InputProblem(table.file, 1, None, message, "Add a row for each"))
+    return list(questions.values()) or None
+
+
+def _entry(table: Table, row: int) -> dict[str, object]:
+    entry = {key: _parsed(table.cells(*names)[row]) for key, names in _COLUMNS.items()}
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def _parsed(cell: object) -> object:
+    """Return the text of a cell without blanks around it, or the object that it is."""
+    text = without_blanks(cell) if isinstance(cell, str) else cell
+    if isinstance(text, str) and text.startswith("{"):
+        try:
+            parsed: object = json.loads(text)
+        except ValueError:
+            return text
+        return parsed
+    return text
+
+
+def _values(cell: object) -> list[str]:
+    """Return the values that a cell names: one, or a list of them in JSON."""
+    cells = cell if isinstance(cell, list) else [cell]
+    return [text for value in cells if (text := without_blanks(as_text(value))) is not None]
+
+
+def _add_values(
+    known: dict[str, object], entry: dict[str, object], applies_to: dict[str, list[str]]
+) -> bool:
+    """Add the limits of a row to those of its question; return whether they differ in one only."""
+    limits = known.get("applies_to")
+    rest = {key: value for key, value in known.items() if key != "applies_to"}
+    if rest != entry or not isinstance(limits, dict) or limits.keys() != applies_to.keys():
+        return False
+    differing = [column for column, values in applies_to.items() if limits[column] != values]
+    if len(differing) != 1:
+        return False
+    limits[differing[0]] = list(dict.fromkeys([*limits[differing[0]], *applies_to[differing[0]]]))
+    return True

@@ -1,6 +1,7 @@
-"""Which files an evaluation folder holds: as named or as found, and fingerprints of them."""
+"""Files of an evaluation folder, named or by default, and their fingerprints."""
 
 import glob
+from collections.abc import Iterable
 from pathlib import Path
 
 from eval_assets.config.evaluation import SHIPPED_PROMPTS, Evaluation
@@ -11,11 +12,22 @@ from eval_assets.readers.formats.files import is_working_file, source_fingerprin
 from eval_assets.readers.formats.tables import FORMATS_OF_TEXT, format_of
 
 
-def given_files(
+def declared_files(
     checks: Checks, raw: object, noun: str, *, at: KeyPath, folder: Path
 ) -> tuple[Path, ...]:
-    """Return the files of that noun: as named at `at`, or else as found in the folder."""
-    return files_in_folder(folder, noun) if raw is None else _named(checks, raw, at, folder=folder)
+    """Return the files of that noun: those named at `at`, or else those in the folder."""
+    if raw is None:
+        return files_in_folder(folder, noun)
+    names = raw if isinstance(raw, list) else [raw]
+    files: list[Path] = []
+    for position, name in enumerate(names):
+        path = (*at, position) if isinstance(raw, list) else at
+        if isinstance(name, str) and name.strip():
+            files += _matches(checks, name.strip(), path, folder=folder)
+        else:
+            message = "this does not name a file"
+            checks.note(path, message, "Write a path, a glob or a list of them")
+    return tuple(dict.fromkeys(files))
 
 
 def files_in_folder(folder: Path, noun: str) -> tuple[Path, ...]:
@@ -24,9 +36,10 @@ def files_in_folder(folder: Path, noun: str) -> tuple[Path, ...]:
     If there is none of these, one such as `noun.xlsx` is meant; beside others, that is a working
     copy. Of any other ending, reading it says what to do.
     """
-    single = [path for path in _files_in(folder, f"{noun}.*") if path.stem.split(".")[0] == noun]
+    single = _usable(sorted(folder.glob(f"{noun}.*")))
+    single = [path for path in single if path.stem.split(".")[0] == noun]
     rows = [path for path in single if format_of(path) in FORMATS_OF_TEXT]
-    return (*rows, *_files_in(folder / noun, "*")) or tuple(single)
+    return (*rows, *_usable(sorted((folder / noun).glob("*")))) or tuple(single)
 
 
 def source_fingerprints(evaluation: Evaluation) -> dict[str, str]:
@@ -47,13 +60,12 @@ def source_fingerprints(evaluation: Evaluation) -> dict[str, str]:
     }
 
 
-def _files_in(folder: Path, pattern: str) -> list[Path]:
-    """Return the files that match a pattern, without those that somebody is working on.
+def _usable(paths: Iterable[Path]) -> list[Path]:
+    """Return the files without those that somebody is working on.
 
-    Pipes and broken links are among them: whoever reads one says what it is.
+    Pipes and broken links are among them: reading one reports it.
     """
-    found = sorted(folder.glob(pattern))
-    return [path for path in found if not path.is_dir() and not is_working_file(path)]
+    return [path for path in paths if not path.is_dir() and not is_working_file(path)]
 
 
 def in_folder(
@@ -94,19 +106,6 @@ def existing(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> Path:
     return file
 
 
-def _named(checks: Checks, raw: object, at: KeyPath, *, folder: Path) -> tuple[Path, ...]:
-    """Return the files that a path, a glob or a list of them names; note what names none."""
-    names = raw if isinstance(raw, list) else [raw]
-    files: list[Path] = []
-    for place, name in enumerate(names):
-        here = (*at, place) if isinstance(raw, list) else at
-        if isinstance(name, str) and name.strip():
-            files += _matches(checks, name.strip(), here, folder=folder)
-        else:
-            checks.note(here, "this does not name a file", "Write a path, a glob or a list of them")
-    return tuple(dict.fromkeys(files))
-
-
 def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Path]:
     """Return the file of that name, or all that match it."""
     if (folder / name).is_file() or not any(mark in name for mark in "*?["):
@@ -116,8 +115,7 @@ def _matches(checks: Checks, name: str, at: KeyPath, *, folder: Path) -> list[Pa
             return []
         return [existing(checks, name, at, folder=folder)]
     matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - takes absolute ones
-    found = [folder / match for match in matches]
-    files = [path for path in found if not path.is_dir() and not is_working_file(path)]
+    files = _usable(folder / match for match in matches)
     if not files:
         checks.note(at, f"no file matches {name}", "Check the pattern, or add the files")
     return files

@@ -9,8 +9,9 @@ from eval_assets.config.evaluation import Evaluation, default_gates
 from eval_assets.config.models import Capabilities
 from eval_assets.errors import InputError, InputProblem, KeyPath
 from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
-from eval_assets.readers.evaluation.input_files import given_files, in_folder
+from eval_assets.readers.evaluation.input_files import declared_files, in_folder
 from eval_assets.readers.evaluation.validation import Checks, keys_of, type_at, validated
 from eval_assets.readers.evaluation.yaml_lines import YamlDocument, read_yaml, top_level_text
 from eval_assets.readers.formats.files import read_text
@@ -109,15 +110,15 @@ def parse_evaluation(folder: Path) -> Evaluation:
     except InputError as error:
         raise ExceptionGroup(f"{FILE} cannot be used", [error]) from error
     checks = Checks(document)
-    given = document.value
-    if not isinstance(given, dict):
+    raw = document.value
+    if not isinstance(raw, dict):
         remedy = f"Write keys, each with a value: {', '.join(keys_of(Evaluation))}"
-        checks.note((), f"{'the list' if given else 'nothing'} is not a mapping", remedy)
+        checks.note((), f"{'the list' if raw else 'nothing'} is not a mapping", remedy)
         checks.raise_all()
     else:
-        sections = _as_declared(checks, given, folder=folder)
+        sections = _as_declared(checks, raw, folder=folder)
         evaluation = validated(checks, Evaluation, sections, instead=_INSTEAD)
-        _check_overrides(checks, given.get("capabilities"))
+        _check_overrides(checks, raw.get("capabilities"))
     checks.raise_all()
     if evaluation is None:
         raise AssertionError("an evaluation that is not valid has a problem")
@@ -133,9 +134,9 @@ def declared_name(folder: Path) -> str | None:
     return top_level_text(text, "name")
 
 
-def evaluation_problem(folder: Path, path: KeyPath, what: str, remedy: str) -> InputProblem:
+def evaluation_problem(folder: Path, path: KeyPath, message: str, remedy: str) -> InputProblem:
     """Return a problem with a declared value that only shows once other things are read."""
-    return _document(folder).problem(path, what, remedy)
+    return _document(folder).problem(path, message, remedy)
 
 
 def evaluations_in(folder: Path) -> tuple[str, ...]:
@@ -149,34 +150,28 @@ def evaluations_in(folder: Path) -> tuple[str, ...]:
 
 
 def _document(folder: Path) -> YamlDocument:
-    """Return the YAML file as it is."""
     if not folder.is_dir():
         remedy = "Name an evaluation folder, or make one with `eval-assets init`"
-        raise InputError(InputProblem(str(folder), None, None, "there is no such folder", remedy))
+        raise input_error(str(folder), "there is no such folder", remedy)
     path = folder / FILE
     if names := evaluations_in(folder):
-        what = f"it holds {len(names)} evaluations, of which one must be named"
+        message = f"it holds {len(names)} evaluations, of which one must be named"
         remedy = f"Use --data {' or '.join(str(folder / name) for name in names)}"
-        raise InputError(InputProblem(str(folder), None, None, what, remedy))
+        raise input_error(str(folder), message, remedy)
     if not path.exists():
         remedy = "Write it, or make a folder that has one with `eval-assets init`"
-        raise InputError(InputProblem(str(path), None, None, "there is no such file", remedy))
+        raise input_error(str(path), "there is no such file", remedy)
     return read_yaml(read_text(path, file=FILE), file=FILE)
 
 
-def _as_declared(checks: Checks, given: dict[str, object], *, folder: Path) -> dict[str, object]:
-    """Return the sections as the nouns have them: short forms written out, files found."""
+def _as_declared(checks: Checks, raw: dict[str, object], *, folder: Path) -> dict[str, object]:
+    """Return the sections as the nouns have them: short forms written out, files with paths."""
     # A key without a value, such as one whose entries are commented out, is not there.
-    sections = {key: value for key, value in given.items() if value is not None}
-    labels = sections.get("labels")
+    sections = {key: value for key, value in raw.items() if value is not None}
+    labels, at = sections.get("labels"), ["labels", "files"]
     if not isinstance(labels, dict):
-        labels = {"files": labels}
-    at = (
-        ("labels", "files")
-        if "labels" in sections and labels is sections["labels"]
-        else ("labels",)
-    )
-    label_files = given_files(checks, labels.get("files"), "labels", at=at, folder=folder)
+        labels, at = {"files": labels}, ["labels"]
+    label_files = declared_files(checks, labels.get("files"), "labels", at=tuple(at), folder=folder)
     label_files += tuple(path for path in SessionFolder(folder).files() if path not in label_files)
     sections |= {
         "<folder>": folder,
@@ -190,8 +185,8 @@ def _as_declared(checks: Checks, given: dict[str, object], *, folder: Path) -> d
         "alerts": _alerts(sections.get("alerts", {})),
     }
     for noun in ("responses", "prompts"):
-        sections[noun] = given_files(checks, sections.get(noun), noun, at=(noun,), folder=folder)
-    _check_inputs(checks, sections, given)
+        sections[noun] = declared_files(checks, sections.get(noun), noun, at=(noun,), folder=folder)
+    _check_inputs(checks, sections, raw)
     return {
         key: in_folder(checks, value, type_at(Evaluation, key), folder=folder, at=(key,))
         for key, value in sections.items()
@@ -199,37 +194,37 @@ def _as_declared(checks: Checks, given: dict[str, object], *, folder: Path) -> d
     }
 
 
-def _gates(given: object) -> object:
-    """Return the gates, every one that is declared with a minimum, and those that are not."""
-    if not isinstance(given, dict):
-        return given
+def _gates(raw: object) -> object:
+    """Return the gates, each declared one with a minimum, and the others."""
+    if not isinstance(raw, dict):
+        return raw
     defaults = {name: {"min": gate.minimum} for name, gate in default_gates().items()}
     changed = {
         name: {**defaults.get(name, {}), **gate} if isinstance(gate, dict) else gate
-        for name, gate in given.items()
+        for name, gate in raw.items()
     }
     return {**defaults, **changed}
 
 
-def _alerts(given: object) -> object:
+def _alerts(raw: object) -> object:
     """Return the alerts with `checks: all` left out, which is the default."""
-    if isinstance(given, dict) and given.get("checks") == "all":
-        return {key: value for key, value in given.items() if key != "checks"}
-    return given
+    if isinstance(raw, dict) and raw.get("checks") == "all":
+        return {key: value for key, value in raw.items() if key != "checks"}
+    return raw
 
 
-def _check_inputs(checks: Checks, sections: dict[str, object], given: dict[str, object]) -> None:
-    """Note that there is nothing to evaluate, or nothing to generate it from."""
-    if not sections["responses"] and not sections.get("generators") and not given.get("responses"):
+def _check_inputs(checks: Checks, sections: dict[str, object], raw: dict[str, object]) -> None:
+    if not sections["responses"] and not sections.get("generators") and not raw.get("responses"):
         remedy = "Add responses.csv, or name the files under responses"
         checks.note(("responses",), "there are no responses", remedy)
-    if sections.get("generators") and not sections["prompts"] and not given.get("prompts"):
-        what = "there are no prompts for the generators"
-        checks.note(("generators",), what, "Add prompts.tsv, or name the files under prompts")
+    if sections.get("generators") and not sections["prompts"] and not raw.get("prompts"):
+        message = "there are no prompts for the generators"
+        checks.note(("generators",), message, "Add prompts.tsv, or name the files under prompts")
 
 
-def _check_overrides(checks: Checks, given: object) -> None:
-    """Note what is wrong with capabilities: each names some of the keys, and no others."""
-    for model, raw in given.items() if isinstance(given, dict) else ():
-        if isinstance(raw, dict):
-            validated(checks, Capabilities, {"family": "any", **raw}, at=("capabilities", model))
+def _check_overrides(checks: Checks, raw: object) -> None:
+    """Note problems of capabilities: each names some of the keys, and no others."""
+    for model, override in raw.items() if isinstance(raw, dict) else ():
+        if isinstance(override, dict):
+            keys = {"family": "any", **override}
+            validated(checks, Capabilities, keys, at=("capabilities", model))

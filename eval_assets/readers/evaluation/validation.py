@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -32,24 +32,22 @@ class Checks:
         self._elsewhere: dict[KeyPath, tuple[str, int]] = {}
         for path, line in document.repeated:
             problem = document.problem(path, "the key is repeated", "Keep one of the two")
-            self._problems.append(
-                InputProblem(problem.file, line, problem.column, problem.what, problem.remedy)
-            )
+            self._problems.append(replace(problem, line=line))
 
-    def note(self, path: KeyPath, what: str, remedy: str) -> None:
-        """Note what is wrong at `path`, unless something at or below it is noted already."""
+    def note(self, path: KeyPath, message: str, remedy: str) -> None:
+        """Note a problem at `path`, unless one at or below it is noted already."""
         if any(noted[: len(path)] == path for noted in self._noted):
             return
         self._noted.append(path)
         for part, (file, line) in self._elsewhere.items():
             if path[: len(part)] == part:
                 column = dotted(path[len(part) :]) or None
-                self._problems.append(InputProblem(file, line, column, what, remedy))
+                self._problems.append(InputProblem(file, line, column, message, remedy))
                 return
-        self._problems.append(self._document.problem(path, what, remedy))
+        self._problems.append(self._document.problem(path, message, remedy))
 
     def locate(self, path: KeyPath, *, file: str, line: int) -> None:
-        """Report what is wrong at or below `path` in another file, which declares it."""
+        """Report problems at or below `path` in another file, which declares it."""
         self._elsewhere[path] = file, line
 
     def add(self, problem: InputProblem) -> None:
@@ -71,10 +69,10 @@ def validated(
     at: KeyPath = (),
     instead: Mapping[str, object] | None = None,
 ) -> T | None:
-    """Return the noun that `raw` declares, and note everything that is wrong with it.
+    """Return the noun that `raw` declares, and note all problems of it.
 
-    What is wrong is taken out, and the rest checked again: a noun checks what its keys must fulfil
-    together only if each of them can be read.
+    Wrong values are taken out, and the rest checked again: a noun checks its keys together only if
+    each of them can be read.
 
     Args:
         checks: Problems are noted here.
@@ -92,11 +90,10 @@ def validated(
             text = json.dumps([_as_lists(working)], default=str)
             (valid,) = _adapter(noun).validate_json(text)  # type: ignore[arg-type] # it is hashable
         except ValidationError as error:
-            paths = []
-            for path, what, remedy in _faults(error, working, noun):
-                checks.note((*at, *path), what, remedy)
-                paths.append(path)
-            if not all(_take_out(working, path, instead or {}) for path in paths):
+            faults = list(_faults(error, working, noun))
+            for path, message, remedy in faults:
+                checks.note((*at, *path), message, remedy)
+            if not all(_take_out(working, path, instead or {}) for path, _, _ in faults):
                 return None
         else:
             return valid  # type: ignore[no-any-return]
@@ -104,16 +101,15 @@ def validated(
 
 def keys_of(noun: type) -> list[str]:
     """Return the keys that the fields of a noun have in the file."""
-    aliases = (each.metadata.get("alias", each.name) for each in fields(noun))
-    return [alias for alias in aliases if not alias.startswith("<")]
+    return [alias for alias in _names_by_alias(noun) if not alias.startswith("<")]
 
 
 def type_at(kind: Any, *path: str | int) -> Any:  # noqa: ANN401 - types are values here
     """Return the type of what a noun, or a tuple or mapping of nouns, holds at a path."""
     for step in path:
         if is_dataclass(kind):
-            names = {each.metadata.get("alias", each.name): each.name for each in fields(kind)}
-            kind = _hints(kind).get(names.get(str(step), ""))  # type: ignore[arg-type] # it is hashable
+            name = _names_by_alias(kind).get(str(step), "")  # type: ignore[arg-type] # it is a class
+            kind = _hints(kind).get(name)  # type: ignore[arg-type] # it is hashable
         else:
             arguments = get_args(kind)
             kind = arguments[0 if get_origin(kind) is tuple else -1] if arguments else None
@@ -122,9 +118,12 @@ def type_at(kind: Any, *path: str | int) -> Any:  # noqa: ANN401 - types are val
     return kind
 
 
+def _names_by_alias(noun: type) -> dict[str, str]:
+    return {field.metadata.get("alias", field.name): field.name for field in fields(noun)}
+
+
 @cache
 def _hints(noun: type) -> dict[str, Any]:
-    """Return the types of a noun's fields."""
     return get_type_hints(noun)
 
 
@@ -144,7 +143,7 @@ def _working_copy(value: object) -> Any:  # noqa: ANN401 - as it comes from YAML
         case Mapping():
             return {key: _working_copy(item) for key, item in value.items()}
         case list() | tuple():
-            return _List((place, _working_copy(item)) for place, item in enumerate(value))
+            return _List((i, _working_copy(item)) for i, item in enumerate(value))
         case _:
             return value
 
@@ -183,16 +182,16 @@ def _take_out(working: dict[str, Any], path: KeyPath, instead: Mapping[str, obje
 def _faults(
     error: ValidationError, working: dict[str, Any], noun: type
 ) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield path, finding and remedy of everything that pydantic or a noun found."""
+    """Yield path, message and remedy of each problem that pydantic or a noun reports."""
     for details in error.errors():
         path = _path_in(working, details["loc"][1:])
         cause = details.get("ctx", {}).get("error")
         if isinstance(cause, DeclarationError):
-            for key, what, remedy in cause.faults:
-                yield _path_in(working, (*path, *key), n_known=len(path)), what, remedy
+            for key, message, remedy in cause.faults:
+                yield _path_in(working, (*path, *key), n_known=len(path)), message, remedy
         elif details["loc"][-1] in _MEMBERS_OF_UNION and details["type"] in _TYPE_ERRORS:
-            what = f"{_written(details['input'])} is not a setting"
-            yield path[:-1], what, "Write text, a number, true or false"
+            message = f"{_written(details['input'])} is not a setting"
+            yield path[:-1], message, "Write text, a number, true or false"
         else:
             yield path, *_reported(details, path, noun)
 
@@ -216,22 +215,22 @@ def _path_in(working: object, loc: KeyPath, *, n_known: int = 0) -> KeyPath:
 
 _MESSAGES = {
     "missing": ("the key is missing", "Add it"),
-    "literal_error": ("{found} is not one of the choices", "Use {expected}"),
-    "string_type": ("{found} is not text", "Write text, in quotes if YAML sees something else"),
-    "float_type": ("{found} is not a number", "Write a number such as 0.75"),
-    "finite_number": ("{found} is not a number", "Write a number such as 0.75"),
-    "int_type": ("{found} is not a whole number", "Write a whole number such as 1"),
-    "bool_type": ("{found} is neither true nor false", "Write true or false"),
-    "greater_than_equal": ("{found} is too low", "Use {ge:g} or more"),
-    "greater_than": ("{found} is too low", "Use a number above {gt:g}"),
-    "less_than_equal": ("{found} is too high", "Use {le:g} or less"),
-    "tuple_type": ("{found} is not a list", "Write each entry after a dash"),
+    "literal_error": ("{value} is not one of the choices", "Use {expected}"),
+    "string_type": ("{value} is not text", "Write text, in quotes if YAML sees something else"),
+    "float_type": ("{value} is not a number", "Write a number such as 0.75"),
+    "finite_number": ("{value} is not a number", "Write a number such as 0.75"),
+    "int_type": ("{value} is not a whole number", "Write a whole number such as 1"),
+    "bool_type": ("{value} is neither true nor false", "Write true or false"),
+    "greater_than_equal": ("{value} is too low", "Use {ge:g} or more"),
+    "greater_than": ("{value} is too low", "Use a number above {gt:g}"),
+    "less_than_equal": ("{value} is too high", "Use {le:g} or less"),
+    "tuple_type": ("{value} is not a list", "Write each entry after a dash"),
     "too_short": ("the list is empty", "Write each entry after a dash"),
-    "dataclass_type": ("{found} is not a mapping", "Write keys, each with a value: {keys}"),
-    "dict_type": ("{found} is not a mapping", "Write keys, each with a value"),
+    "dataclass_type": ("{value} is not a mapping", "Write keys, each with a value: {keys}"),
+    "dict_type": ("{value} is not a mapping", "Write keys, each with a value"),
     "unexpected_keyword_argument": ("there is no such key", "{nearest}"),
 }
-"""Finding and remedy for each of pydantic's error types that our nouns can meet."""
+"""Message and remedy for each of pydantic's error types that our nouns can meet."""
 
 _MEMBERS_OF_UNION = {"str", "int", "float", "bool"}
 """Steps that pydantic adds to the location of a value that no type of `Setting` fits."""
@@ -240,29 +239,27 @@ _TYPE_ERRORS = {"string_type", "int_type", "float_type", "bool_type", "finite_nu
 
 
 def _reported(details: ErrorDetails, path: KeyPath, noun: type) -> tuple[str, str]:
-    """Return what pydantic found, and what to do about it."""
-    kind, found = details["type"], details["input"]
+    kind, value = details["type"], details["input"]
     if kind == "predicate_failed":
-        if not str(found).strip():
+        if not str(value).strip():
             return "the text is empty", "Fill it in"
-        return f"{_written(found)} has spaces around it", "Remove them"
+        return f"{_written(value)} has spaces around it", "Remove them"
     if kind == "literal_error" and details["loc"][-1] == "[key]":
         known = map(str, get_args(get_args(type_at(noun, *path[:-1]))[0]))
         return "there is no such key", nearest(str(path[-1]), known)
     if kind not in _MESSAGES:
         return details["msg"], "Write it as the README shows"
-    words: dict[str, Any] = {"found": _written(found), "keys": "", "nearest": ""}
+    words: dict[str, Any] = {"value": _written(value), "keys": "", "nearest": ""}
     if kind == "dataclass_type":
         words["keys"] = ", ".join(keys_of(type_at(noun, *path)))
     if kind == "unexpected_keyword_argument":
         words["nearest"] = nearest(str(path[-1]), keys_of(type_at(noun, *path[:-1])))
     words |= details.get("ctx", {})
-    what, remedy = _MESSAGES[kind]
-    return what.format(**words), remedy.format(**words)
+    message, remedy = _MESSAGES[kind]
+    return message.format(**words), remedy.format(**words)
 
 
 def _written(value: object) -> str:
-    """Return a YAML value as a message names it."""
     match value:
         case list() | dict():
             return "this"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from eval_assets.errors import InputError, InputProblem, KeyPath
+from eval_assets.errors import InputProblem, KeyPath
+from eval_assets.readers._problems import input_error
 
 try:  # LibYAML is ten times as fast, and every asset of a run reads the file.
     from yaml import CSafeLoader as FastLoader
@@ -48,12 +49,12 @@ class YamlDocument:
     lines: dict[tuple[str, ...], int] = field(default_factory=dict)
     repeated: list[tuple[KeyPath, int]] = field(default_factory=list)
 
-    def problem(self, path: KeyPath, what: str, remedy: str) -> InputProblem:
+    def problem(self, path: KeyPath, message: str, remedy: str) -> InputProblem:
         """Return a problem at `path`, or at the nearest place above it that is in the file."""
         # A key can be a number; as text it is neither taken for a list position nor missed.
         keys = tuple(map(str, path))
         known = next(keys[:n] for n in range(len(keys), -1, -1) if keys[:n] in self.lines)
-        return InputProblem(self.file, self.lines[known], dotted(path) or None, what, remedy)
+        return InputProblem(self.file, self.lines[known], dotted(path) or None, message, remedy)
 
 
 def read_yaml(text: str, *, file: str) -> YamlDocument:
@@ -70,16 +71,16 @@ def read_yaml(text: str, *, file: str) -> YamlDocument:
     try:
         _check_depth(text)
         node, value = _parsed(text)
-        places = list(_walk(node, ())) if node else []
+        line_of_path = list(_walk(node, ())) if node else []
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-        what = f"the file is not YAML ({reason})"
+        message = f"the file is not YAML ({reason})"
         remedy = "Check the indentation, and put quotes around text with : # [ ] { }"
-        raise InputError(InputProblem(file, line, None, what, remedy)) from error
+        raise input_error(file, message, remedy, line=line) from error
     document = YamlDocument(file, _as_json(value), {(): 1})
-    for path, key_line in places:
+    for path, key_line in line_of_path:
         keys = tuple(map(str, path))
         if keys in document.lines:
             document.repeated.append((path, key_line))
@@ -159,7 +160,7 @@ def _walk(node: yaml.Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
         if isinstance(current, yaml.MappingNode):
             children = [(str(key.value), key, value) for key, value in current.value]
         elif isinstance(current, yaml.SequenceNode):
-            children = [(place, item, item) for place, item in enumerate(current.value)]
+            children = [(i, item, item) for i, item in enumerate(current.value)]
         inside = parents | {id(current)}
         for name, marked, child in children:
             yield (*at, name), marked.start_mark.line + 1

@@ -120,7 +120,6 @@ def _reader(text: str, delimiter: str) -> "_csv.Reader":
 
 
 def _first_rows(reader: "_csv.Reader") -> list[tuple[int, list[str]]]:
-    """Return the first rows that are not blank, each with the line on which it ends."""
     return list(islice(((reader.line_num, row) for row in reader if _counts(row)), SAMPLE_ROWS))
 
 
@@ -150,7 +149,6 @@ def _starts(rows: list[list[str]], *, after: int, until: int) -> list[int]:
 def _ragged(
     rows: list[list[str]], starts: list[int], *, n_names: int, file: str
 ) -> Iterator[InputProblem]:
-    """Yield a problem for each row that has another number of cells than the header."""
     for row, line in zip(rows, starts, strict=True):
         if len(row) != n_names and _is_filled(row):
             cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"

@@ -122,7 +122,6 @@ def _read_spreadsheet(path: Path, file: str) -> Table:
 
 
 def _width(rows: list[tuple[int, list[object]]]) -> int:
-    """Return how many columns hold anything, counted from the first."""
     return (
         max(position for _, row in rows for position, cell in enumerate(row) if _is_filled(cell))
         + 1
@@ -130,7 +129,6 @@ def _width(rows: list[tuple[int, list[object]]]) -> int:
 
 
 def _filled_rows(sheet: CalamineSheet) -> list[tuple[int, list[object]]]:
-    """Return the rows that hold anything, each with its line."""
     rows = enumerate(sheet.to_python(skip_empty_area=False), start=1)
     return [(line, list(row)) for line, row in rows if any(map(_is_filled, row))]
 

@@ -95,7 +95,6 @@ def read_hugging_face(records: Iterable[Record], export: Export) -> None:
 
 
 def _ratings(row: Record) -> dict[str, object]:
-    """Return the columns that hold a number, or a list of them."""
     return {
         name: value
         for name, value in row.items()

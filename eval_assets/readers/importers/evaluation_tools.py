@@ -28,7 +28,8 @@ def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
     https://github.com/evaleval/every_eval_ever
     """
     records = list(records)
-    for result in (each for record in records for each in records_at(record, "evaluation_results")):
+    results = [r for record in records for r in records_at(record, "evaluation_results")]
+    for result in results:
         name, metric = str(result.get("evaluation_name")), result.get("metric_config")
         scale, level = (at(metric, "additional_details", key) for key in ("scale", "level"))
         text = at(metric, "evaluation_description")
@@ -146,7 +147,6 @@ def _add_scores(export: Export, response_id: str, scorer: str, score: Record) ->
 
 
 def _values(scorer: str, score: object) -> Iterator[tuple[str, object]]:
-    """Yield name and number of each value of a score."""
     for name, value in score.items() if isinstance(score, dict) else [(scorer, score)]:
         yield name, _LETTERS.get(value, value) if isinstance(value, str) else value
 

@@ -59,7 +59,6 @@ def _read_task(task: Record, export: Export) -> None:
 
 
 def _values(annotation: Record, export: Export) -> Iterator[tuple[str, object]]:
-    """Yield name and value of each rating in an annotation."""
     for result in records_at(annotation, "result"):
         value = first_at(result.get("value"), *_VALUES)
         if value is None:
@@ -127,7 +126,6 @@ def read_argilla(records: Iterable[Record], export: Export) -> None:
 
 
 def _nested(record: Record) -> Record:
-    """Return responses and suggestions of a flat record as a nested one has them."""
     responses, suggestions = {}, {}
     for key, cell in record.items():
         if key.endswith(_USERS) and cell:

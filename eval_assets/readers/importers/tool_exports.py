@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from eval_assets.errors import InputError, InputProblem
+from eval_assets.errors import InputError
+from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.files import (
     check_readable,
     decoded_as_guessed,
@@ -56,7 +57,7 @@ def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Exp
         keys = ", ".join(list(records[0])[:8]) if records else "nothing"
         message = f"no tool's export is recognised in it: its records hold {keys}"
         remedy = f"Name the tool, one of {', '.join(TOOLS)}, or bring a table of ratings"
-        problems.append(InputError(InputProblem(str(paths[0]), None, None, message, remedy)))
+        problems.append(input_error(str(paths[0]), message, remedy))
     raise ExceptionGroup("the export cannot be imported", problems)
 
 
@@ -117,9 +118,8 @@ def _json(path: Path) -> object:
         return loaded(text)
     except ValueError as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        what = f"the file is not usable JSON ({error})"
-        problem = InputProblem(str(path), line, None, what, "Export it again")
-        raise InputError(problem) from error
+        message = f"the file is not usable JSON ({error})"
+        raise input_error(str(path), message, "Export it again", line=line) from error
 
 
 def _unpaged(value: object) -> Iterator[Record]:
@@ -141,7 +141,6 @@ def _is_list_of_records(value: object) -> bool:
 
 
 def _parsed_cell(cell: object) -> object:
-    """Return a cell of a table, a list or object in it parsed."""
     if not isinstance(cell, str) or not cell.lstrip().startswith(("{", "[")):
         return cell
     try:
@@ -169,7 +168,6 @@ def _zipped_log(path: Path) -> dict[str, Any]:
                 loaded(packed.read(name).decode()) for name in names if name.startswith("samples/")
             ]
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        what = f"the log cannot be read ({error})"
-        problem = InputProblem(str(path), None, None, what, "Copy it again, or export it as JSON")
-        raise InputError(problem) from error
+        message, remedy = f"the log cannot be read ({error})", "Copy it again, or export it as JSON"
+        raise input_error(str(path), message, remedy) from error
     return {**(log if isinstance(log, dict) else {}), "samples": samples}

@@ -104,7 +104,6 @@ def workshop_labels(table: Table, question_ids: Sequence[str]) -> ParsedLabels:
 
 
 def _session_problem(label: object, question: str | None) -> _Problem | None:
-    """Return the problem of a label whose meaning is unclear."""
     if not isinstance(label, dict):
         remedy = 'Write an object such as {"scenarioId": "s1", "triggerCorrect": true}'
         return "labels", f"{quoted(as_text(label))} is not a label", remedy
@@ -130,7 +129,6 @@ def _verdicts_of(question: str) -> tuple[str, ...]:
 
 
 def _fields(label: Mapping[str, object]) -> dict[str, str | None]:
-    """Return the fields of a label beside its question and rating."""
     keys = {field: key for field, key in _KEYS.items() if field != "question_id"}
     hashes = label.get("hashes")
     return {

@@ -152,7 +152,6 @@ def _series(cells: object, dtype: type) -> pd.Series:
 
 
 def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.object_]:
-    """Return the id at each position, None if it has none."""
     return np.array([*ids, None], dtype=object)[np.maximum(positions, UNKNOWN)]
 
 
@@ -175,7 +174,7 @@ def _add_other_texts(
         message = f"{text} is not the text of the response, which is {response_text}"
         return message, "Restore the response that was rated, or remove the rating"
 
-    problems.add(np.array(differs, dtype=bool), header, describe)
+    problems.add_described(np.array(differs, dtype=bool), header, describe)
 
 
 def _words(text: str | None) -> str:
@@ -188,21 +187,15 @@ def _add_rater_problems(
 ) -> None:
     """Add ratings without a rater, and units both rated and skipped."""
     cells, header = parsed.table.cells(*FIELDS["rater_id"]), parsed.headers["rater_id"]
-    problems.add(
+    problems.add_described(
         cells.array(bool, lambda cell: isinstance(cell, list | dict)),
         header,
         lambda row: (f"{quoted(json.dumps(cells[row]))} is not one rater", "Write the id of one"),
     )
-    problems.add(
-        parsed.stripped("rater_id").is_none() & (rated | skipped),
-        header,
-        lambda _: ("a rating without a rater", "Fill in who gave it"),
-    )
-    problems.add(
-        rated & skipped,
-        parsed.headers["skipped"],
-        lambda _: ("the unit is both rated and skipped", "Empty one of the two cells"),
-    )
+    unnamed = parsed.stripped("rater_id").is_none() & (rated | skipped)
+    message, remedy = "the unit is both rated and skipped", "Empty one of the two cells"
+    problems.add(unnamed, header, "a rating without a rater", "Fill in who gave it")
+    problems.add(rated & skipped, parsed.headers["skipped"], message, remedy)
 
 
 def _values(
@@ -220,7 +213,7 @@ def _values(
         rows = questions == position
         values[rows], contained = cells.take(rows).on_scale(question.scale)
         off_scale[rows] = ~cells.blank[rows] & ~contained
-    problems.add(
+    problems.add_described(
         off_scale,
         parsed.rating_headers,
         lambda row: _off_scale(cells.texts[row], rubric[questions[row]]),
@@ -229,15 +222,11 @@ def _values(
 
 
 def _skipped(problems: RowProblems, parsed: ParsedLabels) -> BoolArray:
-    """Return whether each row is a skipped unit."""
     cells = parsed.stripped("skipped")
     flags = cells.map(lambda cell: _SKIPPED.get((cell or "false").lower()))
+    message = "is neither true nor false"
     remedy = "Write true if the unit was skipped, or else nothing"
-    problems.add(
-        flags.is_none(),
-        parsed.headers["skipped"],
-        lambda row: (f"{quoted(cells[row])} is neither true nor false", remedy),
-    )
+    problems.add(flags.is_none(), parsed.headers["skipped"], message, remedy, cells)
     skipped: BoolArray = flags.array(bool)
     return skipped
 
@@ -246,11 +235,8 @@ def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> Column[str | No
     """Return times in UTC; add rows whose time cannot be read."""
     cells = parsed.stripped("labelled_at")
     times = cells.map(lambda cell: in_utc(cell) if cell else None)
-    problems.add(
-        times.is_none() & ~cells.is_none(),
-        parsed.headers["labelled_at"],
-        lambda row: (f"{quoted(cells[row])} is not a time", "Write it as 2026-11-21T04:00:00Z"),
-    )
+    bad, remedy = times.is_none() & ~cells.is_none(), "Write it as 2026-11-21T04:00:00Z"
+    problems.add(bad, parsed.headers["labelled_at"], "is not a time", remedy, cells)
     return times
 
 
@@ -261,11 +247,8 @@ def _rounds(problems: RowProblems, parsed: ParsedLabels) -> npt.NDArray[np.int64
     rounds: npt.NDArray[np.int64] = numbers.array(
         np.int64, lambda number: int(number) if _ROUND.fullmatch(number) else 0
     )
-    problems.add(
-        rounds == 0,
-        parsed.headers["round"],
-        lambda row: (f"{quoted(cells[row])} is not a round", "Count rounds 1, 2, 3"),
-    )
+    remedy = "Count rounds 1, 2, 3"
+    problems.add(rounds == 0, parsed.headers["round"], "is not a round", remedy, cells)
     return rounds
 
 
@@ -280,7 +263,6 @@ def _as_json(cell: str | None) -> str | None:
 
 
 def _off_scale(cell: str | None, question: RubricQuestion) -> MessageAndRemedy:
-    """Describe a rating that the question's scale does not contain."""
     number = number_in(cell)
     rating = quoted(cell) if math.isnan(number) else f"{number:.12g}"
     allowed = question.scale.described()

@@ -109,7 +109,6 @@ def _holds_ratings(table: Table, header: str, scales: Sequence[Scale | None]) ->
 
 
 def _by_question(table: Table, question_ids: Sequence[str]) -> list[RatingColumn]:
-    """Return the columns whose header names a question, alone or beside a rater."""
     columns = [
         column for header in table.columns if (column := _named_question(header, question_ids))
     ]
@@ -189,7 +188,6 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
 
 
 def _note_summaries(table: Table, columns: Sequence[RatingColumn]) -> list[str]:
-    """Return a note on columns that are named as if they were computed; none if there are none."""
     rated = {column.header for column in columns}
     names = [h for h in table.columns if plain(h) in SUMMARIES and h not in rated]
     return [f"not read as ratings, by their names: {', '.join(names)}"] if names else []

@@ -77,7 +77,6 @@ def labels_without_rubric(table: Table, scale: Scale | None) -> ParsedLabels:
 
 
 def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> ParsedLabels:
-    """Return the labels of a table with several ratings a row."""
     item = item_header(table)
     headers = [h for h in rating_columns(table, [scale]) if h not in (item, rater)]
     if scale is None and len(headers) < _FEWEST_COLUMNS:
@@ -153,7 +152,6 @@ def item_header(table: Table) -> str | None:
 
 
 def _columns_of_words(table: Table) -> list[str]:
-    """Return the headers of two or more columns that share a few words."""
     words = {
         header: {cell.casefold() for cell in table.stripped(header).present() if cell is not None}
         for header in table.columns
