@@ -27,7 +27,7 @@ from eval_assets.judges.calling.live_model import LiveModel, live_judges
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.clients.openai import request_body
-from eval_assets.judges.judging import judge_units
+from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate, verdict_schema
 from eval_assets.scale import Scale
@@ -247,7 +247,9 @@ def _ledger(folder: Path, *, given: str | None = None) -> Iterator[Worker]:
 def _judge(units: list[Unit], judges: list[LiveModel[Judge]], ledger: Worker) -> None:
     keys = {judge.id: "sk-benchmark" for judge in judges}
     options = RequestOptions(keys, report=lambda _: None)
-    summary = asyncio.run(judge_units(units, judges, ledger, template=TEMPLATE, options=options))
+    summary = asyncio.run(
+        judge_portions([units], judges, ledger, template=TEMPLATE, options=options)
+    )
     assert {score.status for score in summary.scores} == {"ok"}
 
 

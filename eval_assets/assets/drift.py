@@ -30,7 +30,7 @@ from eval_assets.config.operations import Drift
 from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.session import RequestOptions, warn_of_budget
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.judging import judge_units
+from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.connection import transaction
@@ -174,8 +174,8 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
         at_once = replace(judge, declared=replace(judge.declared, batch=False))
         with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
-                judge_units(
-                    _units(evaluation, own, history),
+                judge_portions(
+                    [_units(evaluation, own, history)],
                     [at_once],
                     worker,
                     template=prompts.get(judge.id, declared),

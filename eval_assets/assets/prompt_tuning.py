@@ -20,7 +20,7 @@ from eval_assets.judges.calling.live_model import LiveModel, live_generators, li
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.generating import generate_responses
-from eval_assets.judges.judging import JudgingSummary, judge_units, stored_scores
+from eval_assets.judges.judging import JudgingSummary, judge_portions, stored_scores
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.store.ledger.engine import SqlLedger
@@ -231,7 +231,7 @@ class _Models:
         """Return a judge's scores of units with a prompt."""
         with self._worker() as worker:
             summary = asyncio.run(
-                judge_units(units, [model], worker, template=template, options=self._options())
+                judge_portions([units], [model], worker, template=template, options=self._options())
             )
         self.paid_usd += math.nan if summary.spent_usd is None else summary.spent_usd
         self._counted_usd += summary.counted_usd

@@ -21,7 +21,7 @@ from eval_assets.judges.calling.session import RequestOptions, require_prices
 from eval_assets.judges.catalogue.models import shared_family
 from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.judging import JudgingSummary, judge_units
+from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.judges.replies import JudgeScore
@@ -111,7 +111,9 @@ def _ask(
         for document in asked.documents
     ]
     started = time.perf_counter()
-    summary = asyncio.run(judge_units(units, judges, worker, template=template, options=options))
+    summary = asyncio.run(
+        judge_portions([units], judges, worker, template=template, options=options)
+    )
     return summary, time.perf_counter() - started
 
 

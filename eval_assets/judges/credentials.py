@@ -29,9 +29,7 @@ _NO_KEY = "none-needed"
 def api_keys(
     declared: Iterable[Judge | Generator], *, environ: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """Return keys by id of judge or generator, from the environment.
-
-    A server on this machine needs none.
+    """Return keys by id of judge or generator; a server on this machine needs none.
 
     Raises:
         ExceptionGroup: Of one InputError for every key that is missing or a placeholder, and for

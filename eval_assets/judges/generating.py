@@ -20,14 +20,8 @@ from eval_assets.ledger import Ledger, Reply, Status, Subject
 class GeneratedResponse:
     """A generator's answer to one turn, or the reason why there is none.
 
-    Args:
-        conversation: The conversation.
-        turn: Its turn.
-        generator_id: Who answered.
-        seed: Seed of the answer.
-        status: `ok` for a whole answer; only then it is one to be judged.
-        text: The answer; of a refused or cut-off one as much as there is.
-        error: What went wrong if there is no answer.
+    Only a status of `ok` is a whole answer to be judged; of a refused or cut-off one the text holds
+    as much as there is.
     """
 
     conversation: Conversation

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from eval_assets.agreement.split_kappa import MIDDLE, pair_kappa
@@ -41,56 +41,26 @@ class JudgingSummary(RunSummary):
     scores: tuple[JudgeScore, ...] = ()
 
 
-async def judge_units(  # noqa: PLR0913 - who rates what, how, and where it is kept
-    units: Sequence[Unit],
-    judges: Judges,
-    ledger: BatchLedger,
-    *,
-    template: PromptTemplate,
-    options: RequestOptions,
-    prompts: Mapping[str, PromptTemplate] = MappingProxyType({}),
-    staged: Staged | None = None,
-) -> JudgingSummary:
-    """Ask every judge about every unit, and return the scores; see `judge_portions`."""
-    scores: list[JudgeScore] = []
-    summary = await judge_portions(
-        [units],
-        judges,
-        ledger,
-        keep=scores.extend,
-        template=template,
-        options=options,
-        prompts=prompts,
-        staged=staged,
-    )
-    return replace(summary, scores=tuple(scores))
-
-
 async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it is kept
     portions: Iterable[Sequence[Unit]],
     judges: Judges,
     ledger: BatchLedger,
     *,
-    keep: Callable[[Sequence[JudgeScore]], object],
     template: PromptTemplate,
     options: RequestOptions,
+    keep: Callable[[Sequence[JudgeScore]], object] | None = None,
     prompts: Mapping[str, PromptTemplate] = MappingProxyType({}),
     staged: Staged | None = None,
 ) -> JudgingSummary:
     """Ask every judge about every unit, except for what the ledger already answers.
 
-    A reply is committed to the ledger the moment it has arrived, so that a run that ends early, in
-    whichever way, is continued by the next one. A request that fails leaves the others alone.
-    One portion of units is in memory at a time; all of them if judging is staged.
-
     Args:
-        portions: What to rate.
-        judges: Who rates it.
-        ledger: Ledger of requests and replies, across runs.
-        keep: Receives one score per unit and judge that is asked about it, whatever came of it, in
-            the order of the units.
+        portions: Units to rate, so many at a time as may be in memory with their replies.
+        judges: Judges, ready to be asked.
+        ledger: Ledger of replies, batches and what may be spent.
         template: The judges' prompt, the same for all that have none of their own.
         options: How requests are sent.
+        keep: Receives the scores of each portion, by unit and then by judge; None to return them.
         prompts: Prompts of judges that have one of their own, by judge.
         staged: When the first of two judges is enough; None to ask all about everything.
 
@@ -101,6 +71,7 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
     budget = Budget(options.budget_usd, ledger)
     require_prices(judges, is_capped=budget.is_capped)
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
+        kept: list[JudgeScore] = []
         by_id = {client.model.id: client for client in clients}
 
         async def score(units: Sequence[Unit], asked: Judges) -> list[JudgeScore]:
@@ -122,7 +93,7 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
                 plan.client.summary.n_from_ledger += plan.n_from_ledger
             for each in scores:
                 by_id[each.judge_id].summary.statuses[each.status] += 1
-            keep(scores)
+            (keep or kept.extend)(scores)
             return scores
 
         stages: tuple[StageChange, ...] = ()
@@ -137,6 +108,7 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
         counted_usd=budget.spent_usd,
         budget_left_usd=await budget.left_usd(),
         stages=stages,
+        scores=tuple(kept),
     )
 
 

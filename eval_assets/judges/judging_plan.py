@@ -23,13 +23,8 @@ _NOT_ASKED = Reading("missing", error="it was not asked")
 class Unit:
     """One response to rate on one question.
 
-    Args:
-        response_id: The response.
-        question: The question.
-        prompt_text: What the system was asked.
-        response_text: What it answered; may be empty.
-        history: What was asked and answered in each turn before, oldest first.
-        first_replicate: Number of the first replicate that counts; another one asks again.
+    The history holds what was asked and answered in each turn before, oldest first. Another first
+    replicate asks again.
     """
 
     response_id: str
@@ -42,13 +37,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class PendingRating:
-    """A rating that the ledger does not hold.
+    """A rating that the ledger does not hold, and the most that its next request can cost.
 
-    Args:
-        unit: Unit to rate.
-        replicate: Number of the replicate.
-        most_usd: The most that its next request can cost.
-        unreadable: Reading of a reply that holds no rating; the stricter request comes next.
+    After a reply that holds no rating, which was unreadable, the stricter request comes next.
     """
 
     unit: Unit

@@ -5,12 +5,11 @@ It answers the chat protocols of both vendors. A score follows from a hash of th
 well but not perfectly, and an equal request always gets an equal reply.
 """
 
+import itertools
 import json
 import re
 import sys
-import threading
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,14 +33,7 @@ _LISTED: Final = re.compile(rf"score is one of ({_NUMBER}(?:, {_NUMBER})*)", re.
 
 
 class Chat(NamedTuple):
-    """A request for a completion, the same for both vendors.
-
-    Args:
-        model: Name of the model.
-        prompt: All text of the conversation.
-        subject: Text that a score depends on: the response in the prompt, else the whole prompt.
-        schema: JSON schema of the reply; None for free text.
-    """
+    """A request for a completion; a score depends on the subject, the response in the prompt."""
 
     model: str
     prompt: str
@@ -52,10 +44,7 @@ class Chat(NamedTuple):
 class StandIn(ThreadingHTTPServer):
     """The server; each connection has a thread, which ends with the process.
 
-    Args:
-        port: Port on loopback; 0 for any free port.
-        latency_seconds: Time from a request to its reply.
-        fault_share: Share of requests in [0, 1] that are refused for the moment.
+    A share of the requests is refused for the moment.
 
     Raises:
         OSError: If the port is taken.
@@ -68,13 +57,8 @@ class StandIn(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), _Connection)
         self.latency_seconds = latency_seconds
         self._fault_share = fault_share
-        self._n_sent = Counter[bytes]()
-        self._lock = threading.Lock()
-
-    @property
-    def n_received(self) -> int:
-        """Requests received so far."""
-        return self._n_sent.total()
+        self.n_received = 0
+        self._numbers = itertools.count(1)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -92,12 +76,10 @@ class StandIn(ThreadingHTTPServer):
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
-    def is_refused(self, body: bytes) -> bool:
-        """Count a request; return whether it is to be refused, which depends on its number too."""
-        with self._lock:
-            self._n_sent[body] += 1
-            n_sent = self._n_sent[body]
-        return _fraction("fault", str(n_sent), body.decode(errors="replace")) < self._fault_share
+    def is_refused(self) -> bool:
+        """Count a request; return whether it is to be refused, which depends on its number."""
+        self.n_received = number = next(self._numbers)
+        return _fraction("fault", str(number)) < self._fault_share
 
 
 class _Connection(BaseHTTPRequestHandler):
@@ -112,7 +94,7 @@ class _Connection(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request for a completion."""
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        is_refused = self.server.is_refused(body)
+        is_refused = self.server.is_refused()
         if not (self.headers.get("x-api-key") or self.headers.get("authorization")):
             self._send_error(401, "authentication_error", "there is no API key")
         elif self.path not in _REPLIES:

@@ -33,7 +33,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.calling.live_model import live_judges
-from eval_assets.judges.judging import judge_units
+from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.scale import LIKERT5
@@ -51,8 +51,8 @@ folder = Path(sys.argv[1])
 with open_ledger(folder, evaluation="test", database=folder / "eval.duckdb", given=None) as ledger:
     with Worker(ledger, asset="judge_scores") as worker:
         summary = asyncio.run(
-            judge_units(
-                units,
+            judge_portions(
+                [units],
                 live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21)),
                 worker,
                 template=PromptTemplate.load(None),

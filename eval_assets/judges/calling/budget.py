@@ -58,15 +58,11 @@ class Budget:
         return left if math.isfinite(left) else None
 
     async def reserve(self, most_usd: float, *, n_shares: int = 1) -> bool:
-        """Reserve the most that requests can cost, waiting for requests in flight to end.
+        """Reserve the most that requests can cost together, waiting for requests in flight to end.
 
-        Args:
-            most_usd: The most that they can cost together.
-            n_shares: How many parts of it are settled separately.
-
-        Returns:
-            False if it does not fit even when no request is in flight: then the budget is used
-            up, and no later request gets anything, so that a run stops at one place.
+        It is settled in `n_shares` parts. False means that it does not fit even when no request is
+        in flight: then the budget is used up, and no later request gets anything, so that a run
+        stops at one place.
         """
         async with self._turn:
             while not self._is_used_up and not await self._obtain(most_usd):

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Generic
@@ -25,7 +26,6 @@ from eval_assets.judges.calling.requests import (
     RequestFailed,
     Unsent,
 )
-from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.ledger import Reply, Request, Subject
 
 logger = logging.getLogger(__name__)
@@ -44,19 +44,46 @@ BUDGET_USED_UP = Unsent("the budget is used up", status="budget_stopped")
 _OUTDATED = Unsent("the model is known by now to refuse this form", status="api_error")
 
 
+@dataclass(frozen=True)
+class RetryPolicy:
+    """When a failed request is sent again.
+
+    Args:
+        delays_seconds: Wait before each retry: four waits make at most five attempts.
+        jitter: Share by which a wait is lengthened or shortened at random, so that requests which
+            failed together do not come back together.
+        longest_wait_seconds: Ceiling of a wait that a vendor asks for.
+    """
+
+    delays_seconds: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
+    jitter: float = 0.2
+    longest_wait_seconds: float = 120.0
+
+    def wait_seconds(
+        self, n_failed: int, *, retry_after_seconds: float | None, rng: np.random.Generator
+    ) -> float | None:
+        """Return the wait after the `n_failed`-th failure of a request; None to give it up.
+
+        A wait that the vendor asks for is kept if it is longer.
+
+        Examples:
+            >>> policy = RetryPolicy(jitter=0.0)
+            >>> rng = np.random.default_rng(0)
+            >>> [policy.wait_seconds(n, retry_after_seconds=None, rng=rng) for n in range(1, 6)]
+            [1.0, 2.0, 4.0, 8.0, None]
+        """
+        if n_failed > len(self.delays_seconds):
+            return None
+        spread = rng.uniform(1 - self.jitter, 1 + self.jitter)
+        wanted = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
+        return max(self.delays_seconds[n_failed - 1] * spread, wanted)
+
+
 class ModelClient(Generic[Declared]):
     """One model being asked, until something stops it.
 
-    Args:
-        model: The model.
-        connections: The vendor's clients.
-        limiter: Decides when a request may start; shared by judges of one model and account.
-        writer: Writes attempts to the ledger.
-        budget: Money that may be spent.
-        retry: When a failed request is sent again.
-        rng: Source of the retries' jitter.
-        refused: Features that the model refused on its endpoint in earlier runs.
-        asked: Requests under way by key, shared by clients: equal requests are sent once.
+    The limiter is shared by judges of one model and account, and so are the requests under way:
+    equal ones are sent once. `refused` are features that the model refused in earlier runs.
     """
 
     def __init__(  # noqa: PLR0913 - what a request passes through, each of it one thing

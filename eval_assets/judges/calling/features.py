@@ -63,12 +63,8 @@ class FeatureMemory:
     """The parts of a request that a model, where it is served, takes or refuses.
 
     A part that a refusal names is left out of every request from then on. It counts as refused
-    once a request without it is answered; if none is, it was not the reason.
-
-    Args:
-        model: The model.
-        known: What earlier runs learnt that it refuses.
-        remember: Keeps what it refuses for later runs.
+    once a request without it is answered; if none is, it was not the reason. `known` are refusals
+    of earlier runs.
     """
 
     def __init__(

@@ -123,13 +123,10 @@ def request_row(
     return Request(
         call_key=request.key,
         judge_id=model.id,
-        operation=subject.operation,
         model=request.endpoint.model,
         prompt=json.dumps(sent, ensure_ascii=False),
         most_usd=most_usd,
-        response_id=subject.response_id,
-        question_id=subject.question_id,
-        replicate=subject.replicate,
+        **vars(subject),
     )
 
 
@@ -152,21 +149,12 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         call_key=request_key,
         attempt=number,
         judge_id=model.id,
-        operation=subject.operation,
-        response_id=subject.response_id,
-        question_id=subject.question_id,
-        replicate=subject.replicate,
         provider=endpoint.provider,
         base_url=endpoint.base_url,
         model_requested=endpoint.model,
         model_returned=reply.model_returned if reply else None,
         status=answer.status,
         http_status=answer.http_status,
-        input_tokens=usage.input_tokens if usage else None,
-        output_tokens=usage.output_tokens if usage else None,
-        cached_input_tokens=usage.cached_input_tokens if usage else None,
-        reasoning_tokens=usage.reasoning_tokens if usage else None,
-        cache_write_tokens=usage.cache_write_tokens if usage else None,
         cost_usd=model.cost_usd(usage),
         charged_usd=charged_usd,
         in_batch=model.declared.batch,
@@ -176,4 +164,6 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         raw_output=reply.text if reply else None,
         raw_reply=answer.body,
         error=None if reply else str(answer),
+        **vars(subject),
+        **(vars(usage) if usage else {}),
     )

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from eval_assets.config.models import Usage
@@ -19,15 +19,7 @@ _EXPECTED_THINKING_TOKENS = 400
 
 @dataclass
 class Estimate:
-    """A rough estimate of the requests to one model.
-
-    Args:
-        model: The model.
-        n_requests: Requests to send, retries left out.
-        input_tokens: Their input tokens.
-        output_tokens: Their output tokens, thinking included.
-        cost_usd: Their cost; None if the price is not known.
-    """
+    """A rough estimate of the requests to one model, retries left out; without a price no cost."""
 
     model: AnyLiveModel
     n_requests: int = 0
@@ -48,8 +40,7 @@ class Estimate:
         self.n_requests += other.n_requests
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
-        costs = (self.cost_usd, other.cost_usd)
-        self.cost_usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+        self.cost_usd = _total([self.cost_usd, other.cost_usd])
 
     @property
     def seconds(self) -> float:
@@ -127,8 +118,7 @@ class RunSummary:
     @property
     def spent_usd(self) -> float | None:
         """Cost of all models; None if some of it is not known."""
-        costs = [model.spent_usd for model in self.models]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return _total([model.spent_usd for model in self.models])
 
     @property
     def n_attempts(self) -> int:
@@ -161,22 +151,12 @@ class Progress:
     spent_usd: float
     elapsed_seconds: float
 
-    @property
-    def per_second(self) -> float:
-        """Units a second so far."""
-        return self.n_done / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Time left at this rate; None before the first unit is done."""
-        left = self.n_total - self.n_done
-        return left / self.per_second if self.per_second > 0 else None
-
     def __str__(self) -> str:
-        left = "" if self.seconds_left is None else f", {self.seconds_left:.0f} s left"
+        rate = self.n_done / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
+        left = f", {(self.n_total - self.n_done) / rate:.0f} s left" if rate else ""
         return (
             f"{self.n_done} of {self.n_total} done, {self.n_failed} failed, "
-            f"{self.spent_usd:.4f} USD so far, {self.per_second:.1f} a second{left}"
+            f"{self.spent_usd:.4f} USD so far, {rate:.1f} a second{left}"
         )
 
 
@@ -187,3 +167,8 @@ Report = Callable[[Progress | Estimate], None]
 def log_report(report: Progress | Estimate) -> None:
     """Write a report to the log."""
     logger.info("%s", report)
+
+
+def _total(costs: Sequence[float | None]) -> float | None:
+    """Return the sum of costs; None if some of them is not known."""
+    return None if None in costs else sum(cost for cost in costs if cost is not None)

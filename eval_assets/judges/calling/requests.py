@@ -53,15 +53,9 @@ Feature = Literal[
 class ModelRequest:
     """Everything that decides what a model answers.
 
-    Args:
-        endpoint: Model to ask.
-        messages: Conversation so far; only the first message may be of the system role.
-        settings: Settings to send, only those that the model takes.
-        max_tokens: Most output tokens, thinking included.
-        schema: JSON schema that the reply is held to; "json_object" for any JSON object, None for
-            free text.
-        replicate: Number of the replicate: requests that differ only in it are sent separately.
-        max_tokens_name: Name of `max_tokens` on the wire, which decides nothing.
+    The schema may be "json_object" for any JSON object; only the first message may be of the system
+    role. Requests that differ only in the replicate are sent separately. `max_tokens_name` decides
+    nothing: it is a name on the wire.
     """
 
     endpoint: Endpoint

@@ -1,27 +1,28 @@
-"""Models made ready to be asked, with one budget and one way into the ledger."""
+"""Models made ready to be asked, with one budget, one way into the ledger and one end."""
 
 import asyncio
 import hashlib
 import logging
 import os
+import signal
+import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.judges.calling.budget import Budget
-from eval_assets.judges.calling.client import ModelClient
+from eval_assets.judges.calling.client import AnyModelClient, ModelClient, RetryPolicy
 from eval_assets.judges.calling.connections import Connections
-from eval_assets.judges.calling.interruption import ending_well
 from eval_assets.judges.calling.ledger_writer import LedgerWriter
 from eval_assets.judges.calling.limiter import Limiter
 from eval_assets.judges.calling.live_model import AnyLiveModel, Declared, LiveModel
 from eval_assets.judges.calling.progress import Report, log_report
 from eval_assets.judges.calling.requests import Answer
-from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.calling.shared_rate_limits import SharedRates
 from eval_assets.judges.clients import connect
 from eval_assets.judges.clients.masking import secrets_in
@@ -29,6 +30,11 @@ from eval_assets.ledger import Ledger
 from eval_assets.rate_limits import Amount, Grant, RateLimits
 
 logger = logging.getLogger(__name__)
+
+GRACE_SECONDS = 10.0
+"""How long requests in flight are waited for when a run is interrupted."""
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class RequestOptions:
     Args:
         api_keys: Keys by id of the judge or generator.
         budget_usd: Most that may be spent; None for no cap but those of the ledger.
-        report: Receives what to expect before the first request, and the progress.
+        report: Receives the estimates before the first request, and the progress.
         retry: When a failed request is sent again.
         seed: Seed of the retries' jitter.
     """
@@ -94,7 +100,7 @@ async def open_clients(
     limiters: dict[str, Limiter] = {}
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
     clients: list[ModelClient[Declared]] = []
-    async with ending_well(clients, asked) as interruption, AsyncExitStack() as stack:
+    async with _interruptible(clients, asked) as interruption, AsyncExitStack() as stack:
         for model in models:
             endpoint, account = model.endpoint, _account(model, options)
             refused = await asyncio.to_thread(
@@ -161,3 +167,94 @@ async def _cancel(asked: Mapping[str, asyncio.Task[Answer]]) -> None:
     for task in unfinished:
         task.cancel()
     await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+class _Interruption:
+    """End of a run that is asked to stop: the first signal lets requests in flight finish.
+
+    Of the requests that are not answered yet, some may wait for a retry; those are given up.
+    """
+
+    def __init__(
+        self, clients: Sequence[AnyModelClient], asked: Mapping[str, asyncio.Task[Any]]
+    ) -> None:
+        self.received: list[signal.Signals] = []
+        self._clients = clients
+        self._asked = asked
+        if (main := asyncio.current_task()) is None:
+            raise RuntimeError("requests are sent in a task")
+        self._main: asyncio.Task[Any] = main
+        self._draining: asyncio.Task[None] | None = None
+        self._has_left = False
+
+    def receive(self, number: signal.Signals) -> None:
+        """Let requests in flight end; at a second signal, end at once."""
+        self.received.append(number)
+        if self._has_left:
+            return
+        if self._draining is None:
+            self._draining = asyncio.create_task(self._drain())
+        else:
+            self._main.cancel()
+
+    def leave(self) -> None:
+        """Interrupt nothing any more: what is left to do is to commit and to disconnect."""
+        self._has_left = True
+        if self._draining is not None:
+            self._draining.cancel()
+
+    async def deliver(self) -> None:
+        """Deliver the signal to whoever handled it before; do nothing if there was none."""
+        if self.received:
+            self._main.uncancel()
+            signal.raise_signal(self.received[0])
+            await asyncio.sleep(0)  # a handler may have cancelled this task
+            raise KeyboardInterrupt
+
+    async def _drain(self) -> None:
+        """Send nothing more, and wait for the run to end with what is in flight."""
+        in_flight: set[asyncio.Task[Any]] = set()
+        for client in self._clients:
+            client.summary.stopped = client.summary.stopped or "interrupted"
+            in_flight |= client.in_flight
+        for task in set(self._asked.values()) - in_flight:
+            task.cancel()
+        if in_flight:
+            logger.warning(
+                "interrupted: waiting up to %g s for %d requests in flight; "
+                "interrupt again to end now",
+                GRACE_SECONDS,
+                len(in_flight),
+            )
+            _, late = await asyncio.wait(in_flight, timeout=GRACE_SECONDS)
+            logger.warning(
+                "%d requests in flight ended and are stored, %d were given up",
+                len(in_flight) - len(late),
+                len(late),
+            )
+        self._main.cancel()
+
+
+@asynccontextmanager
+async def _interruptible(
+    clients: Sequence[AnyModelClient], asked: Mapping[str, asyncio.Task[Any]]
+) -> AsyncIterator[_Interruption]:
+    """Handle Ctrl-C and SIGTERM while requests are sent; see `_Interruption`."""
+    interruption = _Interruption(clients, asked)
+    # Signals are delivered to the main thread alone.
+    is_main = threading.current_thread() is threading.main_thread()
+    loop = asyncio.get_running_loop()
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS} if is_main else {}
+    for number in handlers:
+        loop.add_signal_handler(number, interruption.receive, number)
+    try:
+        yield interruption
+    except asyncio.CancelledError:
+        if not interruption.received:
+            raise
+    finally:
+        interruption.leave()
+        for number, handler in handlers.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+    await interruption.deliver()

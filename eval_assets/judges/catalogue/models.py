@@ -36,16 +36,9 @@ class Lifecycle:
 
 @dataclass(frozen=True)
 class KnownModel:
-    """Everything that the tables that ship say of a model.
+    """A row of the tables that ship; the price holds from `priced_since`.
 
-    Args:
-        name: The model.
-        capabilities: What it takes.
-        lifecycle: Whether it still answers.
-        price: Its price; None if it is not known.
-        priced_since: Day from which the price is known to hold.
-        source: Where the price is from; empty without a price.
-        is_second_hand: Whether the source is not the vendor's own page.
+    It is second hand if the source is not the vendor's own page.
     """
 
     name: str
@@ -60,15 +53,11 @@ class KnownModel:
 def capabilities_of(
     model: str, *, overrides: Mapping[str, Mapping[str, bool | str]], host: str = ""
 ) -> Capabilities:
-    """Return the capabilities of a model.
+    """Return the capabilities of a model; a leading `organisation/` of its name is ignored.
 
     A model that no entry fits is taken for one behind an OpenAI-compatible endpoint: it takes a
-    temperature and a JSON schema, and its family is `unknown`.
-
-    Args:
-        model: Name of the model; a leading `organisation/` is ignored.
-        overrides: Capabilities by model, which win over the tables that ship.
-        host: Host that serves it, with its port if it has one; empty for the vendor's own.
+    temperature and a JSON schema, and its family is `unknown`. Overrides win over the tables; a
+    host is given for a server other than the vendor's own.
 
     Raises:
         ValueError: If an override names something that is not a capability.
@@ -76,8 +65,6 @@ def capabilities_of(
     Examples:
         >>> capabilities_of("claude-haiku-5-5", overrides={}).temperature
         False
-        >>> capabilities_of("gpt-4o-2024-11-20", overrides={}).temperature
-        True
     """
     found: dict[str, Any] = {"family": UNKNOWN_FAMILY}
     found |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
@@ -91,12 +78,7 @@ def capabilities_of(
 
 
 def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
-    """Return the price of a model on a day; None if it is not known.
-
-    Args:
-        model: Name of the model; a leading `organisation/` is ignored.
-        on: Day of the requests.
-        overrides: Prices by model, which win over the table that ships.
+    """Return the price of a model on a day; None if it is not known. Overrides win over the table.
 
     Examples:
         >>> price_of("gpt-4o-mini", on=date(2026, 11, 1), overrides={}).input_usd

@@ -12,11 +12,11 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.judges.calling.client import RetryPolicy
 from eval_assets.judges.calling.live_model import live_judges
-from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.judging import JudgingSummary, judge_units
+from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request, Subject
@@ -190,8 +190,8 @@ def judge_all(provider: RunningProvider, ledger: MemoryLedger) -> JudgeAll:
         ready = live_judges(evaluation, environ=environ, today=date(2026, 11, 21))
         settings = {"report": lambda _: None, "retry": IMPATIENT, **options}
         return asyncio.run(
-            judge_units(
-                to_rate,
+            judge_portions(
+                [to_rate],
                 ready,
                 ledger,
                 template=PromptTemplate.load(None),

@@ -12,7 +12,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.session import RequestOptions
-from eval_assets.judges.judging import JudgingSummary, judge_units
+from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from tests.unit.judges.clients.scripted import KEY, ScriptedServer, scripted
@@ -48,8 +48,8 @@ def judge_all(
     judge = Judge("own", "openai", model, base_url=f"{server.base_url}/v1")
     evaluation = Evaluation("test", Path(), (QUESTION,), judges=(judge,))
     return server.loop.run_until_complete(
-        judge_units(
-            to_rate,
+        judge_portions(
+            [to_rate],
             live_judges(evaluation, environ={}, today=date(2026, 11, 21)),
             ledger or MemoryLedger(),
             template=PromptTemplate.load(None),

@@ -14,12 +14,12 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputError
 from eval_assets.judges.calling import session
+from eval_assets.judges.calling.client import RetryPolicy
 from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.progress import Estimate, Progress
-from eval_assets.judges.calling.retry import RetryPolicy
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
-from eval_assets.judges.judging import judge_portions, judge_units
+from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import Attempt
@@ -382,8 +382,8 @@ def test_a_run_cut_short_keeps_what_had_arrived_and_the_next_one_completes_it(
 
     async def cut_short() -> None:
         task = asyncio.create_task(
-            judge_units(
-                units(200),
+            judge_portions(
+                [units(200)],
                 live_judges(evaluation, environ=environ, today=date(2026, 11, 21)),
                 ledger,
                 template=PromptTemplate.load(None),

@@ -21,7 +21,7 @@ from pathlib import Path
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.calling.live_model import live_judges
-from eval_assets.judges.judging import judge_units
+from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.prompts.prompt import PromptTemplate
 from tests.unit.judges.conftest import PAIR, QUESTION, MemoryLedger, units
 
@@ -31,7 +31,9 @@ judges = live_judges(evaluation, environ=os.environ, today=date(2026, 11, 21))
 options = RequestOptions({"gpt": os.environ["OPENAI_API_KEY"], "haiku": "x" * 20})
 try:
     asyncio.run(
-        judge_units(units(500), judges, ledger, template=PromptTemplate.load(None), options=options)
+        judge_portions(
+            [units(500)], judges, ledger, template=PromptTemplate.load(None), options=options
+        )
     )
 except BaseException as error:
     ended = type(error).__name__

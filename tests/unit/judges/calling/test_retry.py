@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eval_assets.judges.calling.retry import RetryPolicy
+from eval_assets.judges.calling.client import RetryPolicy
 
 
 def waits(policy: RetryPolicy, *, retry_after: float | None = None, seed: int = 0) -> list[float]:
