@@ -85,8 +85,8 @@ class Statement:
 
 def whole_number(text: str) -> float | None:
     """Return the number that a text is, decoration aside; None if it is not one."""
-    whole = _WHOLE.fullmatch(text)
-    return _number(whole) if whole else None
+    match = _WHOLE.fullmatch(text)
+    return _number(match) if match else None
 
 
 def stated_score(text: str) -> float | None:
@@ -94,8 +94,8 @@ def stated_score(text: str) -> float | None:
     if _ANOTHER_SCALE.search(text):
         return None
     statements = list(_statements(_QUOTED.sub(" (quoted) ", text)))
-    certain = {each.value for each in statements if not each.is_doubtful}
-    doubtful = {each.value for each in statements if each.is_doubtful}
+    certain = {statement.value for statement in statements if not statement.is_doubtful}
+    doubtful = {statement.value for statement in statements if statement.is_doubtful}
     return certain.pop() if len(certain) == 1 and doubtful <= certain else None
 
 

@@ -139,19 +139,19 @@ async def _collect_ended(
 ) -> None:
     """Record the answers of batches that have ended."""
     for batch in open_batches:
-        batch_id = batch.batch_id or await _found(batch, client.connections.first, ledger)
+        batch_id = batch.batch_id or await _batch_at_vendor(batch, client.connections.first, ledger)
         if batch_id and await _has_ended(client.connections.first, batch_id):
             answers = await _collect(client.connections.first, batch, batch_id)
             await _record(batch, answers, client, ledger)
 
 
-async def _found(batch: Batch, client: Client, ledger: BatchLedger) -> str | None:
+async def _batch_at_vendor(batch: Batch, client: Client, ledger: BatchLedger) -> str | None:
     """Return the vendor's name of a batch that a run was about to submit when it broke off.
 
     One that the vendor does not have is closed, so that its requests are sent again.
     """
-    known = await asyncio.to_thread(ledger.known_batches)
-    batch_id = await client.find_batch(batch, known=known)
+    known_ids = await asyncio.to_thread(ledger.known_batches)
+    batch_id = await client.find_batch(batch, known_ids=known_ids)
     if batch_id is None:
         logger.info("%s: a batch was never submitted", batch.judge_id)
         await asyncio.to_thread(ledger.close_batch, batch.intent_id)
@@ -216,16 +216,16 @@ async def _record(
 async def _claimed(plan: JudgingPlan, ledger: BatchLedger) -> list[ModelRequest]:
     """Return the pending requests that no batch and no other run holds, claimed."""
     model = plan.client.model
-    found: dict[str, ModelRequest] = {}
+    requests: dict[str, ModelRequest] = {}
     rows = []
     for rating in plan.pending:
         request = plan.next_request(rating)
-        if request.key not in found:
+        if request.key not in requests:
             most_usd = model.most_usd(request)
             rows.append(request_row(request, model, rating.subject, most_usd=most_usd))
-        found[request.key] = request
+        requests[request.key] = request
     states = await asyncio.to_thread(ledger.claim, rows) if rows else {}
-    return [request for key, request in found.items() if states[key] == "claimed"]
+    return [request for key, request in requests.items() if states[key] == "claimed"]
 
 
 async def _submit(

@@ -36,19 +36,21 @@ def api_keys(
             every endpoint that a key must not be sent to.
     """
     keys, problems = {}, []
-    for each in declared:
-        name = api_key_name(each)
+    for model in declared:
+        name = api_key_name(model)
         key = environ.get(name, "").strip()
-        if (problem := _endpoint_problem(each, environ=environ)) is not None:
+        if (problem := _endpoint_problem(model, environ=environ)) is not None:
             problems.append(problem)
-        elif is_loopback(base_url_of(each, environ=environ)):
+        elif is_loopback(base_url_of(model, environ=environ)):
             key = key or _NO_KEY
         elif not key or is_placeholder(key):
-            what = f"{each.id} needs {name}, which is {'a placeholder' if key else 'not set'}"
+            message = f"{model.id} needs {name}, which is {'a placeholder' if key else 'not set'}"
             problems.append(
-                InputProblem("environment", None, None, what, f"Set {name} to a key of its vendor")
+                InputProblem(
+                    "environment", None, None, message, f"Set {name} to a key of its vendor"
+                )
             )
-        keys[each.id] = key
+        keys[model.id] = key
     raise_all(list(dict.fromkeys(problems)), source="the environment")
     return keys
 
@@ -134,9 +136,9 @@ def _secret_in_url(url: str) -> tuple[str, str] | None:
 
 def _foreign_host(url: str, vendor: VendorApi) -> tuple[str, str] | None:
     """Return problem and remedy of a server that would be sent the key of another vendor."""
-    parts, own = _split(url), urlsplit(vendor.base_url)
+    parts, vendor_parts = _split(url), urlsplit(vendor.base_url)
     host = parts.hostname if parts else None
-    if host is None or is_loopback(url) or _site(host) == _site(own.hostname or ""):
+    if host is None or is_loopback(url) or _site(host) == _site(vendor_parts.hostname or ""):
         return None
     return (
         f"{host} would be sent the key in {vendor.key_name}",

@@ -92,8 +92,8 @@ async def generate_responses(
         client: [response for thread in group for response in thread.responses()]
         for client, group in threads.items()
     }
-    for client, made in responses.items():
-        client.summary.statuses.update(response.status for response in made)
+    for client, answers in responses.items():
+        client.summary.statuses.update(response.status for response in answers)
     return GenerationSummary(
         responses=tuple(itertools.chain.from_iterable(responses.values())),
         models=tuple(client.summary for client in clients),
@@ -161,16 +161,16 @@ class _Thread:
 
     def responses(self) -> Iterable[GeneratedResponse]:
         """Yield what came of every turn."""
-        for place, turn in enumerate(self._conversation.turns):
-            asked = (self._conversation, turn, self._client.model.id, self._seed)
-            answer = self._answers[place] if place < len(self._answers) else None
+        for index, turn in enumerate(self._conversation.turns):
+            key = (self._conversation, turn, self._client.model.id, self._seed)
+            answer = self._answers[index] if index < len(self._answers) else None
             if isinstance(answer, Reply):
-                yield GeneratedResponse(*asked, status=answer.status, text=answer.text)
+                yield GeneratedResponse(*key, status=answer.status, text=answer.text)
             elif answer is not None:
-                yield GeneratedResponse(*asked, status=answer.status, error=str(answer))
+                yield GeneratedResponse(*key, status=answer.status, error=str(answer))
             else:
                 error = "an earlier turn was not answered"
-                yield GeneratedResponse(*asked, status="missing", error=error)
+                yield GeneratedResponse(*key, status="missing", error=error)
 
     def _next_turn(self) -> Turn:
         return self._conversation.turns[len(self._answers)]
@@ -180,8 +180,10 @@ async def _recall(threads: Sequence[_Thread], client: ModelClient[Generator]) ->
     """Bring conversations as far as the ledger does; return how many answers it held."""
     n_found, open_threads = 0, list(threads)
     while open_threads:
-        replies = await client.stored_replies([each.next_request().key for each in open_threads])
-        found = [thread for thread in open_threads if thread.recall(replies)]
-        n_found += len(found)
-        open_threads = [thread for thread in found if not thread.has_ended]
+        replies = await client.stored_replies(
+            [thread.next_request().key for thread in open_threads]
+        )
+        continued = [thread for thread in open_threads if thread.recall(replies)]
+        n_found += len(continued)
+        open_threads = [thread for thread in continued if not thread.has_ended]
     return n_found

@@ -71,14 +71,14 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
     budget = Budget(options.budget_usd, ledger)
     require_prices(judges, is_capped=budget.is_capped)
     async with open_clients(judges, ledger, budget=budget, options=options) as clients:
-        kept: list[JudgeScore] = []
+        scores_of_run: list[JudgeScore] = []
         by_id = {client.model.id: client for client in clients}
 
-        async def score(units: Sequence[Unit], asked: Judges) -> list[JudgeScore]:
+        async def score(units: Sequence[Unit], panel: Judges) -> list[JudgeScore]:
             plans = []
-            for judge in asked:
-                own = prompts.get(judge.id, template)
-                plan = await plan_after_batches(units, by_id[judge.id], ledger, template=own)
+            for judge in panel:
+                prompt = prompts.get(judge.id, template)
+                plan = await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
                 if judge.declared.batch:
                     await submit_pending(plan, ledger, budget=budget)
                 plans.append(plan)
@@ -93,7 +93,7 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
                 plan.client.summary.n_from_ledger += plan.n_from_ledger
             for each in scores:
                 by_id[each.judge_id].summary.statuses[each.status] += 1
-            (keep or kept.extend)(scores)
+            (keep or scores_of_run.extend)(scores)
             return scores
 
         stages: tuple[StageChange, ...] = ()
@@ -101,14 +101,14 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
             for units in portions:
                 await score(units, judges)
         else:
-            every = list(itertools.chain.from_iterable(portions))
-            stages = await judge_in_stages(every, judges, score, staged=staged)
+            all_units = list(itertools.chain.from_iterable(portions))
+            stages = await judge_in_stages(all_units, judges, score, staged=staged)
     return JudgingSummary(
         models=tuple(client.summary for client in clients),
         counted_usd=budget.spent_usd,
         budget_left_usd=await budget.left_usd(),
         stages=stages,
-        scores=tuple(kept),
+        scores=tuple(scores_of_run),
     )
 
 
@@ -147,12 +147,12 @@ async def judge_in_stages(
     pairs: list[tuple[float, float]] = []
     for start in range(0, len(ordered), staged.window):
         window = ordered[start : start + staged.window]
-        for part, asked in _asked(window, judges, stage=stage, checked=checked):
-            scores = await score(part, asked)
-            if len(asked) == len(judges):
+        for part, panel in _panels(window, judges, stage=stage, checked=checked):
+            scores = await score(part, panel)
+            if len(panel) == len(judges):
                 pairs += _pairs(part, scores, n_judges=len(judges))
         latest = pairs[-staged.window :]
-        kappa = pair_kappa([one for one, _ in latest], [other for _, other in latest])
+        kappa = pair_kappa([first for first, _ in latest], [second for _, second in latest])
         decision = next_stage(
             stage,
             kappa=kappa.value,
@@ -169,28 +169,28 @@ async def judge_in_stages(
 
 def _exact_agreement(pairs: Sequence[tuple[float, float]]) -> float:
     """Return the share of pairs on one side of the middle; NaN without pairs."""
-    n_same = sum((one > MIDDLE) == (other > MIDDLE) for one, other in pairs)
+    n_same = sum((first > MIDDLE) == (second > MIDDLE) for first, second in pairs)
     return n_same / len(pairs) if pairs else math.nan
 
 
-def _asked(
+def _panels(
     window: Sequence[Unit], judges: Judges, *, stage: Stage, checked: Collection[str]
 ) -> list[tuple[Sequence[Unit], Judges]]:
     """Return which judges are asked about which units of a window."""
     if stage == "both":
         return [(window, judges)]
     spots = [unit for unit in window if unit.response_id in checked]
-    rest = [unit for unit in window if unit.response_id not in checked]
+    others = [unit for unit in window if unit.response_id not in checked]
     all_but_second = [*judges[:1], *judges[2:]]
-    return [(part, asked) for part, asked in ((spots, judges), (rest, all_but_second)) if part]
+    return [(part, panel) for part, panel in ((spots, judges), (others, all_but_second)) if part]
 
 
 def _pairs(
     units: Sequence[Unit], scores: Sequence[JudgeScore], *, n_judges: int
 ) -> Iterator[tuple[float, float]]:
     """Yield scores of the first two judges on [0, 1], for units that have both."""
-    for place, unit in enumerate(units):
-        one, other = scores[place * n_judges : place * n_judges + 2]
-        if one.status == "ok" and other.status == "ok":
+    for index, unit in enumerate(units):
+        first, second = scores[index * n_judges : index * n_judges + 2]
+        if first.status == "ok" and second.status == "ok":
             to_unit = unit.question.scale.to_unit
-            yield to_unit(one.score), to_unit(other.score)
+            yield to_unit(first.score), to_unit(second.score)

@@ -122,20 +122,20 @@ class JudgingPlan:
 
     async def look_up(self, units: Sequence[Unit]) -> None:
         """Read what the ledger holds for some units, and count the rest as pending."""
-        left = [
+        pairs = [
             (PendingRating(unit, replicate), self.request(unit, replicate))
             for unit in units
             for replicate in self._replicates(unit)
         ]
         for is_stricter in (False, True):
-            keys = [r.key for rating, r in left if (rating.unreadable is not None) == is_stricter]
+            keys = [r.key for rating, r in pairs if (rating.unreadable is not None) == is_stricter]
             replies = await self.client.stored_replies(keys)
-            left = [
+            pairs = [
                 (rating, request)
-                for pair in left
+                for pair in pairs
                 for rating, request in self._unanswered(*pair, replies.get(pair[1].key))
             ]
-        for rating, request in left:
+        for rating, request in pairs:
             most_usd = self.client.model.most_usd(request)
             self.pending.append(replace(rating, most_usd=most_usd))
             self.estimate.add(request)

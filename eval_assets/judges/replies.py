@@ -133,9 +133,9 @@ def parse_reply(raw: str, scale: Scale) -> Reading:
         return Reading("missing", raw_output=raw)
     # A thought may quote the mark that ends it, so both ends are tried.
     readings = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
-    found = {(each.status, each.raw_score) for each in readings if not math.isnan(each.raw_score)}
-    certain = [each for each in readings if not math.isnan(each.raw_score)]
-    reading = certain[0] if len(found) == 1 else Reading("unparsable")
+    certain = [reading for reading in readings if not math.isnan(reading.raw_score)]
+    is_one = len({(reading.status, reading.raw_score) for reading in certain}) == 1
+    reading = certain[0] if is_one else Reading("unparsable")
     return replace(reading, raw_output=raw)
 
 
@@ -153,16 +153,16 @@ def combine(
     """
     good = [reading for reading in readings if reading.status == "ok"]
     status: Status = "ok" if good else Counter(r.status for r in readings).most_common(1)[0][0]
-    shown = next(reading for reading in readings if reading.status == status)
+    reading = next(reading for reading in readings if reading.status == status)
     if len(readings) > 1:
         replies = json.dumps([reading.raw_output for reading in readings], ensure_ascii=False)
-        shown = replace(shown, raw_output=replies)
+        reading = replace(reading, raw_output=replies)
     scores = [reading.score for reading in good]
     if scores:
         score = statistics.fmean(scores) if aggregate == "mean" else statistics.median(scores)
-        shown = replace(shown, score=score, raw_score=score)
+        reading = replace(reading, score=score, raw_score=score)
     return JudgeScore(
-        **vars(shown),
+        **vars(reading),
         response_id=response_id,
         question_id=question_id,
         judge_id=judge_id,
@@ -190,24 +190,29 @@ def _parsed(text: str, scale: Scale) -> Reading:
     number = whole_number(plain)
     if number is not None:
         return _rated(number, scale)
-    stated = stated_score(plain)
-    return Reading("unparsable") if stated is None else _rated(stated, scale, rationale=text)
+    statement = stated_score(plain)
+    return Reading("unparsable") if statement is None else _rated(statement, scale, rationale=text)
 
 
 def _from_object(text: str, scale: Scale) -> Reading:
     """Return the rating of a reply that mentions a JSON object with a score."""
     objects = list(_objects(text))
     outside = "".join(_outside(text, objects))
-    scored = [(found, where) for found, where in objects if "score" in found]
-    if len(scored) != 1 or '"score"' in outside:
+    entries = [(entry, span) for entry, span in objects if "score" in entry]
+    if len(entries) != 1 or '"score"' in outside:
         return Reading("unparsable")  # given twice, begun late or cut off, or quoted
-    found, where = scored[0]
-    score = _json_score(found["score"], scale)
-    before, after = (_FENCE.sub("", part) for part in (text[: where.start], text[where.stop :]))
-    stated = stated_score(without_scale(before, scale))
-    if math.isnan(score) or reports(before) or not is_closing(after) or stated not in (None, score):
+    entry, span = entries[0]
+    score = _json_score(entry["score"], scale)
+    before, after = (_FENCE.sub("", part) for part in (text[: span.start], text[span.stop :]))
+    statement = stated_score(without_scale(before, scale))
+    if (
+        math.isnan(score)
+        or reports(before)
+        or not is_closing(after)
+        or statement not in (None, score)
+    ):
         return Reading("unparsable")
-    rationale = found.get("rationale", "")
+    rationale = entry.get("rationale", "")
     return _rated(score, scale, rationale=rationale if isinstance(rationale, str) else "")
 
 
@@ -217,20 +222,20 @@ def _objects(text: str) -> Iterator[tuple[dict[str, object], slice]]:
     while start >= 0 and n_tried < _MOST_OBJECTS:
         n_tried += 1
         try:
-            found, stop = _DECODER.raw_decode(text, start)
+            entry, stop = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             stop = start + 1
         else:
-            yield found, slice(start, stop)
+            yield entry, slice(start, stop)
         start = text.find("{", stop)
 
 
 def _outside(text: str, objects: Sequence[tuple[dict[str, object], slice]]) -> Iterator[str]:
     """Yield what stands between the objects of a text."""
     begin = 0
-    for _, where in objects:
-        yield text[begin : where.start]
-        begin = where.stop
+    for _, span in objects:
+        yield text[begin : span.start]
+        begin = span.stop
     yield text[begin:]
 
 

@@ -51,11 +51,11 @@ class Budget:
     async def left_usd(self) -> float | None:
         """Return what is neither spent nor reserved here; None without a cap."""
         shared = await asyncio.to_thread(self._ledger.left_usd) if self._ledger else None
-        left = min(
+        remaining_usd = min(
             self.limit_usd - self.spent_usd - self._reserved_usd,
             math.inf if shared is None else shared,
         )
-        return left if math.isfinite(left) else None
+        return remaining_usd if math.isfinite(remaining_usd) else None
 
     async def reserve(self, most_usd: float, *, n_shares: int = 1) -> bool:
         """Reserve the most that requests can cost together, waiting for requests in flight to end.

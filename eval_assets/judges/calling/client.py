@@ -16,7 +16,7 @@ from eval_assets.judges.calling.budget import Allowance, Budget
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
-from eval_assets.judges.calling.limiter import Limiter, Taken
+from eval_assets.judges.calling.limiter import Admission, Limiter
 from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import (
@@ -75,8 +75,8 @@ class RetryPolicy:
         if n_failed > len(self.delays_seconds):
             return None
         spread = rng.uniform(1 - self.jitter, 1 + self.jitter)
-        wanted = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
-        return max(self.delays_seconds[n_failed - 1] * spread, wanted)
+        vendor_wait = min(retry_after_seconds or 0.0, self.longest_wait_seconds)
+        return max(self.delays_seconds[n_failed - 1] * spread, vendor_wait)
 
 
 class ModelClient(Generic[Declared]):
@@ -97,7 +97,7 @@ class ModelClient(Generic[Declared]):
         retry: RetryPolicy,
         rng: np.random.Generator,
         refused: Collection[str],
-        asked: dict[str, asyncio.Task[Answer]],
+        tasks: dict[str, asyncio.Task[Answer]],
     ) -> None:
         self.model: LiveModel[Declared] = model
         self.summary = ModelSummary(model.id, Estimate(model))
@@ -111,9 +111,9 @@ class ModelClient(Generic[Declared]):
         self._budget = budget
         self._retry = retry
         self._rng = rng
-        self._asked = asked
+        self._tasks = tasks
         self._n_given_up_in_a_row = 0
-        self._features = FeatureMemory(model, known=refused, remember=writer.remember)
+        self._features = FeatureMemory(model, refused, remember=writer.remember)
 
     def request(
         self,
@@ -137,11 +137,11 @@ class ModelClient(Generic[Declared]):
 
     async def stored_replies(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Return the replies that the ledger holds, by request key."""
-        found: dict[str, Reply] = {}
+        replies: dict[str, Reply] = {}
         for start in range(0, len(keys), _KEYS_PER_LOOKUP):
             chunk = keys[start : start + _KEYS_PER_LOOKUP]
-            found |= await asyncio.to_thread(self._writer.ledger.replies, chunk)
-        return found
+            replies |= await asyncio.to_thread(self._writer.ledger.replies, chunk)
+        return replies
 
     async def reply_to(
         self, request: ModelRequest, subject: Subject, allowance: Allowance | None = None
@@ -151,13 +151,13 @@ class ModelClient(Generic[Declared]):
         An equal request for another unit, one with the same text, is not sent a second time.
         Without an allowance it may reserve what the budget has left.
         """
-        asking = self._asked.get(request.key)
-        if asking is None:
+        task = self._tasks.get(request.key)
+        if task is None:
             allowance = allowance or Allowance(self._budget)
-            asking = asyncio.create_task(self._ask(request, subject, allowance))
-            self._asked[request.key] = asking
+            task = asyncio.create_task(self._ask(request, subject, allowance))
+            self._tasks[request.key] = task
         # Shielded: a request that is paid for is recorded even if nobody waits for it any more.
-        return await asyncio.shield(asking)
+        return await asyncio.shield(task)
 
     @property
     def unsent(self) -> Unsent:
@@ -185,7 +185,7 @@ class ModelClient(Generic[Declared]):
         try:
             return await self._claim_and_send(request, subject, allowance)
         finally:
-            del self._asked[request.key]  # another unit with the same text goes by the ledger
+            del self._tasks[request.key]  # another unit with the same text goes by the ledger
 
     async def _claim_and_send(
         self, request: ModelRequest, subject: Subject, allowance: Allowance
@@ -202,8 +202,8 @@ class ModelClient(Generic[Declared]):
             if request.key not in claimed:
                 self._writer.release(*claimed)
                 row = request_row(request, self.model, subject, most_usd=most_usd)
-                if (known := await self._claim(row, allowance)) is not None:
-                    return known
+                if (outcome := await self._claim(row, allowance)) is not None:
+                    return outcome
                 claimed = (request.key,)
             answer = BUDGET_USED_UP
             if await allowance.reserve(most_usd):
@@ -284,7 +284,7 @@ class ModelClient(Generic[Declared]):
             self.in_flight.discard(task)
         return answer
 
-    def _end(self, admission: Taken, answer: Answer) -> None:
+    def _end(self, admission: Admission, answer: Answer) -> None:
         """Let the limiter learn from what came of a request."""
         if isinstance(answer, Reply):
             n_input = answer.usage.input_tokens if answer.usage else None

@@ -45,9 +45,9 @@ def without(request: ModelRequest, feature: Feature) -> ModelRequest:
         case "max_completion_tokens":
             changed = {"max_tokens_name": "max_tokens"}
         case "system":
-            system, user, *rest = request.messages
+            system, user, *others = request.messages
             joined = Message(user.role, f"{system.text}\n\n{user.text}")
-            changed = {"messages": (joined, *rest)}
+            changed = {"messages": (joined, *others)}
         case _ as unreachable:
             assert_never(unreachable)
     return replace(request, **changed)
@@ -63,16 +63,18 @@ class FeatureMemory:
     """The parts of a request that a model, where it is served, takes or refuses.
 
     A part that a refusal names is left out of every request from then on. It counts as refused
-    once a request without it is answered; if none is, it was not the reason. `known` are refusals
-    of earlier runs.
+    once a request without it is answered; if none is, it was not the reason. `refusals` are
+    those of earlier runs.
     """
 
     def __init__(
-        self, model: AnyLiveModel, *, known: Collection[str], remember: Callable[[Refusal], None]
+        self, model: AnyLiveModel, refusals: Collection[str], *, remember: Callable[[Refusal], None]
     ) -> None:
         self._model = model
         self._remember = remember
-        self._refused: set[Feature] = {each for each in get_args(Feature) if each in known}
+        self._refused: set[Feature] = {
+            feature for feature in get_args(Feature) if feature in refusals
+        }
         if not model.capabilities.system:
             self._refused.add("system")
         self._suspected: dict[Feature, str] = {}
@@ -84,8 +86,8 @@ class FeatureMemory:
         if isinstance(request.schema, Mapping) and not capabilities.json_schema:
             request = replace(request, schema="json_object" if capabilities.json_object else None)
         avoided = self._refused | self._suspected.keys()
-        while avoided and (left_out := features_of(request) & avoided):
-            request = without(request, min(left_out))
+        while avoided and (features := features_of(request) & avoided):
+            request = without(request, min(features))
         return request
 
     def heed(self, sent: ModelRequest, answer: Answer) -> None:
@@ -98,11 +100,11 @@ class FeatureMemory:
             self._proven |= features_of(sent)
             self._learn(self._suspected.keys() - features_of(sent))
             return
-        known = self._refused | self._suspected.keys()
+        avoided = self._refused | self._suspected.keys()
         for feature in answer.refused:
             if (
                 feature in features_of(sent) - self._proven
-                and _OTHER_NAME.get(feature) not in known
+                and _OTHER_NAME.get(feature) not in avoided
             ):
                 if feature not in self._refused:
                     self._suspected.setdefault(feature, str(answer))

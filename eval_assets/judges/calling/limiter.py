@@ -28,7 +28,7 @@ class Rate:
         if not per_minute > 0:
             raise ValueError(f"a rate must be above 0 a minute, got {per_minute:g}")
         self.per_minute = per_minute
-        self._taken: deque[Taken] = deque()
+        self._admissions: deque[Admission] = deque()
         self._total = 0.0
         self._paced_until = 0.0
 
@@ -37,37 +37,37 @@ class Rate:
         self._forget(now - _WINDOW)
         opens_at = max(now, self._paced_until - _BURST_SECONDS)
         excess = self._total + min(amount, self.per_minute) - self.per_minute
-        for taken in self._taken:
+        for admission in self._admissions:
             if excess <= 0:
                 break
-            excess -= taken.amount
-            opens_at = max(opens_at, taken.at + _WINDOW)
+            excess -= admission.amount
+            opens_at = max(opens_at, admission.at + _WINDOW)
         return opens_at
 
-    def take(self, amount: float, *, now: float) -> "Taken":
+    def take(self, amount: float, *, now: float) -> "Admission":
         """Count `amount` as taken now."""
-        taken = Taken(at=now, amount=min(amount, self.per_minute))
-        self._taken.append(taken)
-        self._total += taken.amount
+        admission = Admission(at=now, amount=min(amount, self.per_minute))
+        self._admissions.append(admission)
+        self._total += admission.amount
         self._paced_until = max(self._paced_until, now) + amount * _MINUTE / self.per_minute
-        return taken
+        return admission
 
-    def amend(self, taken: "Taken", *, amount: float) -> None:
+    def amend(self, admission: "Admission", *, amount: float) -> None:
         """Correct what was taken, once it is known."""
         amount = min(amount, self.per_minute)
-        if taken.is_counted:
-            self._total += amount - taken.amount
-        taken.amount = amount
+        if admission.is_counted:
+            self._total += amount - admission.amount
+        admission.amount = amount
 
     def _forget(self, until: float) -> None:
-        while self._taken and self._taken[0].at <= until:
-            forgotten = self._taken.popleft()
+        while self._admissions and self._admissions[0].at <= until:
+            forgotten = self._admissions.popleft()
             forgotten.is_counted = False
             self._total -= forgotten.amount
 
 
 @dataclass
-class Taken:
+class Admission:
     """An amount taken from a rate; of a request also its estimated tokens and its grant."""
 
     at: float
@@ -119,7 +119,7 @@ class Limiter:
         """How many requests may be in flight just now."""
         return int(self._allowed)
 
-    async def admit(self, *, input_tokens: int) -> Taken:
+    async def admit(self, *, input_tokens: int) -> Admission:
         """Wait until a request may start, and return its admission."""
         estimated = input_tokens
         async with self._turn:
@@ -131,28 +131,30 @@ class Limiter:
             self._in_flight += 1
             if self._requests:
                 self._requests.take(1, now=now)
-            taken = Taken(at=now, amount=input_tokens)
+            admission = Admission(at=now, amount=input_tokens)
             if self._tokens:
-                taken = self._tokens.take(input_tokens, now=now)
-            taken.estimated = estimated
+                admission = self._tokens.take(input_tokens, now=now)
+            admission.estimated = estimated
             if self._shared:
-                taken.grant_id = self._shared.take(input_tokens)
-            return taken
+                admission.grant_id = self._shared.take(input_tokens)
+            return admission
 
-    def succeeded(self, admission: Taken, *, input_tokens: int | None) -> None:
+    def succeeded(self, admission: Admission, *, input_tokens: int | None) -> None:
         """End a request that was answered; `input_tokens` are by the vendor's count."""
         if self._tokens and input_tokens is not None:
             self._n_estimated += admission.estimated
             self._n_counted += input_tokens
             if self._shared and admission.grant_id is not None:
-                taken = round(admission.amount)
-                self._shared.amend(admission.grant_id, taken=taken, counted=input_tokens)
+                expected = round(admission.amount)
+                self._shared.amend(admission.grant_id, expected=expected, counted=input_tokens)
             self._tokens.amend(admission, amount=input_tokens)
         self._allowed += 1.0 if self._is_starting else 1.0 / self._allowed
         self._allowed = min(self._allowed, self._most)
         self.dropped()
 
-    def failed(self, admission: Taken, *, is_overload: bool, hold_seconds: float | None) -> None:
+    def failed(
+        self, admission: Admission, *, is_overload: bool, hold_seconds: float | None
+    ) -> None:
         """End a request that failed.
 
         Args:

@@ -39,7 +39,7 @@ class LiveModel(Generic[Declared]):
         settings: Settings to send with every request, only those that the model takes.
         max_tokens: Most output tokens of a reply, thinking included.
         price: Price of the model; None if it is not known.
-        left_out: Declared settings that the model does not take.
+        unsupported: Declared settings that the model does not take.
     """
 
     declared: Declared
@@ -48,7 +48,7 @@ class LiveModel(Generic[Declared]):
     settings: Mapping[str, Setting]
     max_tokens: int
     price: Price | None
-    left_out: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -59,13 +59,15 @@ class LiveModel(Generic[Declared]):
     def cautions(self) -> tuple[str, ...]:
         """Cautions before its replies and costs are compared with another's, in sentences."""
         model = self.endpoint.model
-        found = []
-        if self.left_out:
-            left_out = ", ".join(self.left_out)
-            found.append(f"{model} takes no {left_out}: {self.id} is asked without")
+        sentences = []
+        if self.unsupported:
+            names = ", ".join(self.unsupported)
+            sentences.append(f"{model} takes no {names}: {self.id} is asked without")
         if self.price is None:
-            found.append(f"the price of {model} is not known, so neither is the cost of {self.id}")
-        return tuple(found)
+            sentences.append(
+                f"the price of {model} is not known, so neither is the cost of {self.id}"
+            )
+        return tuple(sentences)
 
     def cost_usd(self, usage: Usage | None) -> float | None:
         """Return the cost of a request; None if tokens or price are not known."""
@@ -127,18 +129,20 @@ def _live_model(
     base_url = (base_url_of(declared, environ=environ) or VENDORS[vendor].base_url).rstrip("/")
     host = urlsplit(base_url).netloc.lower()
     capabilities = capabilities_of(model, overrides=evaluation.capabilities, host=host)
-    wanted = {**defaults, **declared.settings}
+    settings = {**defaults, **declared.settings}
     fallback = _MAX_TOKENS_THINKING if capabilities.thinks else _MAX_TOKENS
-    max_tokens = int(wanted.pop("max_tokens", fallback))
-    taken = {name: value for name, value in wanted.items() if _takes(capabilities, name)}
+    max_tokens = int(settings.pop("max_tokens", fallback))
+    supported = {name: value for name, value in settings.items() if _takes(capabilities, name)}
     return LiveModel(
         declared=declared,
         endpoint=Endpoint(vendor, base_url, model),
         capabilities=capabilities,
-        settings=taken,
+        settings=supported,
         max_tokens=max_tokens,
         price=price_of(model, on=today, overrides=evaluation.prices),
-        left_out=tuple(name for name in declared.settings if name in wanted.keys() - taken),
+        unsupported=tuple(
+            name for name in declared.settings if name in settings.keys() - supported
+        ),
     )
 
 

@@ -173,10 +173,10 @@ class Client(Protocol):
     async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
         """Submit a batch and return the vendor's name of it; `intent_id` is our name of it."""
 
-    async def find_batch(self, batch: Batch, *, known: Collection[str]) -> str | None:
+    async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
         """Return the vendor's name of a batch that may have been submitted; None if it was not.
 
-        `known` are the names of other batches.
+        `known_ids` are the names of other batches.
         """
 
     async def has_ended(self, batch_id: str) -> bool:

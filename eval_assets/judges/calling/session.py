@@ -61,11 +61,11 @@ def require_prices(models: Sequence[AnyLiveModel], *, is_capped: bool) -> None:
 
     Without a cap, an unknown price is logged.
     """
-    unpriced = ", ".join(sorted({each.endpoint.model for each in models if each.price is None}))
+    unpriced = ", ".join(sorted({model.endpoint.model for model in models if model.price is None}))
     if unpriced and is_capped:
-        what = f"the price of {unpriced} is not known, so no cap could be kept"
+        message = f"the price of {unpriced} is not known, so no cap could be kept"
         remedy = "Add it under prices, or remove the budget"
-        raise InputError(InputProblem("evaluation.yaml", None, "budget_usd", what, remedy))
+        raise InputError(InputProblem("evaluation.yaml", None, "budget_usd", message, remedy))
     if unpriced:
         logger.warning("the price of %s is not known, so neither is its cost", unpriced)
 
@@ -95,12 +95,12 @@ async def open_clients(
     That end comes whatever happens inside.
     """
     rng = np.random.default_rng(options.seed)
-    asked: dict[str, asyncio.Task[Answer]] = {}
+    tasks: dict[str, asyncio.Task[Answer]] = {}
     writer = LedgerWriter(ledger)
     limiters: dict[str, Limiter] = {}
     keys = frozenset([*options.api_keys.values(), *secrets_in(os.environ)])
     clients: list[ModelClient[Declared]] = []
-    async with _interruptible(clients, asked) as interruption, AsyncExitStack() as stack:
+    async with _interruptible(clients, tasks) as interruption, AsyncExitStack() as stack:
         for model in models:
             endpoint, account = model.endpoint, _account(model, options)
             refused = await asyncio.to_thread(
@@ -111,8 +111,8 @@ async def open_clients(
             )
             stack.push_async_callback(connections.close)
             if account not in limiters:
-                same = [each for each in models if _account(each, options) == account]
-                limiters[account] = _limiter(account, same, ledger)
+                sharing = [other for other in models if _account(other, options) == account]
+                limiters[account] = _limiter(account, sharing, ledger)
             client = ModelClient(
                 model,
                 connections,
@@ -122,11 +122,11 @@ async def open_clients(
                 retry=options.retry,
                 rng=rng,
                 refused=refused,
-                asked=asked,
+                tasks=tasks,
             )
             clients.append(client)
         stack.push_async_callback(writer.close)
-        stack.push_async_callback(_cancel, asked)
+        stack.push_async_callback(_cancel, tasks)
         stack.callback(interruption.leave)
         yield clients
 
@@ -144,26 +144,26 @@ def _limiter(account: str, models: Sequence[AnyLiveModel], ledger: Ledger) -> Li
     Vendors limit an account, whichever judge or process asks.
     """
     declared = [model.declared for model in models]
-    requests = [r for each in declared if (r := each.requests_per_minute) is not None]
-    tokens = [r for each in declared if (r := each.input_tokens_per_minute) is not None]
+    requests = [r for model in declared if (r := model.requests_per_minute) is not None]
+    tokens = [r for model in declared if (r := model.input_tokens_per_minute) is not None]
     limits = RateLimits(account, min(requests, default=None), min(tokens, default=None))
 
-    async def grant(wanted: Amount, unused: Mapping[int, Amount], delay_seconds: float) -> Grant:
+    async def grant(amount: Amount, unused: Mapping[int, Amount], delay_seconds: float) -> Grant:
         return await asyncio.to_thread(
-            ledger.grant, limits, wanted, unused=unused, delay_seconds=delay_seconds
+            ledger.grant, limits, amount, unused=unused, delay_seconds=delay_seconds
         )
 
     return Limiter(
         requests_per_minute=limits.requests_per_minute,
         input_tokens_per_minute=limits.input_tokens_per_minute,
-        max_in_flight=min(each.max_in_flight for each in declared),
+        max_in_flight=min(model.max_in_flight for model in declared),
         shared=SharedRates(limits, grant) if requests or tokens else None,
     )
 
 
-async def _cancel(asked: Mapping[str, asyncio.Task[Answer]]) -> None:
+async def _cancel(tasks: Mapping[str, asyncio.Task[Answer]]) -> None:
     """Cancel requests that nobody waits for any more, when a run ends early."""
-    unfinished = [task for task in asked.values() if not task.done()]
+    unfinished = [task for task in tasks.values() if not task.done()]
     for task in unfinished:
         task.cancel()
     await asyncio.gather(*unfinished, return_exceptions=True)
@@ -176,11 +176,11 @@ class _Interruption:
     """
 
     def __init__(
-        self, clients: Sequence[AnyModelClient], asked: Mapping[str, asyncio.Task[Any]]
+        self, clients: Sequence[AnyModelClient], tasks: Mapping[str, asyncio.Task[Any]]
     ) -> None:
         self.received: list[signal.Signals] = []
         self._clients = clients
-        self._asked = asked
+        self._tasks = tasks
         if (main := asyncio.current_task()) is None:
             raise RuntimeError("requests are sent in a task")
         self._main: asyncio.Task[Any] = main
@@ -217,7 +217,7 @@ class _Interruption:
         for client in self._clients:
             client.summary.stopped = client.summary.stopped or "interrupted"
             in_flight |= client.in_flight
-        for task in set(self._asked.values()) - in_flight:
+        for task in set(self._tasks.values()) - in_flight:
             task.cancel()
         if in_flight:
             logger.warning(
@@ -237,10 +237,10 @@ class _Interruption:
 
 @asynccontextmanager
 async def _interruptible(
-    clients: Sequence[AnyModelClient], asked: Mapping[str, asyncio.Task[Any]]
+    clients: Sequence[AnyModelClient], tasks: Mapping[str, asyncio.Task[Any]]
 ) -> AsyncIterator[_Interruption]:
     """Handle Ctrl-C and SIGTERM while requests are sent; see `_Interruption`."""
-    interruption = _Interruption(clients, asked)
+    interruption = _Interruption(clients, tasks)
     # Signals are delivered to the main thread alone.
     is_main = threading.current_thread() is threading.main_thread()
     loop = asyncio.get_running_loop()

@@ -53,13 +53,15 @@ class SharedRates:
         n = self._n_next
         if (per_minute := self._limits.requests_per_minute) is not None:
             n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE)))
-        each = self._of_limit(tokens)
-        if (per_minute := self._limits.input_tokens_per_minute) is not None and each:
+        tokens_each = self._of_limit(tokens)
+        if (per_minute := self._limits.input_tokens_per_minute) is not None and tokens_each:
             # Whole requests: what is left of a grant is lost to others until it is given back.
-            n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE / each)))
+            n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE / tokens_each)))
         unused, self._unused = self._unused, defaultdict(lambda: Amount(0, 0))
         asked_at = _now()
-        self._grant = await self._ask(Amount(n, n * each), dict(unused), self._answered_in_seconds)
+        self._grant = await self._ask(
+            Amount(n, n * tokens_each), dict(unused), self._answered_in_seconds
+        )
         self._answered_in_seconds = _now() - asked_at
         self._starts_at = _now() + self._grant.wait_seconds
 
@@ -70,29 +72,29 @@ class SharedRates:
         self._tokens_used += self._of_limit(tokens)
         return self._grant.id
 
-    def amend(self, grant_id: int, *, taken: int, counted: int) -> None:
+    def amend(self, grant_id: int, *, expected: int, counted: int) -> None:
         """Correct how many tokens a request had, once the vendor has counted them."""
-        if self._limits.input_tokens_per_minute is not None and taken != counted:
-            self._give_back(grant_id, Amount(0, taken - self._of_limit(counted)))
+        if self._limits.input_tokens_per_minute is not None and expected != counted:
+            self._give_back(grant_id, Amount(0, expected - self._of_limit(counted)))
 
     def _give_back_rest(self) -> None:
         """Count what the grant that is held leaves, and how much the next one is to hold."""
         if self._grant is None:
             return
-        rest = Amount(
+        unused = Amount(
             self._grant.amount.requests - self._n_used,
             self._grant.amount.tokens - self._tokens_used,
         )
-        if rest.requests or rest.tokens:
-            self._give_back(self._grant.id, rest)
+        if unused.requests or unused.tokens:
+            self._give_back(self._grant.id, unused)
         seconds = max(_now() - self._starts_at, _SHORTEST_SECONDS)
         self._n_next = max(1, math.ceil(self._n_used / seconds))
         self._grant, self._n_used, self._tokens_used = None, 0, 0
 
-    def _give_back(self, grant_id: int, rest: Amount) -> None:
+    def _give_back(self, grant_id: int, unused: Amount) -> None:
         before = self._unused[grant_id]
         self._unused[grant_id] = Amount(
-            before.requests + rest.requests, before.tokens + rest.tokens
+            before.requests + unused.requests, before.tokens + unused.tokens
         )
 
     def _of_limit(self, tokens: int) -> int:

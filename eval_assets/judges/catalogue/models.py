@@ -66,15 +66,15 @@ def capabilities_of(
         >>> capabilities_of("claude-haiku-5-5", overrides={}).temperature
         False
     """
-    found: dict[str, Any] = {"family": UNKNOWN_FAMILY}
-    found |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
-    found |= _table("models.yaml")["hosts"].get(host) or {}
-    found |= _fitting(model, overrides) or {}
+    fields: dict[str, Any] = {"family": UNKNOWN_FAMILY}
+    fields |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
+    fields |= _table("models.yaml")["hosts"].get(host) or {}
+    fields |= _fitting(model, overrides) or {}
     try:
-        return Capabilities(**found)
+        return Capabilities(**fields)
     except TypeError as error:
-        known = ", ".join(Capabilities.__dataclass_fields__)
-        raise ValueError(f"capabilities of {model} must be among {known}, got {found}") from error
+        names = ", ".join(Capabilities.__dataclass_fields__)
+        raise ValueError(f"capabilities of {model} must be among {names}, got {fields}") from error
 
 
 def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
@@ -97,10 +97,10 @@ def known_models(*, on: date) -> list[KnownModel]:
     prices: dict[str, list[dict[str, Any]]] = _table("prices.yaml")["prices"]
     sources: dict[str, dict[str, Any]] = _table("prices.yaml")["sources"]
     names = {*prices, *_table("models.yaml")["retirements"]}
-    found = []
+    models = []
     for name in names:
         entry = in_force(_snapshot_of(name, prices) or [], on=on)
-        found.append(
+        models.append(
             KnownModel(
                 name=name,
                 capabilities=capabilities_of(name, overrides={}),
@@ -111,7 +111,7 @@ def known_models(*, on: date) -> list[KnownModel]:
                 is_second_hand=entry is not None and sources[entry["source"]]["second_hand"],
             )
         )
-    return sorted(found, key=lambda model: (model.capabilities.family, model.name))
+    return sorted(models, key=lambda model: (model.capabilities.family, model.name))
 
 
 def price_sources() -> dict[str, str]:

@@ -91,7 +91,7 @@ class VendorClient(OfficialClient):
         response = await self.post(self.batches_path, {"requests": entries})
         return str(self.batch_in(response, key="id")["id"])
 
-    async def find_batch(self, batch: Batch, *, known: Collection[str]) -> str | None:
+    async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
         """Return the batch of as many requests that was made then; see `Client.find_batch`.
 
         If it is another after all, its results name none of our requests, and they are sent again.
@@ -105,7 +105,7 @@ class VendorClient(OfficialClient):
             is_it = sum(token_count(n) or 0 for n in counts) == len(batch.call_keys) and (
                 created_at <= batch.intended_at + _SUBMITTED_WITHIN
             )
-            if is_it and isinstance(listed.get("id"), str) and listed["id"] not in known:
+            if is_it and isinstance(listed.get("id"), str) and listed["id"] not in known_ids:
                 batch_id = listed["id"]
         return batch_id
 

@@ -70,8 +70,8 @@ def translate_errors(sdk: ModuleType, *, keys: Collection[str]) -> Iterator[None
     except sdk.APIConnectionError as error:
         raise connection_failure(error.__cause__) from None
     except (sdk.APIError, ValueError) as error:
-        what = f"the reply cannot be read: {type(error).__name__}"
-        raise RequestFailed(what, remedy="retry", may_be_billed=True) from None
+        message = f"the reply cannot be read: {type(error).__name__}"
+        raise RequestFailed(message, remedy="retry", may_be_billed=True) from None
 
 
 def failure_of(
@@ -84,20 +84,20 @@ def failure_of(
 ) -> RequestFailed:
     """Return the failure that an error response stands for; its message shows none of the keys."""
     kind, message = _kind_and_message(body)
-    said = f"{kind} {message} {_details(body).get('param')}".lower()
-    shown = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
+    text = f"{kind} {message} {_details(body).get('param')}".lower()
+    line = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
     is_refused = http_status in _INVALID
     return RequestFailed(
-        named(shown, keys=keys),
+        named(line, keys=keys),
         remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
         http_status=http_status,
         retry_after_seconds=_retry_after(headers),
         is_overload=http_status in _OVERLOADED,
-        is_filtered=_is_filtered(http_status, body, said),
+        is_filtered=_is_filtered(http_status, body, text),
         refused=tuple(
             feature
             for feature, words in _REFUSED.items()
-            if is_refused and any(word in said for word in words)
+            if is_refused and any(word in text for word in words)
         ),
         request_id=None if request_id is None else named(request_id, keys=keys),
     )
@@ -139,12 +139,12 @@ def _remedy(http_status: int, *, kind: str, message: str) -> Remedy:
     return "give_up"
 
 
-def _is_filtered(http_status: int, body: object, said: str) -> bool:
+def _is_filtered(http_status: int, body: object, text: str) -> bool:
     """Return whether a filter withheld the reply because of this one input."""
     if http_status in _INVALID:
-        return any(words in said for words in _FILTERED)
+        return any(words in text for words in _FILTERED)
     metadata = mapping(_details(body).get("metadata"))
-    is_moderated = any(words in said for words in _MODERATED) or "flagged_input" in metadata
+    is_moderated = any(words in text for words in _MODERATED) or "flagged_input" in metadata
     return http_status == _FORBIDDEN and is_moderated
 
 

@@ -25,11 +25,6 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def first(value: object) -> object:
-    """Return the first element of a list; None if there is none."""
-    return value[0] if isinstance(value, list) and value else None
-
-
 def text_of(content: object) -> str | None:
     """Return the text of a message's content; None if its shape holds none.
 
@@ -60,8 +55,10 @@ def token_count(value: object) -> int | None:
 def status_of(reason: object, statuses: Mapping[str, ReplyStatus]) -> ReplyStatus:
     """Return the status that a reason for the reply's end stands for; lists of reasons occur."""
     reasons = reason if isinstance(reason, list) else [reason]
-    known = (statuses[each] for each in reasons if isinstance(each, str) and each in statuses)
-    return next(known, "ok")
+    matches = (
+        statuses[reason] for reason in reasons if isinstance(reason, str) and reason in statuses
+    )
+    return next(matches, "ok")
 
 
 def _part_text(part: object) -> str | None:

@@ -11,7 +11,6 @@ from eval_assets.judges.calling.requests import Answer, BatchRefused, ModelReque
 from eval_assets.judges.clients.failures import answer_of, named, translate_errors
 from eval_assets.judges.clients.fields import (
     decoded,
-    first,
     mapping,
     status_of,
     text_of,
@@ -107,9 +106,9 @@ class VendorClient(OfficialClient):
         response = await self.post(self.batches_path, body)
         return str(self.batch_in(response, key="id")["id"])
 
-    async def find_batch(self, batch: Batch, *, known: Collection[str]) -> str | None:
+    async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
         """Return the batch that was submitted under our name."""
-        del known
+        del known_ids
         earliest = batch.intended_at.timestamp() - _CLOCKS_DIFFER_SECONDS
         async for listed in self.batches():
             if mapping(listed.get("metadata")).get(_INTENT) == batch.intent_id:
@@ -176,7 +175,8 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
 
 
 def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(first(body.get("choices")))
+    choices = body.get("choices")
+    return mapping(choices[0]) if isinstance(choices, list) and choices else {}
 
 
 def _reasons(batch: Mapping[str, Any]) -> str:

@@ -92,10 +92,10 @@ class PromptTemplate:
                 f"{name}: there is no block `user`. Put what each unit is shown between "
                 "{% block user %} and {% endblock %}."
             )
-        one, other = (
+        first, second = (
             self.render(_TRIAL_QUESTION, prompt_text="?", response_text=text) for text in "ab"
         )
-        if one == other:
+        if first == second:
             raise PromptError(
                 f"{name}: judges would not see the response. Put {{{{ response }}}} into block "
                 "`user`."
@@ -197,8 +197,7 @@ def verdict_schema(scale: Scale) -> dict[str, Any]:
 def _turn(turn: tuple[str, str]) -> str:
     """Return an earlier turn, its prompt and its response each between marks."""
     prompt, response = turn
-    asked, answered = Material(prompt, "earlier-prompt"), Material(response, "earlier-response")
-    return f"{asked}\n\n{answered}"
+    return f"{Material(prompt, 'earlier-prompt')}\n\n{Material(response, 'earlier-response')}"
 
 
 _TRIAL_QUESTION = RubricQuestion(
