@@ -1,4 +1,4 @@
-"""`python -m benchmarks [section ...]`: measure, print and write benchmarks/README.md."""
+"""`python -m benchmarks [section ...]`: measure, print and write the pages in results/."""
 
 import argparse
 import importlib
@@ -11,10 +11,10 @@ from benchmarks.table import written_between
 SECTIONS = ("spine", "statistics", "controls", "tuning", "judging", "labelling")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
-SIMULATIONS = ("coverage", "promises", "scale")
+SIMULATIONS = ("coverage", "promises", "pull_requests", "scale")
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 
-README = Path(__file__).with_name("README.md")
+RESULTS = Path(__file__).with_name("results")
 
 
 def machine() -> str:
@@ -36,7 +36,7 @@ def main() -> None:
         table: str = importlib.import_module(f"benchmarks.{section}").table()
         text = f"{table}\n\n{machine()}"
         print(f"\n## {section}\n\n{text}", flush=True)
-        written_between(README, section=section, text=text)
+        written_between(RESULTS / f"{section}.md", section=section, text=text)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from benchmarks.__main__ import README, machine
+from benchmarks.__main__ import RESULTS, machine
 from benchmarks.table import Row, duration, markdown, written_between
 from eval_assets.store.connection import connect
 from tests.fake_provider.behaviour import Behaviour
@@ -236,7 +236,7 @@ def main() -> None:
     text = markdown(_rows(rounds, n_calls=n_calls, is_postgresql=options.postgresql))
     print(f"\n{text}")
     section = "kills-postgresql" if options.postgresql else "kills"
-    written_between(README, section=section, text=f"{text}\n\n{machine()}")
+    written_between(RESULTS / "kills.md", section=section, text=f"{text}\n\n{machine()}")
 
 
 def _rows(rounds: Sequence[Round], *, n_calls: int, is_postgresql: bool) -> list[Row]:

@@ -20,7 +20,11 @@ from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
 
 TOP = Path(__file__).parents[1]
-PAGES = sorted(p.relative_to(TOP).as_posix() for p in [*TOP.glob("*.md"), *TOP.glob("*/*.md")])
+PAGES = sorted(
+    path.relative_to(TOP).as_posix()
+    for pattern in ("*.md", "*/*.md", "docs/*/*.md", "benchmarks/*/*.md")
+    for path in TOP.glob(pattern)
+)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PORT_SHOWN = "8765"
 """The port of the stand-in for vendors in the documentation; tests take a free one."""
@@ -120,19 +124,24 @@ def test_every_command_that_is_mentioned_exists(page: str) -> None:
     assert mentioned <= set(program.list_commands(click.Context(program)))
 
 
-def test_every_page_is_linked_from_the_readme() -> None:
-    linked = set(re.findall(r"\]\(([^)#]+)\)", text_of("README.md")))
+def test_every_page_is_linked_from_an_index() -> None:
+    indexes = "README.md", "docs/README.md", "docs/python.md", "benchmarks/README.md"
+    linked = {
+        ((TOP / index).parent / path).resolve()
+        for index in indexes
+        for path in re.findall(r"\]\((?!https?:)([^)#]+)", text_of(index))
+    }
 
-    assert set(PAGES) - {"README.md"} <= linked
+    assert {(TOP / page).resolve() for page in PAGES} - {TOP / "README.md"} <= linked
 
 
-def test_the_graph_in_the_readme_is_that_of_the_assets() -> None:
+def test_the_graph_in_the_documentation_is_that_of_the_assets() -> None:
     graph = defs.resolve_asset_graph()
     parents = {
         key.to_user_string(): {parent.to_user_string() for parent in graph.get(key).parent_keys}
         for key in graph.materializable_asset_keys
     }
-    [drawn] = blocks_of("README.md", "mermaid")
+    [drawn] = blocks_of("docs/README.md", "mermaid")
     chains = [
         re.split(r" [-=]{2}>(?:\|[^|]*\|)? ", line.strip()) for line in drawn.splitlines()[1:]
     ]
