@@ -77,11 +77,11 @@ def _study(folder: Path) -> Study:
 
 def _on_disk(folder: Path) -> Iterator[Row]:
     """Time until a label is on disk, in sessions of several sizes."""
-    desk = _study(folder).desk("ben")
+    queue = _study(folder).queue("ben")
     taken = []
-    for place, unit in enumerate(desk.units):
+    for place, unit in enumerate(queue.units):
         started = time.perf_counter()
-        desk.answer(unit, Answer(rating=4), at=now() + timedelta(seconds=place))
+        queue.answer(unit, Answer(rating=4), at=now() + timedelta(seconds=place))
         taken.append(time.perf_counter() - started)
     for size in (150, N_RESPONSES):
         yield _row(

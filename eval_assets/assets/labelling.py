@@ -64,7 +64,7 @@ def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             responses = stored_responses(connection) if raters else pd.DataFrame()
         for rater in raters:
             path = folder.out / "sheets" / f"{file_name(rater) or 'sheet'}.csv"
-            units = study.desk(rater).units
+            units = study.queue(rater).units
             try:
                 write_sheet(path, sheet_text(responses, units, hide=evaluation.labelling.hide))
             except InputError as error:
@@ -114,7 +114,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             study = _study(evaluation, connection)
         sessions = study.sessions.all()
         history = history_rows(sessions)
-        assigned = n_assigned(unit for rater in study.raters for unit in study.desk(rater).units)
+        assigned = n_assigned(unit for rater in study.raters for unit in study.queue(rater).units)
         controls = control_values(
             study.assignments or (), decisions(read_adjudications(evaluation))
         )

@@ -31,18 +31,18 @@ def adjudicate(
     from eval_assets.cli.adjudication_loop import AdjudicationLoop, print_queue
     from eval_assets.cli.keyboard import Keyboard, is_terminal
     from eval_assets.cli.study_files import disagreements_now, judges_disagreements, read_study
-    from eval_assets.labelling.adjudication import AdjudicationDesk
+    from eval_assets.labelling.adjudication import AdjudicationQueue
 
     if not rater and not as_list:
         raise click.UsageError("Say who adjudicates: --rater NAME.")
     path = resolve_database(data, database)
     files = read_study(data, database=path)
     between_judges = judges_disagreements(files, path) if judges else []
-    desk = AdjudicationDesk(
+    queue = AdjudicationQueue(
         files.study, lambda: disagreements_now(files, between_judges=between_judges), by=rater or ""
     )
     if as_list:
-        print_queue(desk.cases())
+        print_queue(queue.cases())
         return DONE
     if not is_terminal():
         click.echo(
@@ -50,5 +50,5 @@ def adjudicate(
         )
         return MISUSED
     with Keyboard() as keyboard:
-        AdjudicationLoop(desk, keyboard).run()
+        AdjudicationLoop(queue, keyboard).run()
     return DONE

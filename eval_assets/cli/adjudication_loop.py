@@ -12,7 +12,7 @@ from eval_assets.cli.label_screen import (
     show_question,
     show_unit,
 )
-from eval_assets.labelling.adjudication import AdjudicationDesk, Case
+from eval_assets.labelling.adjudication import AdjudicationQueue, Case
 from eval_assets.labelling.choices import choices_of, parse_typed, value_name
 from eval_assets.labelling.rater_queue import now
 
@@ -24,8 +24,8 @@ _MORE_KEYS = ("V Response", "T Captures", "G Guidelines")
 class AdjudicationLoop:
     """One adjudicator at work in the terminal."""
 
-    def __init__(self, desk: AdjudicationDesk, keyboard: Keyboard) -> None:
-        self._desk = desk
+    def __init__(self, queue: AdjudicationQueue, keyboard: Keyboard) -> None:
+        self._queue = queue
         self._keyboard = keyboard
         self._passed: set[tuple[str, str]] = set()
 
@@ -39,11 +39,11 @@ class AdjudicationLoop:
                 click.echo("No open disagreements are left.")
         except KeyboardInterrupt:
             click.echo()
-        n_open = sum(case.decision is None for case in self._desk.cases())
+        n_open = sum(case.decision is None for case in self._queue.cases())
         click.echo(f"Saved. Disagreements still open: {n_open}.")
 
     def _next(self) -> Case | None:
-        cases = self._desk.cases()
+        cases = self._queue.cases()
         left = [
             case
             for case in cases
@@ -63,7 +63,7 @@ class AdjudicationLoop:
                 if (key := self._read(case)) in _LEAVING:
                     return self._leave(case, key)
                 value = self._value(case, key)
-            self._desk.rate(case, value, at=now())
+            self._queue.rate(case, value, at=now())
             case = self._again(case)
         _show_ratings(case)
         click.echo("  A value settles it  X Leave out as ambiguous  D Note on the discussion")
@@ -77,7 +77,7 @@ class AdjudicationLoop:
         """Do what a key asks for; return whether it settled the disagreement."""
         if key == "d":
             if text := self._keyboard.line("  Note: "):
-                self._desk.comment(case, text, at=now())
+                self._queue.comment(case, text, at=now())
                 click.echo("Saved: the note.")
             return False
         value = None if key == "x" else self._value(case, key)
@@ -87,7 +87,7 @@ class AdjudicationLoop:
         what = "Left out as ambiguous" if value is None else value_name(value, scale)
         reason = self._keyboard.line(f"  {what}, because (Enter alone goes back): ")
         if reason:
-            self._desk.settle(case, value, reason=reason, at=now())
+            self._queue.settle(case, value, reason=reason, at=now())
             click.echo(f"Saved: {what}.")
         return bool(reason)
 
@@ -124,7 +124,7 @@ class AdjudicationLoop:
     def _again(self, case: Case) -> Case:
         """Return the same case as it is now."""
         unit = case.disagreement.unit
-        return next(one for one in self._desk.cases() if one.disagreement.unit == unit)
+        return next(one for one in self._queue.cases() if one.disagreement.unit == unit)
 
 
 def _show_ratings(case: Case) -> None:

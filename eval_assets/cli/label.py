@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from eval_assets.labelling.rater_queue import Desk
+    from eval_assets.labelling.rater_queue import RaterQueue
     from eval_assets.labelling.sessions import Session
     from eval_assets.labelling.study import Study
 
@@ -89,7 +89,7 @@ def label(  # noqa: PLR0913 - one for each option
             session.key.question_id,
             session.key.run_id,
         )
-    desk = _desk(study, rater=rater, dimension=dimension, run_id=run_id)
+    queue = _queue(study, rater=rater, dimension=dimension, run_id=run_id)
     if not is_terminal():
         click.echo(
             "label needs a terminal. In scripts and without one, use `eval-assets sheet` or "
@@ -98,11 +98,13 @@ def label(  # noqa: PLR0913 - one for each option
         )
         return MISUSED
     with Keyboard() as keyboard:
-        LabellingLoop(desk, keyboard).run()
+        LabellingLoop(queue, keyboard).run()
     return DONE
 
 
-def _desk(study: Study, *, rater: str | None, dimension: str | None, run_id: str | None) -> Desk:
+def _queue(
+    study: Study, *, rater: str | None, dimension: str | None, run_id: str | None
+) -> RaterQueue:
     """Return the work that the options name; what they leave open or name wrongly is a misuse."""
     if rater is None:
         raise click.UsageError(f"Say who labels: --rater NAME{_one_of(study.raters)}.")
@@ -114,14 +116,14 @@ def _desk(study: Study, *, rater: str | None, dimension: str | None, run_id: str
     if run_id is not None and run_id not in runs:
         raise click.UsageError(f"There is no run {run_id}{_one_of(runs)}.")
     question_id = None if dimension is None else _question_id(study, dimension)
-    desk = study.desk(rater, question_id=question_id, run_id=run_id)
-    if not desk.units:
+    queue = study.queue(rater, question_id=question_id, run_id=run_id)
+    if not queue.units:
         number = study.evaluation.labelling.round
         raise click.UsageError(
             f"There is nothing for {rater} to label in round {number}. "
             "See assignments.csv, or write it with `eval-assets assign`."
         )
-    return desk
+    return queue
 
 
 def _question_id(study: Study, dimension: str) -> str:

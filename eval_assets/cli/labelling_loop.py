@@ -17,7 +17,7 @@ from eval_assets.cli.label_screen import (
 )
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.dimensions import dimension_of
-from eval_assets.labelling.rater_queue import Desk, WorkUnit, now
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, now
 from eval_assets.labelling.sessions import UNDO, Answer, Confidence
 
 _CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
@@ -51,14 +51,14 @@ class LabellingLoop:
     """One rater at work in the terminal.
 
     Args:
-        desk: Their work.
+        queue: Their work.
         keyboard: What they type on.
     """
 
-    def __init__(self, desk: Desk, keyboard: Keyboard) -> None:
-        self._desk = desk
+    def __init__(self, queue: RaterQueue, keyboard: Keyboard) -> None:
+        self._queue = queue
         self._keyboard = keyboard
-        self._done = set(desk.labels())
+        self._done = set(queue.labels())
         self._given: list[int] = []
         self._place = 0
         self._is_complete = False
@@ -73,12 +73,12 @@ class LabellingLoop:
             "t": lambda: show_in_full(self._unit.response, captures=True),
             "g": lambda: show_guidelines(self._unit),
             "left": lambda: self._show(max(0, self._place - 1)),
-            "right": lambda: self._show(min(len(self._desk.units) - 1, self._place + 1)),
+            "right": lambda: self._show(min(len(self._queue.units) - 1, self._place + 1)),
         }
 
     def run(self) -> None:
         """Label until everything is labelled or the rater quits, in whichever way."""
-        click.echo(f"{len(self._done)} of {len(self._desk.units)} labelled.")
+        click.echo(f"{len(self._done)} of {len(self._queue.units)} labelled.")
         try:
             self._show_next(-1)
             while True:
@@ -88,12 +88,12 @@ class LabellingLoop:
                 self._press(key)
         except KeyboardInterrupt:
             click.echo()
-        self._desk.close(at=now())
-        click.echo(f"Saved: {len(self._done)} of {len(self._desk.units)} labelled.")
+        self._queue.close(at=now())
+        click.echo(f"Saved: {len(self._done)} of {len(self._queue.units)} labelled.")
 
     @property
     def _unit(self) -> WorkUnit:
-        return self._desk.units[self._place]
+        return self._queue.units[self._place]
 
     def _read(self) -> str:
         """Return a key; of a question whose value is typed, what was typed."""
@@ -118,7 +118,7 @@ class LabellingLoop:
             self._ask()
 
     def _answer(self, rating: float | None, *, skip_reason: str = "") -> None:
-        before = self._desk.labels().get(self._place)
+        before = self._queue.labels().get(self._place)
         answer = Answer(
             rating=rating,
             confidence=self._draft.confidence,
@@ -128,7 +128,7 @@ class LabellingLoop:
             seconds=round(time.monotonic() - self._draft.shown_at, 1),
         )
         at = now()
-        self._desk.answer(self._unit, answer, at=at)
+        self._queue.answer(self._unit, answer, at=at)
         click.echo(f"Saved: {named(answer, self._unit)}.")
         if before is not None and at - before.events[-1].labelled_at > UNDO:
             click.echo("Agreement counts your first answer; the change is on record.")
@@ -138,7 +138,7 @@ class LabellingLoop:
 
     def _show_next(self, place: int) -> None:
         """Show the next unit without a label, from the first again after the last."""
-        n_units = len(self._desk.units)
+        n_units = len(self._queue.units)
         ahead = [*range(place + 1, n_units), *range(place + 1)]
         following = next((other for other in ahead if other not in self._done), None)
         if following is None:
@@ -152,9 +152,9 @@ class LabellingLoop:
         self._place = place
         self._is_complete = False
         self._draft = _Draft()
-        show_unit(self._unit, number=place + 1, of=len(self._desk.units))
+        show_unit(self._unit, number=place + 1, of=len(self._queue.units))
         self._ask()
-        if (label := self._desk.labels().get(place)) is not None:
+        if (label := self._queue.labels().get(place)) is not None:
             click.echo(f"  Your answer: {named(label.events[-1], self._unit)}")
 
     def _ask(self) -> None:
@@ -167,11 +167,11 @@ class LabellingLoop:
             return
         place = self._given.pop()
         try:
-            self._desk.undo(self._desk.units[place], at=now())
+            self._queue.undo(self._queue.units[place], at=now())
         except ValueError as error:
             click.echo(f"Not undone: {error}.")
         else:
-            self._done = set(self._desk.labels())
+            self._done = set(self._queue.labels())
             click.echo("Undone.")
         self._show(place)
 

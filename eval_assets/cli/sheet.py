@@ -82,7 +82,7 @@ def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None
     for rater in raters:
         path = folder / f"{file_name(rater)}.html"
         path.write_text(offline_page(files.study, rater), encoding="utf-8")
-        click.echo(f"wrote {path}, {len(files.study.desk(rater).units)} to label")
+        click.echo(f"wrote {path}, {len(files.study.queue(rater).units)} to label")
 
 
 def _write_sheets(files: StudyFiles, raters: Sequence[str], folder: Path, *, new: bool) -> None:
@@ -96,7 +96,7 @@ def _write_sheets(files: StudyFiles, raters: Sequence[str], folder: Path, *, new
     for rater in raters:
         units = [
             unit
-            for unit in files.study.desk(rater).units
+            for unit in files.study.queue(rater).units
             if (unit.response.response_id, unit.question.id, rater) not in rated
         ]
         path = _free_path(folder, file_name(rater) or "sheet", new=new)

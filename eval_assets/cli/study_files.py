@@ -91,7 +91,7 @@ def quality_now(files: StudyFiles) -> list[QualityFigure]:
     study, sessions = files.study, files.study.sessions.all()
     labels = with_circumstances(_labels_now(files), sessions, study.responses)
     settled = decisions(read_adjudications(files.evaluation))
-    units = (unit for rater in study.raters for unit in study.desk(rater).units)
+    units = (unit for rater in study.raters for unit in study.queue(rater).units)
     return measure_quality(
         files.evaluation,
         lambda question: labels[labels["question_id"] == question.id],

@@ -40,14 +40,14 @@ def advice_on(
 
     If the question fails a gate, the sentence says so: this is where to begin.
     """
-    said = {}
+    advice = {}
     for name, (value, n) in figures.items():
         rule = _RULES.get(name)
         sentence = rule(rater, value, n, findings) if rule else ""
         if sentence:
             because = f" {findings.failing[0]}." if findings.failing else ""
-            said[name] = f"{sentence}{because}"
-    return said
+            advice[name] = f"{sentence}{because}"
+    return advice
 
 
 def _completeness(rater: str, value: float, n: int, _: Findings) -> str:

@@ -74,9 +74,9 @@ def _failures_named(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        what = f"the file cannot be written ({error.strerror or error})"
+        message = f"the file cannot be written ({error.strerror or error})"
         remedy = "Free space or give write access; nothing that was stored is lost"
-        raise InputError(InputProblem(str(path), None, None, what, remedy)) from error
+        raise InputError(InputProblem(str(path), None, None, message, remedy)) from error
 
 
 def _sync_folder(folder: Path) -> None:

@@ -125,7 +125,7 @@ def read_adjudications(evaluation: Evaluation) -> list[Adjudication]:
         return []
     text = path.read_text(encoding="utf-8")
     scales = {question.id: question.scale for question in evaluation.rubric}
-    found: list[Adjudication] = []
+    steps: list[Adjudication] = []
     problems: list[InputProblem] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -141,12 +141,12 @@ def read_adjudications(evaluation: Evaluation) -> list[Adjudication]:
         if scale is None:
             continue
         if step.value is not None and not scale.contains(step.value):
-            what = f'{step.value:g} is not on the scale of "{step.question_id}"'
+            message = f'{step.value:g} is not on the scale of "{step.question_id}"'
             remedy = f"Add a line with one of {scale.described()}, and remove this one"
-            problems.append(InputProblem(ADJUDICATIONS, number, "value", what, remedy))
-        found.append(step)
+            problems.append(InputProblem(ADJUDICATIONS, number, "value", message, remedy))
+        steps.append(step)
     raise_all(problems, source=ADJUDICATIONS)
-    return found
+    return steps
 
 
 def decisions(steps: Iterable[Adjudication]) -> dict[Unit, Adjudication]:
@@ -163,14 +163,14 @@ def decisions(steps: Iterable[Adjudication]) -> dict[Unit, Adjudication]:
 def disagreements(evaluation: Evaluation, labels: pd.DataFrame) -> list[Disagreement]:
     """Return every unit whose raters differ, the worst first."""
     rated = labels[~labels["skipped"].astype(bool)]
-    found = []
+    units = []
     for question in evaluation.rubric:
         width = question.scale.high - question.scale.low
-        given = rated[rated["question_id"] == question.id]
-        for response_id, rows in given.groupby("response_id", sort=True):
+        question_labels = rated[rated["question_id"] == question.id]
+        for response_id, rows in question_labels.groupby("response_id", sort=True):
             spread = float(rows["value"].max() - rows["value"].min()) / width
             if spread > TOLERANCE:
-                found.append(
+                units.append(
                     Disagreement(
                         response_id=str(response_id),
                         question_id=question.id,
@@ -183,12 +183,12 @@ def disagreements(evaluation: Evaluation, labels: pd.DataFrame) -> list[Disagree
                         spread=spread,
                     )
                 )
-    return worst_first(found)
+    return worst_first(units)
 
 
-def worst_first(found: Sequence[Disagreement]) -> list[Disagreement]:
+def worst_first(items: Sequence[Disagreement]) -> list[Disagreement]:
     """Return disagreements by spread, of equal ones by name."""
-    return sorted(found, key=lambda one: (-one.spread, one.question_id, one.response_id))
+    return sorted(items, key=lambda item: (-item.spread, item.question_id, item.response_id))
 
 
 def own_rating(steps: Iterable[Adjudication], unit: Unit, by: str) -> Adjudication | None:
@@ -209,8 +209,8 @@ def _is_cut_short(line: str) -> bool:
 def _bad_line(number: int, error: ValidationError) -> InputProblem:
     first = error.errors(include_url=False)[0]
     column = str(first["loc"][0]) if first["loc"] else None
-    what = f"this is not an adjudication ({first['msg']})"
-    return InputProblem(ADJUDICATIONS, number, column, what, "Correct the line, or remove it")
+    message = f"this is not an adjudication ({first['msg']})"
+    return InputProblem(ADJUDICATIONS, number, column, message, "Correct the line, or remove it")
 
 
 @dataclass(frozen=True)
@@ -227,8 +227,8 @@ class Case:
     decision: Adjudication | None
 
 
-class AdjudicationDesk:
-    """Where one adjudicator settles disagreements."""
+class AdjudicationQueue:
+    """The disagreements that one adjudicator settles."""
 
     def __init__(
         self, study: Study, disagreements: Callable[[], Sequence[Disagreement]], *, by: str
@@ -242,20 +242,20 @@ class AdjudicationDesk:
         steps = read_adjudications(self._study.evaluation)
         settled = decisions(steps)
         cases = []
-        for found in self._disagreements():
-            shown = self._study.responses.get(found.response_id)
-            if shown is None:
+        for disagreement in self._disagreements():
+            response = self._study.responses.get(disagreement.response_id)
+            if response is None:
                 continue
-            question = self._study.evaluation.question(found.question_id)
-            own = own_rating(steps, found.unit, self._by)
-            comments = [s for s in steps if s.unit == found.unit and s.step == "comment"]
+            question = self._study.evaluation.question(disagreement.question_id)
+            own = own_rating(steps, disagreement.unit, self._by)
+            comments = [s for s in steps if s.unit == disagreement.unit and s.step == "comment"]
             cases.append(
                 Case(
-                    disagreement=found,
-                    unit=WorkUnit(_key(self._by, question.id), question, shown),
+                    disagreement=disagreement,
+                    unit=WorkUnit(_key(self._by, question.id), question, response),
                     own=own.value if own else None,
                     comments=tuple(comments),
-                    decision=settled.get(found.unit),
+                    decision=settled.get(disagreement.unit),
                 )
             )
         return sorted(cases, key=lambda case: case.decision is not None)
@@ -300,20 +300,20 @@ class AdjudicationDesk:
     def _add(
         self, case: Case, step: Step, *, value: float | None, reason: str, at: datetime
     ) -> None:
-        found = case.disagreement
+        disagreement = case.disagreement
         add_adjudication(
             self._study.evaluation.folder,
             Adjudication(
-                response_id=found.response_id,
-                question_id=found.question_id,
+                response_id=disagreement.response_id,
+                question_id=disagreement.question_id,
                 step=step,
                 by=self._by,
                 at=at,
                 value=value,
                 reason=reason.strip(),
                 # Before their own rating adjudicators are shown none, and the record says so.
-                ratings={} if step == "rating" else dict(found.ratings),
-                between=found.between,
+                ratings={} if step == "rating" else dict(disagreement.ratings),
+                between=disagreement.between,
             ),
         )
 

@@ -49,9 +49,15 @@ def assignments_text(assignments: Sequence[Assignment]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(ASSIGNMENT_COLUMNS)
-    for one in assignments:
+    for assignment in assignments:
         writer.writerow(
-            [one.response_id, one.rater_id, one.question_id or "", one.round, one.purpose]
+            [
+                assignment.response_id,
+                assignment.rater_id,
+                assignment.question_id or "",
+                assignment.round,
+                assignment.purpose,
+            ]
         )
     return text.getvalue()
 
@@ -71,11 +77,11 @@ def add_assignments(folder: Path, assignments: Sequence[Assignment]) -> None:
         if not before:
             replace_file(path, text.encode())
             return
-        found = before.decode("utf-8-sig", errors="replace").splitlines()[0]
-        if found != header:
-            what = f"the header is {found!r}"
+        first_line = before.decode("utf-8-sig", errors="replace").splitlines()[0]
+        if first_line != header:
+            message = f"the header is {first_line!r}"
             remedy = f"Make it {header}, with the cells in that order and commas between them"
-            raise InputError(InputProblem(ASSIGNMENTS, 1, None, what, remedy))
+            raise InputError(InputProblem(ASSIGNMENTS, 1, None, message, remedy))
         end = b"" if before.endswith(b"\n") else b"\n"
         replace_file(path, before + end + rows.encode())
 
@@ -151,26 +157,30 @@ def assign(
         The new assignments: each rater's own order is shuffled, repeats come last.
     """
     here = [
-        one for one in existing if (one.round, one.question_id) == (plan.round, plan.question_id)
+        assignment
+        for assignment in existing
+        if (assignment.round, assignment.question_id) == (plan.round, plan.question_id)
     ]
-    main = [one for one in here if one.purpose in {"shared", "single"}]
-    taken = {one.response_id for one in main}
+    main = [assignment for assignment in here if assignment.purpose in {"shared", "single"}]
+    taken = {assignment.response_id for assignment in main}
     free = {response: stratum for response, stratum in strata.items() if response not in taken}
     chosen = stratified_sample(
         free, n=_room(plan, n_free=len(free), main=main), allocation=plan.allocation, seed=plan.seed
     )
     n_shared = round(plan.overlap * len(chosen))
-    loads = {rater: sum(one.rater_id == rater for one in main) for rater in plan.raters}
-    given: dict[str, list[Assignment]] = {rater: [] for rater in plan.raters}
-    for place, response in enumerate(chosen):
-        purpose: Purpose = "shared" if place < n_shared else "single"
+    loads = {
+        rater: sum(assignment.rater_id == rater for assignment in main) for rater in plan.raters
+    }
+    by_rater: dict[str, list[Assignment]] = {rater: [] for rater in plan.raters}
+    for index, response in enumerate(chosen):
+        purpose: Purpose = "shared" if index < n_shared else "single"
         lightest = min(plan.raters, key=lambda rater: loads[rater])
         if loads[lightest] == plan.per_rater:
             break
         for rater in plan.raters if purpose == "shared" else [lightest]:
-            given[rater].append(plan.assignment(response, rater, purpose))
+            by_rater[rater].append(plan.assignment(response, rater, purpose))
             loads[rater] += 1
-    known = {(one.response_id, one.rater_id) for one in here}
+    known = {(assignment.response_id, assignment.rater_id) for assignment in here}
     settled = [
         (response, rater)
         for rater in plan.raters
@@ -178,11 +188,11 @@ def assign(
         if (response, rater) not in known and response not in chosen
     ]
     return [
-        one
+        assignment
         for rater in plan.raters
-        for one in _in_order_of(
+        for assignment in _in_order_of(
             rater,
-            given[rater],
+            by_rater[rater],
             [response for response, of in settled if of == rater][: plan.n_controls],
             plan,
         )
@@ -190,17 +200,21 @@ def assign(
 
 
 def _in_order_of(
-    rater: str, given: Sequence[Assignment], controls: Sequence[str], plan: AssignmentPlan
+    rater: str, main: Sequence[Assignment], controls: Sequence[str], plan: AssignmentPlan
 ) -> list[Assignment]:
     """Return one rater's assignments as they label them: shuffled, with controls among them.
 
     Repeats come last and are of responses of the first half, so that much lies between the two.
     """
-    drawn = [*given, *(plan.assignment(response, rater, "control") for response in controls)]
-    drawn.sort(key=lambda one: chance(plan.seed, rater, str(plan.round), one.response_id))
-    n_repeats = round(plan.repeat_share * len(given))
+    drawn = [*main, *(plan.assignment(response, rater, "control") for response in controls)]
+    drawn.sort(
+        key=lambda assignment: chance(plan.seed, rater, str(plan.round), assignment.response_id)
+    )
+    n_repeats = round(plan.repeat_share * len(main))
     early = drawn[: max(n_repeats, len(drawn) // 2)]
-    again = [plan.assignment(one.response_id, rater, "repeat") for one in early[:n_repeats]]
+    again = [
+        plan.assignment(assignment.response_id, rater, "repeat") for assignment in early[:n_repeats]
+    ]
     return [*drawn, *again]
 
 
@@ -251,9 +265,13 @@ def _room(plan: AssignmentPlan, *, n_free: int, main: Sequence[Assignment]) -> i
     """Return how many more responses the plan has room for."""
     room = n_free
     if plan.n_responses is not None:
-        room = min(room, max(0, plan.n_responses - len({one.response_id for one in main})))
+        room = min(
+            room, max(0, plan.n_responses - len({assignment.response_id for assignment in main}))
+        )
     if plan.per_rater is not None:
-        heaviest = max(sum(one.rater_id == rater for one in main) for rater in plan.raters)
+        heaviest = max(
+            sum(assignment.rater_id == rater for assignment in main) for rater in plan.raters
+        )
         per_response = plan.overlap + (1 - plan.overlap) / len(plan.raters)
         room = min(room, max(0, math.floor((plan.per_rater - heaviest) / per_response + TOLERANCE)))
     return room

@@ -44,7 +44,7 @@ def choices_of(scale: Scale) -> tuple[Choice, ...]:
     if all(value.is_integer() and 0 <= value <= _LARGEST_DIGIT for value in scale.values):
         keys = [f"{value:g}" for value in scale.values]
     elif len(scale.values) <= MOST_KEYS:
-        keys = [str(place) for place in range(1, len(scale.values) + 1)]
+        keys = [str(number) for number in range(1, len(scale.values) + 1)]
     else:
         return ()
     return tuple(map(Choice, keys, scale.values, names))

@@ -16,7 +16,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling.choices import choices_of
 from eval_assets.labelling.dimensions import dimension_of
-from eval_assets.labelling.rater_queue import Desk, WorkUnit, label_of, possible_units
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of, possible_units
 from eval_assets.labelling.rater_view import ShownResponse, guideline_hash
 from eval_assets.labelling.sessions import (
     UNDO,
@@ -30,16 +30,16 @@ from eval_assets.labelling.sessions import (
 from eval_assets.labelling.study import Study
 
 
-def page_task(desk: Desk) -> dict[str, Any]:
+def page_task(queue: RaterQueue) -> dict[str, Any]:
     """Return all that a page shows of a rater's work, as JSON: nothing else reaches the rater.
 
     Responses are named by their place, units by codes; whether a unit is a repeat or a control,
     and which model answered, is not said.
     """
-    questions = list(dict.fromkeys(unit.question for unit in desk.units))
-    responses = list({id(unit.response): unit.response for unit in desk.units}.values())
-    question_at = {question.id: place for place, question in enumerate(questions)}
-    response_at = {response.response_id: place for place, response in enumerate(responses)}
+    questions = list(dict.fromkeys(unit.question for unit in queue.units))
+    responses = list({id(unit.response): unit.response for unit in queue.units}.values())
+    question_at = {question.id: index for index, question in enumerate(questions)}
+    response_at = {response.response_id: index for index, response in enumerate(responses)}
     return {
         "undoSeconds": UNDO.seconds,
         "questions": [_question(question) for question in questions],
@@ -50,15 +50,15 @@ def page_task(desk: Desk) -> dict[str, Any]:
                 "question": question_at[unit.question.id],
                 "response": response_at[unit.response.response_id],
             }
-            for unit in desk.units
+            for unit in queue.units
         ],
-        "answers": page_answers(desk),
+        "answers": page_answers(queue),
     }
 
 
-def page_answers(desk: Desk) -> dict[str, Any]:
+def page_answers(queue: RaterQueue) -> dict[str, Any]:
     """Return the rater's own last answer about each unit that has one, by the unit's code."""
-    return {desk.units[place].code: _answer(label) for place, label in desk.labels().items()}
+    return {queue.units[index].code: _answer(label) for index, label in queue.labels().items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +77,11 @@ class PageAction(Answer):
     undo: bool = False
     age_ms: Annotated[float, Field(ge=0, le=1e11)] = 0
 
-    def apply(self, desk: Desk, units: Mapping[str, WorkUnit], *, at: datetime) -> None:
-        """Do on the desk what the rater did on the page.
+    def apply(self, queue: RaterQueue, units: Mapping[str, WorkUnit], *, at: datetime) -> None:
+        """Apply the action to the rater's queue.
 
         Raises:
-            ValueError: If the unit is not the rater's, or the desk refuses.
+            ValueError: If the unit is not the rater's, or the queue refuses.
         """
         if self.unit not in units:
             raise ValueError("this response is not among yours; reload the page")
@@ -89,9 +89,9 @@ class PageAction(Answer):
         done_at = at - timedelta(milliseconds=self.age_ms)
         done_at = done_at.replace(microsecond=done_at.microsecond // 1000 * 1000)
         if self.undo:
-            desk.undo(unit, at=done_at)
+            queue.undo(unit, at=done_at)
         else:
-            desk.answer(unit, self, at=done_at)
+            queue.answer(unit, self, at=done_at)
 
 
 PAGE_ACTION = TypeAdapter(PageAction)
@@ -151,11 +151,11 @@ _ACTION = TypeAdapter(ReturnedAction)
 
 def offline_task(study: Study, rater_id: str) -> dict[str, Any]:
     """Return all that an offline page of a rater holds, as JSON."""
-    desk = study.desk(rater_id)
+    queue = study.queue(rater_id)
     number = study.evaluation.labelling.round
     page = _page(study, rater_id, number)
-    task = page_task(desk)
-    for unit, described in zip(desk.units, task["units"], strict=True):
+    task = page_task(queue)
+    for unit, described in zip(queue.units, task["units"], strict=True):
         described["hashes"] = vars(unit.response.hashes(unit.question))
     return {
         **task,
@@ -176,21 +176,23 @@ def returned_sessions(text: str, study: Study, *, file: str) -> list[Session]:
     """
     head, lines, page_key, (rater_id, number) = _opened(text, study, file=file)
     if not hmac.compare_digest(_seal(page_key, [head, *lines[:-1]]), _sealed_with(lines[-1])):
-        what = "the file was changed after the page wrote it, or is not complete"
-        raise InputError(InputProblem(file, None, None, what, _AGAIN))
+        message = "the file was changed after the page wrote it, or is not complete"
+        raise InputError(InputProblem(file, None, None, message, _AGAIN))
     units = possible_units(rater_id, number, study.responses)
     actions = [_action(line, file=file, at=at) for at, line in enumerate(lines[:-1], start=2)]
     sessions: dict[SessionKey, Session] = {}
-    for place, action in enumerate(sorted(actions, key=lambda action: action.at), start=2):
+    for line_number, action in enumerate(sorted(actions, key=lambda action: action.at), start=2):
         unit = units.get(action.unit)
         if unit is None:
-            what = "the response or the question is not part of this evaluation any more"
-            raise InputError(InputProblem(file, place, "unit", what, "Restore it, then merge"))
+            message = "the response or the question is not part of this evaluation any more"
+            raise InputError(
+                InputProblem(file, line_number, "unit", message, "Restore it, then merge")
+            )
         session = sessions.get(unit.key) or _begun(study, unit, action)
         try:
             sessions[unit.key] = _replayed(session, unit, action)
         except ValueError as error:
-            raise InputError(InputProblem(file, place, None, str(error), _AGAIN)) from error
+            raise InputError(InputProblem(file, line_number, None, str(error), _AGAIN)) from error
     return [replace(session, closed_at=session.updated_at) for session in sessions.values()]
 
 
@@ -229,14 +231,14 @@ def _opened(text: str, study: Study, *, file: str) -> tuple[str, list[str], str,
     except (json.JSONDecodeError, KeyError, TypeError):
         is_ours = False
     if not is_ours:
-        what = "this is not a file of labels from an offline page"
-        raise InputError(InputProblem(file, 1, None, what, "Give the file that the page saved"))
+        message = "this is not a file of labels from an offline page"
+        raise InputError(InputProblem(file, 1, None, message, "Give the file that the page saved"))
     for number in range(1, study.evaluation.labelling.round + 1):
         if page == _page(study, rater_id, number):
             return lines[0], lines[1:], study.secret_for("seal", page), (rater_id, number)
-    what = f"the page was not made from this evaluation for {rater_id}"
+    message = f"the page was not made from this evaluation for {rater_id}"
     remedy = "Merge it in the evaluation folder that made the page"
-    raise InputError(InputProblem(file, 1, "page", what, remedy))
+    raise InputError(InputProblem(file, 1, "page", message, remedy))
 
 
 def _page(study: Study, rater_id: str, number: int) -> str:
@@ -259,12 +261,12 @@ def _action(line: str, *, file: str, at: int) -> ReturnedAction:
     try:
         return _ACTION.validate_json(line)
     except ValidationError as error:
-        what = f"this is not an answer ({error.errors(include_url=False)[0]['msg']})"
-        raise InputError(InputProblem(file, at, None, what, _AGAIN)) from error
+        message = f"this is not an answer ({error.errors(include_url=False)[0]['msg']})"
+        raise InputError(InputProblem(file, at, None, message, _AGAIN)) from error
 
 
 def _begun(study: Study, unit: WorkUnit, action: ReturnedAction) -> Session:
-    n_units = sum(one.key == unit.key for one in study.desk(unit.key.rater_id).units)
+    n_units = sum(other.key == unit.key for other in study.queue(unit.key.rater_id).units)
     return Session(
         key=unit.key,
         started_at=action.at,

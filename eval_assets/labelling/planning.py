@@ -75,9 +75,9 @@ def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     """Simulate what more labels do to both gates on human agreement, question by question."""
     rated = labels[~labels["skipped"].astype(bool)]
     for question in evaluation.rubric:
-        given = rated[rated["question_id"] == question.id]
+        question_labels = rated[rated["question_id"] == question.id]
         # Unlike a pivot table it refuses duplicates instead of averaging them.
-        matrix = given.pivot(index="response_id", columns="rater_id", values="value")  # noqa: PD010
+        matrix = question_labels.pivot(index="response_id", columns="rater_id", values="value")  # noqa: PD010
         coefficients: dict[GateName, Alpha | HumanAgreement] = {
             "human_a_hh": HumanAgreement(question.scale),
             "human_alpha": Alpha(evaluation.gates["human_alpha"].level or question.level),
@@ -131,14 +131,14 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     now = coefficient_interval(rated, coefficient, confidence=CONFIDENCE, groups=group)
     outlooks = []
     for n in n_more if now.n_groups >= _FEWEST else ():
-        found = []
+        intervals = []
         for _ in range(n_simulations):
             with_more, of = _with_more(rated, group, n, rng)
-            found.append(
+            intervals.append(
                 coefficient_interval(with_more, coefficient, confidence=CONFIDENCE, groups=of)
             )
-        low = np.array([interval.low for interval in found])
-        high = np.array([interval.high for interval in found])
+        low = np.array([interval.low for interval in intervals])
+        high = np.array([interval.high for interval in intervals])
         passes, fails = low >= minimum, high < minimum
         outlooks.append(
             Outlook(
@@ -163,7 +163,7 @@ def _with_more(
     chosen = rng.choice(len(sizes), size=n, p=weights)
     chosen = chosen[: np.searchsorted(np.cumsum(sizes[chosen]), n) + 1]
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
-    drawn = rated[np.concatenate([members[place] for place in chosen])[:n]]
+    drawn = rated[np.concatenate([members[index] for index in chosen])[:n]]
     of = len(sizes) + np.repeat(np.arange(len(chosen)), sizes[chosen])[:n]
     # In random order, ratings before gaps: the first two are any two of the response's ratings.
     order = np.argsort(np.where(np.isnan(drawn), 2.0, rng.random(drawn.shape)), axis=1)

@@ -83,9 +83,9 @@ def measure_quality(
     """
     figures = []
     for question in evaluation.rubric:
-        given = labels(question)
-        measured = _Question(question, evaluation, given)
-        raters = {*given["rater_id"], *(r for r, q in assigned if q == question.id)}
+        question_labels = labels(question)
+        measured = _Question(question, evaluation, question_labels)
+        raters = {*question_labels["rater_id"], *(r for r, q in assigned if q == question.id)}
         for rater in sorted(raters):
             of_rater = history[
                 (history["question_id"] == question.id) & (history["rater_id"] == rater)
@@ -96,12 +96,12 @@ def measure_quality(
                 if (unit.question_id, unit.rater_id) == (question.id, rater)
             }
             n_assigned = assigned.get((rater, question.id))
-            found = dict(_figures(measured, rater, of_rater, n_assigned, settled))
-            said = advice_on(rater, found, measured.findings(rater))
+            by_name = dict(_figures(measured, rater, of_rater, n_assigned, settled))
+            advice = advice_on(rater, by_name, measured.findings(rater))
             figures += [
-                QualityFigure(question.id, rater, name, *found[name], said.get(name, ""))
+                QualityFigure(question.id, rater, name, *by_name[name], advice.get(name, ""))
                 for name in MEASURES
-                if name in found
+                if name in by_name
             ]
     return figures
 
@@ -110,14 +110,14 @@ class _Question:
     """The labels of one question, and as a matrix of responses and raters."""
 
     def __init__(
-        self, question: RubricQuestion, evaluation: Evaluation, given: pd.DataFrame
+        self, question: RubricQuestion, evaluation: Evaluation, labels: pd.DataFrame
     ) -> None:
         self.question = question
-        row, responses = pd.factorize(given["response_id"], sort=True)
-        column, raters = pd.factorize(given["rater_id"], sort=True)
+        row, responses = pd.factorize(labels["response_id"], sort=True)
+        column, raters = pd.factorize(labels["rater_id"], sort=True)
         ratings = np.full((len(responses), len(raters)), math.nan)
-        ratings[row, column] = given["value"]
-        self.given = given.assign(row=row)
+        ratings[row, column] = labels["value"]
+        self.labels = labels.assign(row=row)
         self.matrix = pd.DataFrame(ratings, columns=raters.astype(object))
         self.experts = [r for r in evaluation.labelling.experts if r in self.matrix.columns]
         self._gates = evaluation.gates
@@ -140,18 +140,18 @@ class _Question:
     def closeness(self, own: Floats, others: Floats) -> Floats:
         """Return the mean agreement with the others by response, NaN if nobody else rated it."""
         if self.question.level == "nominal":
-            each = np.where(np.isnan(others) | np.isnan(own)[:, None], math.nan, 0.0)
-            each += own[:, None] == others
+            pairs = np.where(np.isnan(others) | np.isnan(own)[:, None], math.nan, 0.0)
+            pairs += own[:, None] == others
         else:
             width = self.question.scale.high - self.question.scale.low
-            each = 1 - np.abs(own[:, None] - others) / width
-        return _row_mean(each)
+            pairs = 1 - np.abs(own[:, None] - others) / width
+        return _row_mean(pairs)
 
     @cached_property
     def agreements(self) -> dict[str, float]:
         """Mean agreement of each rater with the others; of two raters both have the same."""
-        found = {r: _mean(self.closeness(self.of(r), self.others(r))) for r in self.matrix.columns}
-        return {rater: agreement for rater, agreement in found.items() if not math.isnan(agreement)}
+        means = {r: _mean(self.closeness(self.of(r), self.others(r))) for r in self.matrix.columns}
+        return {rater: agreement for rater, agreement in means.items() if not math.isnan(agreement)}
 
     def _stands_apart(self, rater: str) -> bool:
         if rater not in self.agreements:
@@ -191,7 +191,7 @@ def _figures(
     settled: Mapping[str, float],
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     """Yield name, value and n of each figure of one rater."""
-    mine = measured.given[measured.given["rater_id"] == rater]
+    mine = measured.labels[measured.labels["rater_id"] == rater]
     if n_assigned:
         yield "completeness", (min(1.0, len(mine) / n_assigned), n_assigned)
     if mine.empty:

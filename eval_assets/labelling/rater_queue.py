@@ -62,22 +62,32 @@ def work_of(
     labelling = evaluation.labelling
     if assignments is None:
         mine = [Assignment(response_id, rater_id) for response_id in responses]
-        mine.sort(key=lambda one: chance(0, rater_id, str(labelling.round), one.response_id))
+        mine.sort(
+            key=lambda assignment: chance(0, rater_id, str(labelling.round), assignment.response_id)
+        )
     else:
         mine = [
-            one for one in assignments if (one.rater_id, one.round) == (rater_id, labelling.round)
+            assignment
+            for assignment in assignments
+            if (assignment.rater_id, assignment.round) == (rater_id, labelling.round)
         ]
     by_response = [
-        _unit(rater_id, labelling.round, responses[one.response_id], question, one.purpose)
-        for one in mine
-        if one.response_id in responses
-        for question in responses[one.response_id].questions
-        if one.question_id in {None, question.id}
+        _unit(
+            rater_id,
+            labelling.round,
+            responses[assignment.response_id],
+            question,
+            assignment.purpose,
+        )
+        for assignment in mine
+        if assignment.response_id in responses
+        for question in responses[assignment.response_id].questions
+        if assignment.question_id in {None, question.id}
     ]
     if not labelling.one_question_at_a_time:
         return by_response
-    place = {question.id: number for number, question in enumerate(evaluation.rubric)}
-    return sorted(by_response, key=lambda unit: place[unit.question.id])
+    order = {question.id: number for number, question in enumerate(evaluation.rubric)}
+    return sorted(by_response, key=lambda unit: order[unit.question.id])
 
 
 def possible_units(
@@ -102,8 +112,8 @@ def _unit(
     return WorkUnit(key, question, response, is_repeat=purpose == "repeat")
 
 
-class Desk:
-    """The work of one rater with the sessions that record it."""
+class RaterQueue:
+    """The units of one rater, with the sessions that store the answers."""
 
     def __init__(self, units: Sequence[WorkUnit], sessions: SessionFolder) -> None:
         self.units = tuple(units)
@@ -113,16 +123,16 @@ class Desk:
     def labels(self) -> dict[int, Label]:
         """Return the rater's label of each unit that has one, by the unit's place in `units`."""
         stored = {key: self._sessions.read(key) for key in self._n_units}
-        given = {
+        by_unit = {
             (key, label.unit): label
             for key, session in stored.items()
             if session is not None
             for label in session.labels
         }
         return {
-            place: given[unit.key, unit.name]
-            for place, unit in enumerate(self.units)
-            if (unit.key, unit.name) in given
+            index: by_unit[unit.key, unit.name]
+            for index, unit in enumerate(self.units)
+            if (unit.key, unit.name) in by_unit
         }
 
     def answer(self, unit: WorkUnit, answer: Answer, *, at: datetime) -> Session:

@@ -55,9 +55,9 @@ class ShownResponse:
 
     def hashes(self, question: RubricQuestion) -> TextHashes:
         """Return hashes of the prompt with the turns before it, the response and the question."""
-        asked = [*((turn.prompt, turn.response) for turn in self.earlier), self.prompt]
+        texts = [*((turn.prompt, turn.response) for turn in self.earlier), self.prompt]
         return TextHashes(
-            prompt=_hash(asked), response=_hash(self.response), guidelines=guideline_hash(question)
+            prompt=_hash(texts), response=_hash(self.response), guidelines=guideline_hash(question)
         )
 
 

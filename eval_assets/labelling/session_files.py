@@ -124,8 +124,8 @@ def parse_session(text: str, *, file: str) -> Session:
         return _SESSION.validate_python({**parsed, "key": key, "labels": labels})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(_not_a_session(file, f"{place}: {first['msg']}")) from error
+        location = ".".join(str(part) for part in first["loc"])
+        raise InputError(_not_a_session(file, f"{location}: {first['msg']}")) from error
     except json.JSONDecodeError as error:
         raise InputError(_not_a_session(file, f"line {error.lineno}: {error.msg}")) from error
     except (KeyError, TypeError, AttributeError, ValueError) as error:

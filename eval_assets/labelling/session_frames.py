@@ -96,12 +96,12 @@ def control_values(
 ) -> dict[ControlUnit, float]:
     """Return the settled value of each control response that somebody is to label."""
     return {
-        ControlUnit(one.response_id, question_id, one.rater_id): decision.value
-        for one in assignments
+        ControlUnit(assignment.response_id, question_id, assignment.rater_id): decision.value
+        for assignment in assignments
         for (response_id, question_id), decision in settled.items()
-        if one.purpose == "control"
-        and one.response_id == response_id
-        and one.question_id in {None, question_id}
+        if assignment.purpose == "control"
+        and assignment.response_id == response_id
+        and assignment.question_id in {None, question_id}
         and decision.value is not None
     }
 
@@ -130,8 +130,8 @@ def _row(session: Session, kind: str, before: float | None, after: Label) -> dic
 
 
 def _is_outdated(label: Label, responses: Mapping[str, ShownResponse]) -> bool:
-    shown = responses.get(label.response_id)
-    if shown is None or not shown.questions:
+    response = responses.get(label.response_id)
+    if response is None or not response.questions:
         return False
-    now = shown.hashes(shown.questions[0])
+    now = response.hashes(response.questions[0])
     return (now.prompt, now.response) != (label.hashes.prompt, label.hashes.response)

@@ -123,9 +123,9 @@ def _place_by_conversation(
 
 def _holds_all_turns(units: Sequence[WorkUnit]) -> bool:
     """Return whether the turns before each response are among the units, on the same question."""
-    shown = {(unit.question.id, unit.response.earlier, unit.response.prompt) for unit in units}
+    displayed = {(unit.question.id, unit.response.earlier, unit.response.prompt) for unit in units}
     return all(
-        (unit.question.id, unit.response.earlier[:n], unit.response.earlier[n].prompt) in shown
+        (unit.question.id, unit.response.earlier[:n], unit.response.earlier[n].prompt) in displayed
         for unit in units
         for n in range(len(unit.response.earlier))
     )

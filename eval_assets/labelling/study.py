@@ -10,7 +10,7 @@ from functools import cached_property
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import Desk, work_of
+from eval_assets.labelling.rater_queue import RaterQueue, work_of
 from eval_assets.labelling.rater_view import ShownResponse
 from eval_assets.labelling.session_files import SessionFolder
 
@@ -31,7 +31,7 @@ class Study:
     @property
     def raters(self) -> tuple[str, ...]:
         """The raters declared, else those with assignments."""
-        assigned = (one.rater_id for one in self.assignments or ())
+        assigned = (assignment.rater_id for assignment in self.assignments or ())
         return self.evaluation.labelling.raters or tuple(dict.fromkeys(assigned))
 
     @cached_property
@@ -39,16 +39,16 @@ class Study:
         """Where labels are kept."""
         return SessionFolder(self.evaluation.folder)
 
-    def desk(
+    def queue(
         self, rater_id: str, *, question_id: str | None = None, run_id: str | None = None
-    ) -> Desk:
+    ) -> RaterQueue:
         """Return a rater's work of the current round: all of it, or that of a question or run."""
         units = [
             unit
             for unit in work_of(rater_id, self.evaluation, self.responses, self.assignments)
             if question_id in {None, unit.question.id} and run_id in {None, unit.key.run_id}
         ]
-        return Desk(units, self.sessions)
+        return RaterQueue(units, self.sessions)
 
     def secret_for(self, *purpose: str) -> str:
         """Return a secret text for a purpose, the same one every time.

@@ -39,16 +39,17 @@ class _RaterPages:
     def __init__(self, rater_of: Mapping[str, str], study: Study) -> None:
         self._rater_of = rater_of
         self._study = study
-        self._desks = {rater: study.desk(rater) for rater in rater_of.values()}
+        self._queues = {rater: study.queue(rater) for rater in rater_of.values()}
         self._units = {
-            rater: {unit.code: unit for unit in desk.units} for rater, desk in self._desks.items()
+            rater: {unit.code: unit for unit in queue.units}
+            for rater, queue in self._queues.items()
         }
 
     def page(self, request: Request) -> Response:
         """Show the labelling screen with all that the rater is to label."""
         rater = self._rater(request)
         task = {
-            **page_task(self._desks[rater]),
+            **page_task(self._queues[rater]),
             "isOffline": False,
             "page": request.path_params["token"],
             "address": f"/r/{request.path_params['token']}",
@@ -63,7 +64,7 @@ class _RaterPages:
 
     def answers(self, request: Request) -> Response:
         """Return the rater's own answers, for a page whose other window went on."""
-        return JSONResponse(page_answers(self._desks[self._rater(request)]))
+        return JSONResponse(page_answers(self._queues[self._rater(request)]))
 
     async def label(self, request: Request) -> Response:
         """Save one answer or undo; it is on disk before this replies."""
@@ -72,19 +73,19 @@ class _RaterPages:
             action = PAGE_ACTION.validate_json(await _body(request))
         except ValidationError as error:
             return _refused(error.errors(include_url=False, include_input=False)[0]["msg"])
-        desk, units = self._desks[rater], self._units[rater]
+        queue, units = self._queues[rater], self._units[rater]
         try:
-            await run_in_threadpool(action.apply, desk, units, at=now())
+            await run_in_threadpool(action.apply, queue, units, at=now())
         except InputError:
             # The page keeps the answer and sends it again.
             raise HTTPException(503, "The label cannot be stored at present.") from None
         except ValueError as error:
             return _refused(str(error))
-        return JSONResponse({"done": await run_in_threadpool(lambda: len(desk.labels()))})
+        return JSONResponse({"done": await run_in_threadpool(lambda: len(queue.labels()))})
 
     def close(self, request: Request) -> Response:
         """Note that the rater stopped for now."""
-        self._desks[self._rater(request)].close(at=now())
+        self._queues[self._rater(request)].close(at=now())
         return JSONResponse({})
 
     def _rater(self, request: Request) -> str:

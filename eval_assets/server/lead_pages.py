@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from eval_assets.labelling.adjudication import AdjudicationDesk, Case, Disagreement
+from eval_assets.labelling.adjudication import AdjudicationQueue, Case, Disagreement
 from eval_assets.labelling.choices import choices_of, parse_typed
 from eval_assets.labelling.quality import MEASURES, QualityFigure
 from eval_assets.labelling.rater_queue import now
@@ -66,13 +66,13 @@ class _LeadPages:
             tables=_tables(figures),
             meanings=MEASURES,
             advice=[figure for figure in figures if figure.advice],
-            n_open=sum(case.decision is None for case in self._desk("").cases()),
+            n_open=sum(case.decision is None for case in self._queue("").cases()),
         )
 
     def queue(self, request: Request) -> Response:
         """Show all disagreements, open ones first, without their ratings."""
         by = request.query_params.get("by", "").strip()
-        cases = [(_code(case), case) for case in self._desk(by).cases()]
+        cases = [(_code(case), case) for case in self._queue(by).cases()]
         return self._page("queue.html.jinja", by=by, cases=cases)
 
     def case(self, request: Request) -> Response:
@@ -89,17 +89,17 @@ class _LeadPages:
 
     def _decided(self, request: Request, form: dict[str, str]) -> Response:
         by = form.get("by", "").strip()
-        desk = self._desk(by)
-        case = self._find(desk, request.path_params["code"])
+        queue = self._queue(by)
+        case = self._find(queue, request.path_params["code"])
         try:
-            _take_step(desk, case, form)
+            _take_step(queue, case, form)
         except ValueError as error:
             return self._case_page(request, by=by, wrong=f"Not saved: {error}.")
         here = f"{self._address}/case/{request.path_params['code']}?by={quote(by)}"
         return RedirectResponse(here, status_code=303)
 
     def _case_page(self, request: Request, *, by: str, wrong: str = "") -> Response:
-        case = self._find(self._desk(by), request.path_params["code"])
+        case = self._find(self._queue(by), request.path_params["code"])
         return self._page(
             "case.html.jinja",
             status_code=422 if wrong else 200,
@@ -110,19 +110,19 @@ class _LeadPages:
             wrong=wrong,
         )
 
-    def _find(self, desk: AdjudicationDesk, code: str) -> Case:
-        found = next((case for case in desk.cases() if _code(case) == code), None)
+    def _find(self, queue: AdjudicationQueue, code: str) -> Case:
+        found = next((case for case in queue.cases() if _code(case) == code), None)
         if found is None:
             raise HTTPException(404, "There is no such disagreement any more.")
         return found
 
-    def _desk(self, by: str) -> AdjudicationDesk:
-        return AdjudicationDesk(self._study, self._sources.disagreements, by=by)
+    def _queue(self, by: str) -> AdjudicationQueue:
+        return AdjudicationQueue(self._study, self._sources.disagreements, by=by)
 
     def _progress(self, rater: str) -> tuple[int, int, int]:
-        desk = self._study.desk(rater)
-        labels = desk.labels().values()
-        return len(labels), len(desk.units), sum(label.rating is None for label in labels)
+        queue = self._study.queue(rater)
+        labels = queue.labels().values()
+        return len(labels), len(queue.units), sum(label.rating is None for label in labels)
 
     def _page(self, template: str, *, status_code: int = 200, **values: object) -> Response:
         page = TEMPLATES.get_template(template).render(
@@ -131,8 +131,8 @@ class _LeadPages:
         return HTMLResponse(page, status_code=status_code)
 
 
-def _take_step(desk: AdjudicationDesk, case: Case, form: dict[str, str]) -> None:
-    """Do on the desk what the form asks for."""
+def _take_step(queue: AdjudicationQueue, case: Case, form: dict[str, str]) -> None:
+    """Apply a form to the queue."""
     step, reason, given = form.get("step"), form.get("reason", ""), form.get("value", "")
     if not form.get("by", "").strip():
         raise ValueError("say who you are")
@@ -140,16 +140,16 @@ def _take_step(desk: AdjudicationDesk, case: Case, form: dict[str, str]) -> None
         raise ValueError("choose a value")
     match step:
         case "rate":
-            desk.rate(case, parse_typed(given, case.unit.question.scale), at=now())
+            queue.rate(case, parse_typed(given, case.unit.question.scale), at=now())
         case "settle":
             value = parse_typed(given, case.unit.question.scale)
-            desk.settle(case, value, reason=reason, at=now())
+            queue.settle(case, value, reason=reason, at=now())
         case "exclude":
-            desk.settle(case, None, reason=reason, at=now())
+            queue.settle(case, None, reason=reason, at=now())
         case "comment":
-            desk.comment(case, reason, at=now())
+            queue.comment(case, reason, at=now())
         case "reopen":
-            desk.reopen(case, reason=reason, at=now())
+            queue.reopen(case, reason=reason, at=now())
         case _:
             raise ValueError("choose what to do")
 

@@ -48,7 +48,7 @@ class Search:
 
 
 def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two models
-    material: PromptMaterial,
+    training_data: PromptMaterial,
     dev: RatedUnits,
     scores: Floats,
     *,
@@ -65,7 +65,7 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
     dev, so that most of what is spent goes to promising ones.
 
     Args:
-        material: What candidates are written from: each from other disagreements, worst first.
+        training_data: Source of the candidates, each from other disagreements, worst first.
         dev: Units of the split `dev`, no others.
         scores: The judge's scores of them as it stands.
         start: What the judge's prompt adds now.
@@ -73,25 +73,25 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
         write: Asks the writer.
         score: Asks the judge about units.
     """
-    disagreements = material.disagreements()
+    disagreements = training_data.disagreements()
     tried: list[Tried] = []
     if not disagreements:
         outcome = "the judge differs from people on no answer of train"
         return Search(start, (Tried(1, None, float("nan"), outcome),))
     best, best_figure = start, _mapped_figure(dev, scores)
-    trial = _trial(material.train, disagreements, start)
-    [best_error] = [_error(trial, given) for given in score(trial, [start])]
+    trial = _trial(training_data.train, disagreements, start)
+    [best_error] = [_error(trial, trial_scores) for trial_scores in score(trial, [start])]
     n_batches = tuning.rounds * tuning.candidates
     for round_ in range(1, tuning.rounds + 1):
         first = (round_ - 1) * tuning.candidates
-        shown = [
-            _batch(disagreements, place, n_batches=n_batches)
-            for place in range(first, first + tuning.candidates)
+        batches = [
+            _batch(disagreements, index, n_batches=n_batches)
+            for index in range(first, first + tuning.candidates)
         ]
-        replies = write([instructions_request(dev.question, best, batch) for batch in shown])
-        drafts, unusable = _read(replies, best, material, round_)
+        replies = write([instructions_request(dev.question, best, batch) for batch in batches])
+        drafts, unusable = _read(replies, best, training_data, round_)
         tried += unusable
-        errors = [_error(trial, given) for given in score(trial, drafts)]
+        errors = [_error(trial, trial_scores) for trial_scores in score(trial, drafts)]
         promising = []
         for draft, error in zip(drafts, errors, strict=True):
             if error < best_error or not trial.n_groups:
@@ -100,8 +100,8 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
                 outcome = "dropped: no nearer to people on the worst answers of train"
                 tried.append(Tried(round_, draft, float("nan"), outcome))
         on_dev = score(dev, [draft for draft, _ in promising])
-        for (draft, error), given in zip(promising, on_dev, strict=True):
-            figure = _mapped_figure(dev, given)
+        for (draft, error), dev_scores in zip(promising, on_dev, strict=True):
+            figure = _mapped_figure(dev, dev_scores)
             better = figure > best_figure
             outcome = "best so far" if better else "no better than the best so far"
             tried.append(Tried(round_, draft, figure, outcome))
@@ -111,7 +111,7 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
 
 
 def _read(
-    replies: Sequence[str | None], best: Section, material: PromptMaterial, round_: int
+    replies: Sequence[str | None], best: Section, training_data: PromptMaterial, round_: int
 ) -> tuple[list[Section], list[Tried]]:
     """Return the candidates in the writer's replies, and those that are not tried."""
     drafts, unusable = [], []
@@ -121,7 +121,7 @@ def _read(
             unusable.append(Tried(round_, None, float("nan"), "the writer's reply is unusable"))
             continue
         draft = replace(best, instructions=text)
-        if material.is_quoted_in(draft.words):
+        if training_data.is_quoted_in(draft.words):
             unusable.append(Tried(round_, draft, float("nan"), "dropped: it quotes train"))
         else:
             drafts.append(draft)
@@ -130,8 +130,12 @@ def _read(
 
 def _trial(train: RatedUnits, disagreements: Sequence[Disagreement], start: Section) -> RatedUnits:
     """Return the worst disagreements of train that the prompt does not show as examples."""
-    shown = {example.response_id for example in start.examples}
-    others = [each.response_id for each in disagreements if each.response_id not in shown]
+    example_ids = {example.response_id for example in start.examples}
+    others = [
+        disagreement.response_id
+        for disagreement in disagreements
+        if disagreement.response_id not in example_ids
+    ]
     return train.only(np.isin(train.response_ids.astype(str), others[:SHOWN]))
 
 
@@ -143,11 +147,11 @@ def _error(trial: RatedUnits, scores: Floats) -> float:
 
 
 def _batch(
-    disagreements: Sequence[Disagreement], place: int, *, n_batches: int
+    disagreements: Sequence[Disagreement], index: int, *, n_batches: int
 ) -> Sequence[Disagreement]:
     """Return the disagreements that one candidate is written from: bad ones for each candidate."""
     worst = disagreements[: n_batches * SHOWN]
-    return worst[place::n_batches][:SHOWN] or disagreements[:SHOWN]
+    return worst[index::n_batches][:SHOWN] or disagreements[:SHOWN]
 
 
 def _mapped_figure(dev: RatedUnits, scores: Floats) -> float:

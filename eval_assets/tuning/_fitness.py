@@ -49,7 +49,7 @@ def judge_fitness(
         test.ratings, scores, margin=margin, level=test.level, groups=test.groups
     )
     verdict: FitnessVerdict
-    better, wanted = False, None
+    better, groups_wanted = False, None
     if reason := _why_not_evaluable(test, scores, people_agree=people_agree):
         verdict = "not_evaluable"
     else:
@@ -69,12 +69,12 @@ def judge_fitness(
             )
         else:
             verdict = "undecided"
-            wanted = _groups_wanted(compared, margin=margin, significance=significance)
+            groups_wanted = _groups_wanted(compared, margin=margin, significance=significance)
             reason = (
-                f"{compared.shortfall.n_groups} groups cannot tell; about {wanted} would show a "
-                f"judge equal to people to be fit in four of five tries"
+                f"{compared.shortfall.n_groups} groups cannot tell; about {groups_wanted} would "
+                f"show a judge equal to people to be fit in four of five tries"
             )
-    return Fitness(verdict, reason, compared, significance, margin, better, wanted)
+    return Fitness(verdict, reason, compared, significance, margin, better, groups_wanted)
 
 
 def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) -> str:
@@ -102,8 +102,8 @@ def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) 
 
 def _groups_wanted(compared: NonInferiority, *, margin: float, significance: float) -> int:
     """Return how many groups find a judge equal to people fit in 80 % of tries."""
-    apart = 1 - compared.people.value
-    equal = np.log((apart + margin) / apart) if apart > 0 else np.inf
+    distance = 1 - compared.people.value
+    equal = np.log((distance + margin) / distance) if distance > 0 else np.inf
     statistic = compared.shortfall
     needed = statistic.n_groups * (statistic.detectable(significance=significance) / equal) ** 2
     return int(np.ceil(max(needed, statistic.n_groups + 1) / 10) * 10)

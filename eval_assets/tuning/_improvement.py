@@ -55,12 +55,12 @@ def judge_improvement(
     compared = agreement_gain(
         test.ratings, candidate, baseline, level=test.level, groups=test.groups
     )
-    gain, wanted = compared.gain, None
+    gain, groups_wanted = compared.gain, None
     verdict: ImprovementVerdict
     if reason := _why_not_evaluable(test, candidate, baseline, n_train_groups):
         verdict = "not_evaluable"
         if gain.n_groups < MIN_TEST_GROUPS:
-            wanted = MIN_TEST_GROUPS
+            groups_wanted = MIN_TEST_GROUPS
     elif compared.n_changed == 0:
         verdict, reason = "unchanged", "tuning changed no score of the test"
     elif gain.ends(significance=significance)[1] < 0:
@@ -68,10 +68,12 @@ def judge_improvement(
     elif gain.ends(significance=significance)[0] <= 0:
         target = max(coarse_gain(gain.value), RELEASED_STEP)
         detectable = gain.detectable(significance=significance)
-        wanted = _rounded(groups_to_detect(target, detectable=detectable, n_groups=gain.n_groups))
+        groups_wanted = _rounded(
+            groups_to_detect(target, detectable=detectable, n_groups=gain.n_groups)
+        )
         verdict = "inconclusive"
         reason = (
-            f"{gain.n_groups} groups detect a gain of {detectable:.2f}; about {wanted} "
+            f"{gain.n_groups} groups detect a gain of {detectable:.2f}; about {groups_wanted} "
             f"would decide on one of {target:.2f}"
         )
     elif fallen := _what_falls(test, candidate, baseline):
@@ -80,7 +82,7 @@ def judge_improvement(
         verdict, reason = "inconclusive", missing
     else:
         verdict, reason = "accepted", "agrees better with people than the judge as it stands"
-    return Improvement(verdict, reason, compared, significance, wanted)
+    return Improvement(verdict, reason, compared, significance, groups_wanted)
 
 
 def _why_not_evaluable(
@@ -96,8 +98,8 @@ def _why_not_evaluable(
             f"{n_groups} groups in the test have ratings and scores, and {MIN_TEST_GROUPS} are "
             "needed"
         )
-    given = test.ratings[both]
-    if len(np.unique(given[~np.isnan(given)])) < 2:  # noqa: PLR2004 - one value
+    ratings = test.ratings[both]
+    if len(np.unique(ratings[~np.isnan(ratings)])) < 2:  # noqa: PLR2004 - one value
         return "people gave the same rating to every answer in the test"
     return ""
 

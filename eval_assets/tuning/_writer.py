@@ -81,17 +81,17 @@ _MATERIAL = (
 
 
 def instructions_request(
-    question: RubricQuestion, current: Section, shown: Sequence[Disagreement]
+    question: RubricQuestion, current: Section, disagreements: Sequence[Disagreement]
 ) -> str:
     """Return what the writer is asked in order to rewrite a judge's instructions."""
-    said = current.instructions or "(none so far)"
+    instructions = current.instructions or "(none so far)"
     return "\n\n".join(
         [
             _REWRITING,
             _asked(question),
-            f"The judge's further instructions now: {said}",
+            f"The judge's further instructions now: {instructions}",
             _MATERIAL,
-            *map(str, shown),
+            *map(str, disagreements),
             _REWRITE,
         ]
     )
@@ -112,10 +112,13 @@ def guidelines_request(question: RubricQuestion, remarks: Sequence[Remark]) -> s
 
 def read_instructions(reply: str) -> str | None:
     """Return the instructions in a writer's reply; None if it cannot be used."""
-    given = _object(reply).get("instructions")
-    if not isinstance(given, str) or not 0 < len(given.strip()) <= MOST_INSTRUCTION_CHARACTERS:
+    instructions = _object(reply).get("instructions")
+    if (
+        not isinstance(instructions, str)
+        or not 0 < len(instructions.strip()) <= MOST_INSTRUCTION_CHARACTERS
+    ):
         return None
-    return given.strip()
+    return instructions.strip()
 
 
 def read_rules(reply: str, *, sources: Collection[str]) -> tuple[Rule, ...]:
@@ -125,13 +128,13 @@ def read_rules(reply: str, *, sources: Collection[str]) -> tuple[Rule, ...]:
         reply: The reply.
         sources: Ids that the writer was shown: a rule from anywhere else is made up.
     """
-    given = _object(reply).get("rules")
+    entries = _object(reply).get("rules")
     rules = []
-    for entry in given if isinstance(given, list) else []:
+    for entry in entries if isinstance(entries, list) else []:
         text, ids = (entry.get("rule"), entry.get("ids")) if isinstance(entry, dict) else ("", [])
         if not isinstance(text, str) or not 0 < len(text.strip()) <= MOST_RULE_CHARACTERS:
             continue
-        if isinstance(ids, list) and ids and all(each in sources for each in ids):
+        if isinstance(ids, list) and ids and all(source in sources for source in ids):
             rules.append(Rule(" ".join(text.split()), tuple(sorted(set(ids)))))
     return tuple(rules[:MOST_RULES])
 
@@ -146,7 +149,7 @@ def _object(reply: str) -> dict[str, object]:
     """Return the JSON object of a reply, bare or in a code fence; an empty one if there is none."""
     text = reply.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

@@ -79,13 +79,13 @@ def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
     seen, index = np.unique(scores[unit], return_inverse=True)
     if not len(seen):
         return {"isotonic": seen, "linear": seen}
-    given, count = train.ratings[unit, rater], np.bincount(index).astype(np.float64)
+    ratings, count = train.ratings[unit, rater], np.bincount(index).astype(np.float64)
     mean, spread = scores[unit].mean(), scores[unit].var()
-    slope = np.mean((scores[unit] - mean) * (given - given.mean())) / spread if spread else 0.0
+    slope = np.mean((scores[unit] - mean) * (ratings - ratings.mean())) / spread if spread else 0.0
     scale = train.question.scale
     return {
-        "isotonic": isotonic_regression(np.bincount(index, given) / count, count),
-        "linear": np.clip(given.mean() + slope * (seen - mean), scale.low, scale.high),
+        "isotonic": isotonic_regression(np.bincount(index, ratings) / count, count),
+        "linear": np.clip(ratings.mean() + slope * (seen - mean), scale.low, scale.high),
     }
 
 
@@ -97,28 +97,30 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
     """
     scores, is_train = units.scores[judge_id], units.splits == "train"
     train, dev = units.part("train"), units.part("dev")
-    found = calibrate(train, scores[is_train])
+    calibration = calibrate(train, scores[is_train])
     others = other_maps(train, scores[is_train])
-    seen, on_dev = found.fitted.seen, scores[units.splits == "dev"]
+    seen, on_dev = calibration.fitted.seen, scores[units.splits == "dev"]
     mapped = {
         "kappa_dev": on_dev,
-        "kappa_dev_mapped": found.fitted(on_dev),
+        "kappa_dev_mapped": calibration.fitted(on_dev),
         **{
             f"kappa_dev_{name}": np.interp(on_dev, seen, values) if len(seen) else on_dev
             for name, values in others.items()
         },
     }
-    figures = {name: concordance(dev.ratings, given) for name, given in mapped.items()}
+    figures = {name: concordance(dev.ratings, column) for name, column in mapped.items()}
     row: dict[str, object] = {
         "judge_id": judge_id,
         "question_id": units.question.id,
-        "train_gain": found.gain.value,
-        "train_gain_se": found.gain.standard_error,
-        "verdict": found.verdict,
-        "reason": found.reason,
+        "train_gain": calibration.gain.value,
+        "train_gain_se": calibration.gain.standard_error,
+        "verdict": calibration.verdict,
+        "reason": calibration.reason,
         **figures,
     }
-    values = zip(seen, found.fitted.mapped, others["isotonic"], others["linear"], strict=False)
+    values = zip(
+        seen, calibration.fitted.mapped, others["isotonic"], others["linear"], strict=False
+    )
     return [
         {
             **row,

@@ -54,15 +54,15 @@ def decisions(profile: JudgeHumanProfile, scale: Scale) -> Decisions:
 
 
 def compared_with(
-    targets: Targets, profile: JudgeHumanProfile, found: Decisions, *, is_ordered: bool
+    targets: Targets, profile: JudgeHumanProfile, judge_decisions: Decisions, *, is_ordered: bool
 ) -> tuple[Target, ...]:
     """Return every figure beside its target."""
     kappa = profile.weighted_kappa if is_ordered else profile.kappa
     at_least = {
         "rho": (profile.spearman.value, targets.rho),
         "kappa": (kappa.value, targets.kappa),
-        "accuracy": (found.accuracy, targets.accuracy),
-        "F1": (found.f1, targets.f1),
+        "accuracy": (judge_decisions.accuracy, targets.accuracy),
+        "F1": (judge_decisions.f1, targets.f1),
     }
     mae = profile.mae.value
     return (

@@ -281,29 +281,29 @@ def certificate_schema() -> dict[str, Any]:
 def differences(stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> list[str]:
     """Return a line for each difference of two certificates' JSON. Numbers may differ by 1e-9."""
     return [
-        f"{place}: the file says {_excerpt(value)}, recomputed {_excerpt(other)}"
-        for place, value, other in _compared("", stated, recomputed)
+        f"{path}: the file says {_excerpt(value)}, recomputed {_excerpt(other)}"
+        for path, value, other in _compared("", stated, recomputed)
     ]
 
 
 def _compared(
-    place: str, stated: object, recomputed: object
+    path: str, stated: object, recomputed: object
 ) -> Iterator[tuple[str, object, object]]:
     """Yield every place at which two JSON values differ."""
     if isinstance(stated, dict) and isinstance(recomputed, dict):
         for name in sorted({*stated, *recomputed}):
-            inner = f"{place}.{name}" if place else name
+            inner = f"{path}.{name}" if path else name
             yield from _compared(inner, stated.get(name), recomputed.get(name))
     elif (
         isinstance(stated, list) and isinstance(recomputed, list) and len(stated) == len(recomputed)
     ):
-        for k, (one, other) in enumerate(zip(stated, recomputed, strict=True)):
-            yield from _compared(f"{place}[{k}]", one, other)
+        for k, (value, other) in enumerate(zip(stated, recomputed, strict=True)):
+            yield from _compared(f"{path}[{k}]", value, other)
     elif isinstance(stated, float) and isinstance(recomputed, float):
         if abs(stated - recomputed) > _SAME:
-            yield place, stated, recomputed
+            yield path, stated, recomputed
     elif stated != recomputed:
-        yield place, stated, recomputed
+        yield path, stated, recomputed
 
 
 def _excerpt(value: object) -> str:

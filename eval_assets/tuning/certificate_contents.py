@@ -134,8 +134,8 @@ def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
 def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
     """Return the share of a tuned prompt's own words that train says too; None without any."""
     train = units.part("train")
-    material = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
-    share = copied_share_on(version.prompt_text, units.question, material)
+    texts = [*map(str, train.prompt_texts), *map(str, train.response_texts)]
+    share = copied_share_on(version.prompt_text, units.question, texts)
     return or_none(share)
 
 
@@ -145,9 +145,9 @@ def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
         "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
         "The figure does not travel to easier or harder answers; judge minus human by model does.",
     ]
-    given = test.ratings[~np.isnan(test.ratings)]
+    ratings = test.ratings[~np.isnan(test.ratings)]
     rarest = min(
-        np.mean(given == test.question.scale.high), np.mean(given == test.question.scale.low)
+        np.mean(ratings == test.question.scale.high), np.mean(ratings == test.question.scale.low)
     )
     n_groups = verdicts.fitness.compared.shortfall.n_groups
     if n_groups < FEW_GROUPS:
@@ -202,8 +202,8 @@ def _a_ha(test: RatedUnits, scores: Floats) -> float:
 def _best_constant(train: RatedUnits, test: RatedUnits) -> float:
     """Return the value that has the highest A^HA on train; without train, that of the test."""
     units = train if len(train.ratings) else test
-    given = units.ratings[~np.isnan(units.ratings)]
-    candidates = np.unique(given)
+    ratings = units.ratings[~np.isnan(units.ratings)]
+    candidates = np.unique(ratings)
     near = [_a_ha(units, np.full(len(units.ratings), value)) for value in candidates]
     return float(candidates[int(np.argmax(near))])
 
@@ -225,9 +225,9 @@ def _alternative_annotator_test(test: RatedUnits, scores: Floats) -> Alternative
 
 def _distribution(test: RatedUnits) -> dict[str, float]:
     """Return the share of each value among the ratings."""
-    given = test.ratings[~np.isnan(test.ratings)]
-    values, counts = np.unique(given, return_counts=True)
-    return {f"{v:g}": float(c / len(given)) for v, c in zip(values, counts, strict=True)}
+    ratings = test.ratings[~np.isnan(test.ratings)]
+    values, counts = np.unique(ratings, return_counts=True)
+    return {f"{v:g}": float(c / len(ratings)) for v, c in zip(values, counts, strict=True)}
 
 
 def _confusion(test: RatedUnits, scores: Floats) -> tuple[ConfusionCell, ...]:

@@ -50,8 +50,8 @@ def fingerprints_of(
 def rubric_hash(question: RubricQuestion) -> str:
     """Return the fingerprint of a question as raters and judges were asked it."""
     scale = question.scale
-    asked = (question.id, question.question, question.guidelines, question.level)
-    return json_hash([*asked, scale.low, scale.high, scale.values])
+    wording = (question.id, question.question, question.guidelines, question.level)
+    return json_hash([*wording, scale.low, scale.high, scale.values])
 
 
 def scores_hash(units: RatedUnits, scores: Floats) -> str:
@@ -87,14 +87,16 @@ def stale_because(
     if now is None:
         return "the judge or the question is no longer declared"
     reasons = [
-        said for name, said in _CHANGES.items() if getattr(certified, name) != getattr(now, name)
+        reason
+        for name, reason in _CHANGES.items()
+        if getattr(certified, name) != getattr(now, name)
     ]
     if today.date().isoformat() > until:
         reasons.append(f"its validity ended on {until}")
     return "; ".join(reasons)
 
 
-def _per_row(ratings: Floats, wanted: Callable[[list[float]], T]) -> list[T]:
+def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:
     """Return what is wanted of each row's ratings, sorted: few rows differ from all others."""
     whole = np.sort(ratings, axis=1).tobytes()  # gaps come last
     width = max(1, ratings.itemsize * ratings.shape[1])
@@ -102,7 +104,7 @@ def _per_row(ratings: Floats, wanted: Callable[[list[float]], T]) -> list[T]:
     known = {}
     for row in set(rows):
         values = np.frombuffer(row, dtype=np.float64)
-        known[row] = wanted(values[~np.isnan(values)].tolist())
+        known[row] = function(values[~np.isnan(values)].tolist())
     return list(map(known.__getitem__, rows))
 
 

@@ -91,7 +91,7 @@ class Reading:
             seal=seal,
             number=number,
             level=level,
-            candidates=tuple(version_from_json(each) for each in kept["candidates"]),
+            candidates=tuple(version_from_json(version) for version in kept["candidates"]),
             groups=tuple(kept["groups"]),
             content=kept["content"],
             rows=tuple(kept["rows"]),
@@ -133,16 +133,16 @@ class Seal:
     def of(cls, readings: Sequence[Reading], elsewhere: Sequence[Reading] = ()) -> "Seal":
         """Return the seal that holds after all readings of a question so far."""
         every = [*readings, *elsewhere]
-        ended = {each.seal for each in every if each.number >= MOST_READINGS}
-        if sum(each.seal not in ended for each in every) >= MOST_READINGS:
-            ended = {each.seal for each in every}
+        ended = {reading.seal for reading in every if reading.number >= MOST_READINGS}
+        if sum(reading.seal not in ended for reading in every) >= MOST_READINGS:
+            ended = {reading.seal for reading in every}
         return cls(
             number=1 + max(ended, default=0),
             readings=tuple(
                 sorted((r for r in readings if r.seal not in ended), key=lambda r: r.number)
             ),
             spent_groups=frozenset(g for r in every if r.seal in ended for g in r.groups),
-            n_elsewhere=sum(each.seal not in ended for each in elsewhere),
+            n_elsewhere=sum(reading.seal not in ended for reading in elsewhere),
         )
 
     @property
@@ -157,7 +157,7 @@ class Seal:
 
     def same(self, content: str) -> Reading | None:
         """Return the reading that already read exactly this; None if none did."""
-        return next((each for each in self.readings if each.content == content), None)
+        return next((reading for reading in self.readings if reading.content == content), None)
 
     def is_due(self, candidates: Sequence[JudgeVersion], *, n_groups: int, asked: bool) -> bool:
         """Return whether the test is read now, which costs a reading.

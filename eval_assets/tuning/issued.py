@@ -68,18 +68,22 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
         moved: Judges that score their anchors otherwise than they did.
         left_out: Why the question may not be tuned on now; empty if it may.
     """
-    in_order = sorted((each for each in readings if each.rows), key=lambda r: (r.seal, r.number))
+    in_order = sorted(
+        (reading for reading in readings if reading.rows), key=lambda r: (r.seal, r.number)
+    )
     if not in_order:
         return []
     last = in_order[-1]
-    shown: dict[tuple[str, str], Reading] = {}
+    readings_by_version: dict[tuple[str, str], Reading] = {}
     for reading in in_order:
         for version in reading.candidates:
             key = version.judge_id, version.version
-            if version.judge_id in reading.certificates or (reading is last and key not in shown):
-                shown[key] = reading
+            if version.judge_id in reading.certificates or (
+                reading is last and key not in readings_by_version
+            ):
+                readings_by_version[key] = reading
     rows = []
-    for (judge, number), reading in shown.items():
+    for (judge, number), reading in readings_by_version.items():
         [version] = [v for v in reading.candidates if v.judge_id == judge]
         row = _row(judge, number, reading, in_order)
         certificate = reading.certificates.get(judge)
@@ -136,7 +140,7 @@ def _row(judge: str, version: str, reading: Reading, readings: Sequence[Reading]
         "improvement": verdicts["improvement"]["verdict"],
         "reason": "; ".join(str(row["reason"]) for row in verdicts.values()),
         "n_groups": verdicts["fitness"].get("n_groups"),
-        "n_readings": sum(each.seal == reading.seal for each in readings),
+        "n_readings": sum(other.seal == reading.seal for other in readings),
         "certificate": reading.certificates.get(judge),
         "created_at": reading.read_at,
         "stale_because": None,
@@ -146,8 +150,8 @@ def _row(judge: str, version: str, reading: Reading, readings: Sequence[Reading]
 def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
     """Return which sources of a version's prompt are gone; empty if none is."""
     gone = [source for source in version.sources if source not in sources]
-    shown = ", ".join(gone[:_MOST_SHOWN]) + (" and others" if len(gone) > _MOST_SHOWN else "")
-    return f"its prompt was made from what was withdrawn since: {shown}" if gone else ""
+    listed = ", ".join(gone[:_MOST_SHOWN]) + (" and others" if len(gone) > _MOST_SHOWN else "")
+    return f"its prompt was made from what was withdrawn since: {listed}" if gone else ""
 
 
 def _verdicts(reading: Reading, judge: str, version: str) -> Mapping[str, Row]:

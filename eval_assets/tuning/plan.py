@@ -127,19 +127,19 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
     margin: float,
 ) -> tuple[float, int | None]:
     """Return the chance that a judge equal to people is found fit, and groups for 80 %."""
-    found = non_inferiority(
+    compared = non_inferiority(
         seen.ratings, candidate.scores[kept], margin=margin, level=seen.level, groups=seen.groups
     )
-    apart, error = 1 - found.people.value, found.shortfall.standard_error
-    if not (apart > 0 and error > 0) or n_groups < 2:  # noqa: PLR2004
+    distance, error = 1 - compared.people.value, compared.shortfall.standard_error
+    if not (distance > 0 and error > 0) or n_groups < 2:  # noqa: PLR2004
         return math.nan, None
-    there = found.shortfall.scaled_to(n_groups)
-    equal = math.log((apart + margin) / apart)
+    there = compared.shortfall.scaled_to(n_groups)
+    equal = math.log((distance + margin) / distance)
     critical = there.critical_value(significance=level)
     chance = NormalDist().cdf(equal / there.standard_error - critical)
     detectable = there.detectable(significance=level)
-    wanted = groups_to_detect(equal, detectable=detectable, n_groups=n_groups)
-    return chance if n_groups >= MIN_PAIRED_GROUPS else 0.0, max(wanted, MIN_PAIRED_GROUPS)
+    groups = groups_to_detect(equal, detectable=detectable, n_groups=n_groups)
+    return chance if n_groups >= MIN_PAIRED_GROUPS else 0.0, max(groups, MIN_PAIRED_GROUPS)
 
 
 def most_requests(units: Mapping[str, RatedUnits], tuning: Tuning) -> int:

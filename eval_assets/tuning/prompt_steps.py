@@ -53,25 +53,29 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
         score: Asks the judge about units of train or dev.
     """
     dev, on_dev = units.part("dev"), raw[units.splits == "dev"]
-    material = PromptMaterial(units.part("train"), raw[units.splits == "train"], words, known)
+    training_data = PromptMaterial(units.part("train"), raw[units.splits == "train"], words, known)
     best, last = Section(), None
     outcomes: list[str] = []
     for step in tuning.prompt_steps:
         match step:
             case "few_shot_examples":
-                examples = few_shot_examples(material.train, material.scores)
+                examples = few_shot_examples(training_data.train, training_data.scores)
                 draft = replace(best, examples=examples)
             case "judge_guidelines":
-                draft = _with_rules(best, material, write)
+                draft = _with_rules(best, training_data, write)
             case "prompt_candidates":
                 search = search_instructions(
-                    material, dev, on_dev, start=best, tuning=tuning, write=write, score=score
+                    training_data, dev, on_dev, start=best, tuning=tuning, write=write, score=score
                 )
                 draft = search.section
                 outcomes += [
-                    f"{step}, round {each.round}: {each.outcome}"
-                    + ("" if np.isnan(each.dev_figure) else f" ({each.dev_figure:.3f} on dev)")
-                    for each in search.tried
+                    f"{step}, round {candidate.round}: {candidate.outcome}"
+                    + (
+                        ""
+                        if np.isnan(candidate.dev_figure)
+                        else f" ({candidate.dev_figure:.3f} on dev)"
+                    )
+                    for candidate in search.tried
                 ]
         if draft == best:
             outcomes.append(f"{step}: found nothing to add")
@@ -85,14 +89,14 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
     return TunedSection(best, last, tuple(outcomes))
 
 
-def _with_rules(best: Section, material: PromptMaterial, write: Write) -> Section:
+def _with_rules(best: Section, training_data: PromptMaterial, write: Write) -> Section:
     """Return the section with rules that the writer distilled and that quote nothing."""
-    remarks = material.remarks()
+    remarks = training_data.remarks()
     if not remarks:
         return best
-    [reply] = write([guidelines_request(material.train.question, remarks)])
+    [reply] = write([guidelines_request(training_data.train.question, remarks)])
     rules = read_rules(reply or "", sources=[remark.source for remark in remarks])
-    clean = tuple(rule for rule in rules if not material.is_quoted_in(rule.text))
+    clean = tuple(rule for rule in rules if not training_data.is_quoted_in(rule.text))
     return replace(best, rules=clean) if clean else best
 
 
@@ -137,7 +141,7 @@ def few_shot_examples(train: RatedUnits, scores: Floats) -> tuple[Example, ...]:
 
 def _as_text(turns: Sequence[tuple[str, str]]) -> str:
     """Return the turns before an answer as one text."""
-    return "\n".join(f"Asked: {asked}\nAnswered: {answered}" for asked, answered in turns)
+    return "\n".join(f"Asked: {prompt}\nAnswered: {response}" for prompt, response in turns)
 
 
 def _consensus(train: RatedUnits) -> tuple[Floats, np.ndarray]:
@@ -146,8 +150,10 @@ def _consensus(train: RatedUnits) -> tuple[Floats, np.ndarray]:
     lowest = np.min(np.where(np.isnan(train.ratings), np.inf, train.ratings), axis=1)
     highest = np.max(np.where(np.isnan(train.ratings), -np.inf, train.ratings), axis=1)
     scale = train.question.scale
-    apart = _FAR_ON_A_CONTINUOUS_SCALE * (scale.high - scale.low) if scale.values is None else 0.0
-    agreed = rated & (highest - lowest <= apart)
+    tolerance = (
+        _FAR_ON_A_CONTINUOUS_SCALE * (scale.high - scale.low) if scale.values is None else 0.0
+    )
+    agreed = rated & (highest - lowest <= tolerance)
     return np.where(agreed, (lowest + highest) / 2, np.nan), agreed
 
 
@@ -187,10 +193,12 @@ def _choose(
             chosen.append(k)
 
 
-def _is_alike(train: RatedUnits, one: int, other: int) -> bool:
+def _is_alike(train: RatedUnits, index: int, other: int) -> bool:
     """Return whether two answers are of one group, or say much the same."""
-    if train.groups[one] == train.groups[other]:
+    if train.groups[index] == train.groups[other]:
         return True
-    words = [set(re.findall(r"\w+", str(train.response_texts[k]).casefold())) for k in (one, other)]
+    words = [
+        set(re.findall(r"\w+", str(train.response_texts[k]).casefold())) for k in (index, other)
+    ]
     union = words[0] | words[1]
     return bool(union) and len(words[0] & words[1]) / len(union) > MOST_ALIKE

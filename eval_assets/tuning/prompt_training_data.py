@@ -44,7 +44,7 @@ class PromptMaterial:
     def is_quoted_in(self, text: str) -> bool:
         """Return whether a text copies a sequence of words from an answer, a prompt or a note."""
         question = self.train.question
-        notes = [note for given in self.words.notes.values() for note in given.values()]
+        notes = [note for by_source in self.words.notes.values() for note in by_source.values()]
         return (
             copied_share(
                 text,
@@ -59,41 +59,43 @@ class PromptMaterial:
         train, scores = self.train, self.scores
         compared = np.flatnonzero(~np.isnan(scores) & ~np.isnan(train.ratings).all(axis=1))
         off = {int(k): abs(float(np.nanmean(train.ratings[k])) - scores[k]) for k in compared}
-        found, groups = [], set()
+        disagreements, groups = [], set()
         for k in sorted(off, key=lambda k: (-off[k], str(train.response_ids[k]))):
             response_id = str(train.response_ids[k])
             if off[k] > 0 and train.groups[k] not in groups:
                 groups.add(train.groups[k])
-                given = train.ratings[k]
-                found.append(
+                ratings = train.ratings[k]
+                disagreements.append(
                     Disagreement(
                         response_id=response_id,
                         prompt_text=str(train.prompt_texts[k]),
                         response_text=str(train.response_texts[k]),
-                        ratings=tuple(given[~np.isnan(given)].tolist()),
+                        ratings=tuple(ratings[~np.isnan(ratings)].tolist()),
                         score=float(scores[k]),
                         rationale=self.words.rationales.get(response_id, ""),
                         notes=tuple(self.words.notes.get(response_id, {}).values()),
                     )
                 )
-        return found
+        return disagreements
 
     def remarks(self) -> list[Remark]:
         """Return notes, then answers on which people disagree, the furthest apart first."""
         train, remarks = self.train, []
-        for place, (response, ratings, score) in enumerate(
+        for index, (response, ratings, score) in enumerate(
             zip(train.response_ids.astype(str), train.ratings, self.scores, strict=True)
         ):
-            given = ratings[~np.isnan(ratings)]
-            said = "none" if np.isnan(score) else f"{score:g}"
-            rated = ", ".join(f"{rating:g}" for rating in given)
-            context = f"People rated it: {rated}. The judge gave: {said}."
+            values = ratings[~np.isnan(ratings)]
+            judged = "none" if np.isnan(score) else f"{score:g}"
+            rated = ", ".join(f"{rating:g}" for rating in values)
+            context = f"People rated it: {rated}. The judge gave: {judged}."
             remarks += [
                 (0.0, Remark(source, note, context))
                 for source, note in self.words.notes.get(response, {}).items()
             ]
-            if len(given) > 1 and given.max() > given.min():
-                text = str(train.response_texts[place])
-                remarks.append((float(given.min() - given.max()), Remark(response, text, context)))
-        remarks.sort(key=lambda each: (each[0] < 0, each[0], each[1].source))
+            if len(values) > 1 and values.max() > values.min():
+                text = str(train.response_texts[index])
+                remarks.append(
+                    (float(values.min() - values.max()), Remark(response, text, context))
+                )
+        remarks.sort(key=lambda entry: (entry[0] < 0, entry[0], entry[1].source))
         return [remark for _, remark in remarks[:MOST_REMARKS]]

@@ -29,10 +29,10 @@ def split_of(group_id: str, shares: SplitShares) -> Split:
         >>> [split_of(name, SplitShares()) for name in ("p0", "p6", "p1")]
         ['train', 'dev', 'test']
     """
-    place = int(hashlib.sha256(group_id.encode()).hexdigest()[:16], 16) / 2**64
-    if place < shares.train:
+    position = int(hashlib.sha256(group_id.encode()).hexdigest()[:16], 16) / 2**64
+    if position < shares.train:
         return "train"
-    return "dev" if place < shares.train + shares.dev else "test"
+    return "dev" if position < shares.train + shares.dev else "test"
 
 
 def splits_of(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.str_]:

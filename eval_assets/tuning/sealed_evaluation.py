@@ -160,11 +160,11 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
     question = units.question.id
     spent = (units.splits == "test") & units.are_of(seal.spent_groups)
     is_test = units.splits[~spent] == "test"
-    found = []
+    candidates = []
     for judge in judges:
         scores = judge.scores[question][~spent]
         if not (is_test.any() and np.isnan(scores[is_test]).all()):
-            found.append(
+            candidates.append(
                 Candidate(
                     judge.version,
                     scores=scores,
@@ -172,7 +172,7 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
                     baseline=judge.baseline[question][~spent],
                 )
             )
-    return found
+    return candidates
 
 
 def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:
@@ -222,7 +222,7 @@ def due_reading(
     versions = [candidate.version for candidate in candidates]
     content = content_hash(
         versions,
-        scores=[scores_hash(test, each.scores[is_test]) for each in candidates],
+        scores=[scores_hash(test, candidate.scores[is_test]) for candidate in candidates],
         labels=labels_hash(test),
     )
     if (same := seal.same(content)) is not None:
@@ -270,11 +270,11 @@ def make_reading(
         open_seal=open_seal,
     )
     certificates = {}
-    for found, candidate in zip(verdicts, candidates, strict=True):
-        judge = found.version.judge_id
-        if found.is_certified:
+    for verdict, candidate in zip(verdicts, candidates, strict=True):
+        judge = verdict.version.judge_id
+        if verdict.is_certified:
             certificates[judge] = question_certificate(
-                found,
+                verdict,
                 units,
                 candidate.scores,
                 reading=reading.number,
@@ -282,7 +282,7 @@ def make_reading(
                 evidence=fingerprints_now(units, candidate, background),
                 human_figures=background.human_agreement,
                 cost_per_1000_usd=background.cost_per_1000_usd.get(
-                    (judge, found.version.prompt_hash)
+                    (judge, verdict.version.prompt_hash)
                 ),
                 issued_at=reading.read_at,
             )

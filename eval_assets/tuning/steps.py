@@ -135,8 +135,8 @@ def _without_exemplar_groups(version: JudgeVersion, rated: RatedUnits, scores: F
     if not version.prompt_text:
         return scores
     test = rated.part("test")
-    shown = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
-    is_known = (rated.splits == "test") & rated.are_of(test.groups[shown])
+    is_contained = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
+    is_known = (rated.splits == "test") & rated.are_of(test.groups[is_contained])
     return np.where(is_known, np.nan, scores)
 
 
@@ -181,8 +181,8 @@ def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> Tuned
     return TunedJudge(
         version=version,
         scores={
-            question: version.maps[question](given) if question in version.maps else given
-            for question, given in raw.items()
+            question: version.maps[question](raw_scores) if question in version.maps else raw_scores
+            for question, raw_scores in raw.items()
         },
         raw=raw,
         baseline={**raw, **stands},
@@ -219,7 +219,7 @@ def jury_version(members: Mapping[str, TunedJudge], units: Units) -> JudgeVersio
     for question, rated in units.items():
         scores = {judge: tuned.scores[question] for judge, tuned in members.items()}
         is_train = rated.splits == "train"
-        on_train = {judge: given[is_train] for judge, given in scores.items()}
+        on_train = {judge: judge_scores[is_train] for judge, judge_scores in scores.items()}
         weights[question] = jury_weights(rated.part("train"), on_train)
         means[question] = jury_scores(weights[question], scores)
     names = sorted(f"{t.version.judge_id} {t.version.definition_hash}" for t in members.values())
@@ -242,20 +242,22 @@ def jury_judge(
     baseline: dict[str, Floats] = {}
     for question in version.weights:
         rated = units[question]
-        given = {judge: tuned.scores[question] for judge, tuned in members.items()}
-        mean = jury_scores(version.weights[question], given)
+        member_scores = {judge: tuned.scores[question] for judge, tuned in members.items()}
+        mean = jury_scores(version.weights[question], member_scores)
         fitted = version.maps.get(question)
         scores[question] = mean if fitted is None else fitted(mean)
         is_train = rated.splits == "train"
-        on_train = {judge: each[is_train] for judge, each in given.items()}
-        baseline[question] = given[_best_member(rated.part("train"), on_train)]
+        on_train = {judge: values[is_train] for judge, values in member_scores.items()}
+        baseline[question] = member_scores[_best_member(rated.part("train"), on_train)]
     raw = {q: np.mean([tuned.raw[q] for tuned in members.values()], axis=0) for q in units}
     return TunedJudge(version, scores, raw, baseline)
 
 
 def _best_member(train: RatedUnits, scores: Mapping[str, Floats]) -> str:
     """Return the judge that agrees best with people on train; of equal ones the first by name."""
-    figures = {judge: concordance(train.ratings, given) for judge, given in scores.items()}
+    figures = {
+        judge: concordance(train.ratings, judge_scores) for judge, judge_scores in scores.items()
+    }
     return max(sorted(figures), key=lambda judge: np.nan_to_num(figures[judge], nan=-1.0))
 
 
@@ -312,8 +314,8 @@ def _fitted_weights(scores: Floats, target: Floats) -> Floats:
     for size in range(1, n_judges + 1):
         for chosen in itertools.combinations(range(n_judges), size):
             last, others = chosen[-1], list(chosen[:-1])
-            apart = scores[:, others] - scores[:, [last]]
-            solved = np.linalg.lstsq(apart, target - scores[:, last], rcond=None)[0]
+            differences = scores[:, others] - scores[:, [last]]
+            solved = np.linalg.lstsq(differences, target - scores[:, last], rcond=None)[0]
             weights = np.zeros(n_judges)
             weights[others], weights[last] = solved, 1 - solved.sum()
             if (weights < 0).any():

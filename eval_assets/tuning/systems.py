@@ -60,9 +60,9 @@ def compare_systems(answers: ComparedAnswers) -> list[Row]:
 
 def _numbered(names: NDArray[np.generic]) -> tuple[list[str], NDArray[np.int64]]:
     """Return the different names, sorted, and the place of each among them."""
-    given = names.tolist()
-    place = {name: number for number, name in enumerate(sorted(set(given)))}
-    return list(place), np.fromiter(map(place.__getitem__, given), np.int64, len(given))
+    values = names.tolist()
+    index = {name: number for number, name in enumerate(sorted(set(values)))}
+    return list(index), np.fromiter(map(index.__getitem__, values), np.int64, len(values))
 
 
 def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[Row]:
@@ -103,7 +103,7 @@ def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[
 
 def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int) -> Row:
     part, groups = _part(answers, kept)
-    found, at_once = (
+    estimate, at_once = (
         prediction_powered_mean(*part, confidence=confidence, groups=groups)
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
     )
@@ -113,7 +113,7 @@ def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int)
     return {
         **_counts(answers, kept),
         "judge_only": or_none(float(np.concatenate(part[1:]).mean())),
-        **_intervals(found, at_once, alone),
+        **_intervals(estimate, at_once, alone),
         **(_corrected(part) if answers.is_binary else _NOT_CORRECTED),
         "is_safe": None,
     }
@@ -125,14 +125,16 @@ _NOT_CORRECTED = dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_glade
 def _corrected(part: _Part) -> Row:
     """Return the mean corrected for the judge's errors, of two classes."""
     is_certain = np.isin(part[0], (0, 1))
-    found = rogan_gladen(
+    estimate = rogan_gladen(
         part[0][is_certain],
         (part[1] > 0.5)[is_certain],  # noqa: PLR2004 - of 0 and 1
         part[2] > 0.5,  # noqa: PLR2004
         confidence=CONFIDENCE,
     )
     return dict(
-        zip(_NOT_CORRECTED, map(or_none, (found.value, found.low, found.high)), strict=True)
+        zip(
+            _NOT_CORRECTED, map(or_none, (estimate.value, estimate.low, estimate.high)), strict=True
+        )
     )
 
 
@@ -143,24 +145,24 @@ def _difference(
     *,
     n_compared: int,
 ) -> Row:
-    (one, of_one), (other, of_other) = _part(answers, first), _part(answers, second)
-    found, at_once = (
-        prediction_powered_difference(one, other, confidence=confidence, groups=(of_one, of_other))
+    (part, of_one), (other, of_other) = _part(answers, first), _part(answers, second)
+    estimate, at_once = (
+        prediction_powered_difference(part, other, confidence=confidence, groups=(of_one, of_other))
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
     )
     none = np.zeros(0)
     alone = prediction_powered_difference(
-        (one[0], one[0], none),
+        (part[0], part[0], none),
         (other[0], other[0], none),
         confidence=CONFIDENCE,
-        groups=(of_one[: len(one[0])], of_other[: len(other[0])]),
+        groups=(of_one[: len(part[0])], of_other[: len(other[0])]),
     )
-    judge_only = float(np.concatenate(one[1:]).mean() - np.concatenate(other[1:]).mean())
+    judge_only = float(np.concatenate(part[1:]).mean() - np.concatenate(other[1:]).mean())
     is_safe = at_once.low > 0 or at_once.high < 0
     return {
         **_counts(answers, first | second),
         "judge_only": or_none(judge_only),
-        **_intervals(found, at_once, alone),
+        **_intervals(estimate, at_once, alone),
         **_NOT_CORRECTED,
         "is_safe": None if math.isnan(at_once.low) else bool(is_safe),
     }
@@ -184,24 +186,24 @@ def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
     }
 
 
-def _intervals(found: Interval, at_once: Interval, alone: Interval) -> Row:
+def _intervals(estimate: Interval, at_once: Interval, alone: Interval) -> Row:
     """Return the figure, alone and among all that are compared, and what labels alone give."""
     return {
-        "value": or_none(found.value),
-        "low": or_none(found.low),
-        "high": or_none(found.high),
+        "value": or_none(estimate.value),
+        "low": or_none(estimate.low),
+        "high": or_none(estimate.high),
         "low_all": or_none(at_once.low),
         "high_all": or_none(at_once.high),
         "labels_only": or_none(alone.value),
         "labels_only_low": or_none(alone.low),
         "labels_only_high": or_none(alone.high),
-        "labels_saved": _labels_saved(found, alone),
+        "labels_saved": _labels_saved(estimate, alone),
     }
 
 
-def _labels_saved(found: Interval, alone: Interval) -> int | None:
+def _labels_saved(estimate: Interval, alone: Interval) -> int | None:
     """Return how many more labels an interval as narrow would take without the judge."""
-    width = found.high - found.low
+    width = estimate.high - estimate.low
     if not width > 0:
         return None
     return max(0, round(alone.n_units * (((alone.high - alone.low) / width) ** 2 - 1)))

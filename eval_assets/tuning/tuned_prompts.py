@@ -112,13 +112,13 @@ def with_sections(template: str, sections: Mapping[str, Section]) -> str:
     )
     if not added:
         return template
-    place = _end_of_block(template, "system")
-    if place is None:
+    position = _end_of_block(template, "system")
+    if position is None:
         start = next((m.end() for m in _BLOCK.finditer(template) if m["name"] == "user"), None)
         if start is None:
             raise ValueError("the template has neither a block `system` nor a block `user`")
-        place, added = start, f"{added}\n"
-    return template[:place] + added + template[place:]
+        position, added = start, f"{added}\n"
+    return template[:position] + added + template[position:]
 
 
 def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[str]) -> float:
@@ -136,9 +136,9 @@ def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[
         NaN if the prompt adds nothing of its own on the question.
     """
     sections = [
-        json.loads(found["text"])
-        for found in _ADDED.finditer(prompt_text)
-        if json.loads(found["question"]) == question.id
+        json.loads(match["text"])
+        for match in _ADDED.finditer(prompt_text)
+        if json.loads(match["question"]) == question.id
     ]
     words = _MARKED.sub("", "\n".join(sections))
     if not words.strip():
@@ -159,17 +159,17 @@ def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> lis
         >>> shown_in("Such as: Boil the rice, then drain it.", ["boil the rice then drain it"])
         [True]
     """
-    added = [json.loads(found["text"]) for found in _ADDED.finditer(prompt_text)]
+    added = [json.loads(is_shown["text"]) for is_shown in _ADDED.finditer(prompt_text)]
     prompt = _sequences("\n".join([_ADDED.sub("", prompt_text), *added]), n_words)
     if not prompt:
         return [False] * len(texts)
-    shown = []
+    results = []
     for text in texts:
         words = re.findall(r"\w+", text.casefold())
         places = range(len(words) - n_words + 1)
-        found = bool(places) and all(tuple(words[k : k + n_words]) in prompt for k in places)
-        shown.append(found)
-    return shown
+        is_shown = bool(places) and all(tuple(words[k : k + n_words]) in prompt for k in places)
+        results.append(is_shown)
+    return results
 
 
 def marked(text: str, name: str) -> str:
@@ -200,8 +200,8 @@ def copied_share(
     if not own:
         return 0.0
     allowed = set().union(*(_sequences(text, n_words) for text in known))
-    material = set().union(*(_sequences(text, n_words) for text in texts)) - allowed
-    return len(own & material) / len(own)
+    sequences = set().union(*(_sequences(text, n_words) for text in texts)) - allowed
+    return len(own & sequences) / len(own)
 
 
 def _sequences(text: str, n_words: int) -> set[tuple[str, ...]]:
@@ -213,11 +213,11 @@ def _sequences(text: str, n_words: int) -> set[tuple[str, ...]]:
 def _end_of_block(template: str, name: str) -> int | None:
     """Return where the named block ends, other blocks inside it included; None without it."""
     depth = 0
-    for found in _BLOCK.finditer(template):
-        if depth or found["name"] == name:
-            depth += 1 if found["name"] else -1
+    for match in _BLOCK.finditer(template):
+        if depth or match["name"] == name:
+            depth += 1 if match["name"] else -1
             if depth == 0:
-                return len(template[: found.start()].rstrip())
+                return len(template[: match.start()].rstrip())
     return None
 
 

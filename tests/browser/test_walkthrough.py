@@ -63,7 +63,7 @@ def keys_of(folder: Path, rater: str, given: Given) -> list[str]:
     shown = shown_responses(evaluation, read_responses(evaluation))
     study = Study(evaluation, shown, read_assignments(evaluation))
     keys = []
-    for unit in study.desk(rater).units:
+    for unit in study.queue(rater).units:
         rating = given[unit.response.response_id, unit.question.id] or "1"
         keys.append({"1": "y", "0": "n"}[rating] if unit.question.scale.is_binary else rating)
     return keys

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.labelling.adjudication import AdjudicationDesk, Disagreement
+from eval_assets.labelling.adjudication import AdjudicationQueue, Disagreement
 from eval_assets.labelling.rater_queue import now
 from eval_assets.labelling.rater_view import shown_responses
 from eval_assets.labelling.sessions import Answer
@@ -33,19 +33,19 @@ def labelled(tmp_path: Path) -> Evaluated:
     (made.path / "evaluation.yaml").write_text(f"{declared}labelling: {{raters: [r1, r2]}}\n")
     study = study_of(made)
     for rater, values in (("r1", BASE), ("r2", NEAR)):
-        desk = study.desk(rater)
-        for unit in desk.units:
+        queue = study.queue(rater)
+        for unit in queue.units:
             value = values[int(unit.response.response_id[1:])]
-            desk.answer(unit, Answer(rating=value, seconds=5), at=now())
+            queue.answer(unit, Answer(rating=value, seconds=5), at=now())
     return made
 
 
 def settle(folder: Evaluated, response_id: str, value: float | None) -> None:
     study = study_of(folder)
     found = Disagreement(response_id, "clarity", {"r1": 1.0, "r2": 2.0}, 0.25)
-    desk = AdjudicationDesk(study, lambda: [found], by="lea")
-    desk.rate(desk.cases()[0], 2.0, at=now())
-    desk.settle(desk.cases()[0], value, reason="because", at=now())
+    queue = AdjudicationQueue(study, lambda: [found], by="lea")
+    queue.rate(queue.cases()[0], 2.0, at=now())
+    queue.settle(queue.cases()[0], value, reason="because", at=now())
 
 
 def figures(folder: Evaluated) -> list[tuple[object, ...]]:

@@ -66,7 +66,7 @@ def test_every_template_can_be_labelled_as_it_is(
     assert [question.id for question in evaluation.rubric] == questions
     assert all(question.guidelines for question in evaluation.rubric)
     assert study.raters == ("anna", "ben")
-    assert len(study.desk("anna").units) == n_responses * len(questions)
+    assert len(study.queue("anna").units) == n_responses * len(questions)
 
 
 def write_published_layout(folder: Path) -> None:

@@ -36,9 +36,9 @@ def labelled(folder: Path) -> str:
     """One label of anna's, and the id of its session."""
     evaluation = read_evaluation(folder)
     study = Study(evaluation, shown_responses(evaluation, read_responses(evaluation)))
-    desk = study.desk("anna", question_id="code_validity", run_id="two")
-    desk.answer(desk.units[0], Answer(rating=1, notes="fine"), at=after(0))
-    return desk.units[0].key.session_id
+    queue = study.queue("anna", question_id="code_validity", run_id="two")
+    queue.answer(queue.units[0], Answer(rating=1, notes="fine"), at=after(0))
+    return queue.units[0].key.session_id
 
 
 def test_without_a_terminal_it_says_what_to_use_instead(folder: Path) -> None:

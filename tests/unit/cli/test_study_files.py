@@ -24,9 +24,9 @@ def files(tmp_path: Path) -> StudyFiles:
 
 
 def label(files: StudyFiles, rater: str, *values: float) -> None:
-    desk = files.study.desk(rater)
-    for unit, value in zip(sorted(desk.units, key=lambda u: u.code), values, strict=True):
-        desk.answer(unit, Answer(rating=value), at=now())
+    queue = files.study.queue(rater)
+    for unit, value in zip(sorted(queue.units, key=lambda u: u.code), values, strict=True):
+        queue.answer(unit, Answer(rating=value), at=now())
 
 
 def test_sessions_begun_since_the_study_was_read_are_queued(files: StudyFiles) -> None:

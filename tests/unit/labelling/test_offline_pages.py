@@ -55,7 +55,7 @@ def test_labels_from_a_page_become_labels_of_the_session(study: Study) -> None:
     )
 
     assert merge(text, study) == 2
-    labels = study.desk("anna").labels()
+    labels = study.queue("anna").labels()
     assert (labels[0].rating, labels[0].confidence, labels[0].issues) == (4, "low", ("x",))
     assert (labels[1].rating, labels[1].skip_reason) == (None, "gone")
 
@@ -91,7 +91,7 @@ def test_labels_that_anna_also_gave_online_are_kept(study: Study) -> None:
     other = offline_task(study, "anna")
     merge(given_back(other, said(other, 1, at=0)), study)
 
-    assert set(study.desk("anna").labels()) == {0, 1}
+    assert set(study.queue("anna").labels()) == {0, 1}
 
 
 @pytest.mark.parametrize(
@@ -158,5 +158,7 @@ def test_labels_carry_the_texts_that_the_page_showed(study: Study, tmp_path: Pat
     changed = study_of(tmp_path, [{"response_text": "new"}] * 3)
     merge(text, changed)
 
-    label = changed.desk("anna").labels()[0]
-    assert label.hashes != changed.desk("anna").units[0].response.hashes(study.evaluation.rubric[0])
+    label = changed.queue("anna").labels()[0]
+    assert label.hashes != changed.queue("anna").units[0].response.hashes(
+        study.evaluation.rubric[0]
+    )

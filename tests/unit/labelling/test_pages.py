@@ -15,7 +15,7 @@ def test_a_page_holds_the_work_of_its_rater_and_no_ids_of_responses(tmp_path: Pa
         for n in range(3)
     ]
     assignments = [Assignment("secret-model-1", "anna"), Assignment("secret-model-2", "ben")]
-    task = page_task(study_of(tmp_path, rows, assignments=assignments).desk("anna"))
+    task = page_task(study_of(tmp_path, rows, assignments=assignments).queue("anna"))
 
     assert [response["prompt"] for response in task["responses"]] == ["Prompt 1"]
     assert "secret-model" not in json.dumps(task)
@@ -28,7 +28,7 @@ def test_repeats_and_controls_look_like_any_other_unit(tmp_path: Path) -> None:
         Assignment("a1", "anna"),
         Assignment("a1", "anna", purpose="repeat"),
     ]
-    task = page_task(study_of(tmp_path, assignments=assignments).desk("anna"))
+    task = page_task(study_of(tmp_path, assignments=assignments).queue("anna"))
 
     assert {frozenset(unit) for unit in task["units"]} == {
         frozenset({"code", "question", "response"})
@@ -36,23 +36,23 @@ def test_repeats_and_controls_look_like_any_other_unit(tmp_path: Path) -> None:
     assert len({unit["code"] for unit in task["units"]}) == 6
 
 
-def test_an_action_on_the_page_is_one_on_the_desk(tmp_path: Path) -> None:
-    desk = study_of(tmp_path).desk("anna")
-    units = {unit.code: unit for unit in desk.units}
-    said = {"unit": desk.units[0].code, "rating": 4, "ageMs": 5000, "confidence": "low"}
+def test_page_action_changes_the_queue(tmp_path: Path) -> None:
+    queue = study_of(tmp_path).queue("anna")
+    units = {unit.code: unit for unit in queue.units}
+    said = {"unit": queue.units[0].code, "rating": 4, "ageMs": 5000, "confidence": "low"}
 
-    PAGE_ACTION.validate_python(said).apply(desk, units, at=after(10))
+    PAGE_ACTION.validate_python(said).apply(queue, units, at=after(10))
 
-    assert desk.labels()[0].labelled_at == after(5)
-    assert page_answers(desk)[desk.units[0].code]["confidence"] == "low"
-    undo = {"unit": desk.units[0].code, "undo": True}
-    PAGE_ACTION.validate_python(undo).apply(desk, units, at=after(11))
-    assert page_answers(desk) == {}
+    assert queue.labels()[0].labelled_at == after(5)
+    assert page_answers(queue)[queue.units[0].code]["confidence"] == "low"
+    undo = {"unit": queue.units[0].code, "undo": True}
+    PAGE_ACTION.validate_python(undo).apply(queue, units, at=after(11))
+    assert page_answers(queue) == {}
 
 
 def test_units_of_others_cannot_be_answered(tmp_path: Path) -> None:
     study = study_of(tmp_path)
-    anna, ben = study.desk("anna"), study.desk("ben")
+    anna, ben = study.queue("anna"), study.queue("ben")
     action = PAGE_ACTION.validate_python({"unit": ben.units[0].code, "rating": 4})
 
     with pytest.raises(ValueError, match="not among yours"):

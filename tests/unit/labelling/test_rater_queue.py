@@ -5,7 +5,7 @@ import pytest
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import Desk, WorkUnit, work_of
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, work_of
 from eval_assets.labelling.rater_view import shown_responses
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Answer
@@ -22,45 +22,47 @@ def units_of(
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def queue(tmp_path: Path) -> RaterQueue:
     evaluation = evaluation_of(tmp_path, rubric=(CLARITY,))
-    return Desk(units_of(evaluation), SessionFolder(tmp_path))
+    return RaterQueue(units_of(evaluation), SessionFolder(tmp_path))
 
 
-def test_an_answer_is_on_disk_when_it_is_given(desk: Desk, tmp_path: Path) -> None:
-    desk.answer(desk.units[0], Answer(rating=4, notes="good"), at=after(0))
+def test_an_answer_is_on_disk_when_it_is_given(queue: RaterQueue, tmp_path: Path) -> None:
+    queue.answer(queue.units[0], Answer(rating=4, notes="good"), at=after(0))
 
-    again = Desk(desk.units, SessionFolder(tmp_path))
+    again = RaterQueue(queue.units, SessionFolder(tmp_path))
     assert {place: label.rating for place, label in again.labels().items()} == {0: 4}
-    assert again.labels()[0].hashes == desk.units[0].response.hashes(CLARITY)
+    assert again.labels()[0].hashes == queue.units[0].response.hashes(CLARITY)
 
 
-def test_a_value_off_the_scale_is_refused(desk: Desk) -> None:
+def test_a_value_off_the_scale_is_refused(queue: RaterQueue) -> None:
     with pytest.raises(ValueError, match=r"6 is not on the scale\. Use 1, 2, 3, 4, 5"):
-        desk.answer(desk.units[0], Answer(rating=6), at=after(0))
-    assert desk.labels() == {}
+        queue.answer(queue.units[0], Answer(rating=6), at=after(0))
+    assert queue.labels() == {}
 
 
-def test_an_undone_answer_is_gone(desk: Desk) -> None:
-    desk.answer(desk.units[0], Answer(rating=4), at=after(0))
-    desk.undo(desk.units[0], at=after(5))
+def test_an_undone_answer_is_gone(queue: RaterQueue) -> None:
+    queue.answer(queue.units[0], Answer(rating=4), at=after(0))
+    queue.undo(queue.units[0], at=after(5))
 
-    assert desk.labels() == {}
+    assert queue.labels() == {}
 
 
-def test_a_session_closes_with_its_last_label_and_opens_when_one_is_undone(desk: Desk) -> None:
-    for place, unit in enumerate(desk.units):
-        session = desk.answer(unit, Answer(rating=4), at=after(place))
+def test_a_session_closes_with_its_last_label_and_opens_when_one_is_undone(
+    queue: RaterQueue,
+) -> None:
+    for place, unit in enumerate(queue.units):
+        session = queue.answer(unit, Answer(rating=4), at=after(place))
         assert (session.closed_at is not None) == (place == 2)
 
-    assert desk.undo(desk.units[2], at=after(10)).closed_at is None
+    assert queue.undo(queue.units[2], at=after(10)).closed_at is None
 
 
-def test_a_rater_who_stops_closes_the_session(desk: Desk) -> None:
-    desk.answer(desk.units[0], Answer(rating=4), at=after(0))
-    desk.close(at=after(60))
+def test_a_rater_who_stops_closes_the_session(queue: RaterQueue) -> None:
+    queue.answer(queue.units[0], Answer(rating=4), at=after(0))
+    queue.close(at=after(60))
 
-    assert desk.answer(desk.units[1], Answer(rating=4), at=after(90)).closed_at is None
+    assert queue.answer(queue.units[1], Answer(rating=4), at=after(90)).closed_at is None
 
 
 def test_questions_come_one_at_a_time_or_together(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_label_is_on_disk_before_the_server_replies(client: TestClient, study:
     first = units(client, study, "anna")[0]
 
     assert label(client, study, "anna", first) == (200, {"done": 1})
-    assert study.desk("anna").labels()[0].rating == 4
+    assert study.queue("anna").labels()[0].rating == 4
     assert client.get(f"{link(study, 'anna')}/answers").json()[first]["rating"] == 4
 
 
@@ -148,7 +148,7 @@ def test_what_cannot_be_a_label_is_refused_with_a_reason(
 
     assert status == 422
     assert reply["error"]
-    assert study.desk("anna").labels() == {}
+    assert study.queue("anna").labels() == {}
 
 
 def test_answers_that_are_no_json_or_too_long_are_refused(client: TestClient, study: Study) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import Desk
+from eval_assets.labelling.rater_queue import RaterQueue
 from eval_assets.labelling.rater_view import shown_responses
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def desk(folder: Path, *, round_: int = 1, repeat: bool = False) -> Desk:
+def queue(folder: Path, *, round_: int = 1, repeat: bool = False) -> RaterQueue:
     evaluation = read_evaluation(folder)
     labelling = replace(evaluation.labelling, round=round_)
     evaluation = replace(evaluation, labelling=labelling)
@@ -50,7 +50,7 @@ def desk(folder: Path, *, round_: int = 1, repeat: bool = False) -> Desk:
         for purpose in purposes
     ]
     shown = shown_responses(evaluation, read_responses(evaluation))
-    return Study(evaluation, shown, assignments).desk("anna")
+    return Study(evaluation, shown, assignments).queue("anna")
 
 
 def ratings(folder: Path) -> dict[tuple[str, str, str], "pd.Series"]:
@@ -62,10 +62,10 @@ def ratings(folder: Path) -> dict[tuple[str, str, str], "pd.Series"]:
 
 
 def test_ratings_of_every_dimension_are_labels(folder: Path) -> None:
-    at_desk = desk(folder)
-    for place, unit in enumerate(at_desk.units):
+    rater_queue = queue(folder)
+    for place, unit in enumerate(rater_queue.units):
         answer = Answer(rating=1, confidence="low", notes="n")
-        at_desk.answer(unit, answer, at=after(place))
+        rater_queue.answer(unit, answer, at=after(place))
     found = ratings(folder)
 
     assert len(found) == 5
@@ -77,25 +77,25 @@ def test_ratings_of_every_dimension_are_labels(folder: Path) -> None:
 
 
 def test_the_first_label_decides_whatever_the_rater_said_later(folder: Path) -> None:
-    at_desk = desk(folder)
-    at_desk.answer(at_desk.units[0], Answer(rating=4), at=after(0))
-    at_desk.answer(at_desk.units[0], Answer(rating=1), at=after(300))
+    rater_queue = queue(folder)
+    rater_queue.answer(rater_queue.units[0], Answer(rating=4), at=after(0))
+    rater_queue.answer(rater_queue.units[0], Answer(rating=1), at=after(300))
 
     assert ratings(folder)["a", "clarity", "anna"]["value"] == 4
 
 
 def test_what_came_back_to_its_rater_is_no_second_label(folder: Path) -> None:
-    at_desk = desk(folder, repeat=True)
-    for place, unit in enumerate(at_desk.units):
-        at_desk.answer(unit, Answer(rating=1), at=after(place))
+    rater_queue = queue(folder, repeat=True)
+    for place, unit in enumerate(rater_queue.units):
+        rater_queue.answer(unit, Answer(rating=1), at=after(place))
 
     found = ratings(folder)
     assert [rater for _, _, rater in found].count("anna") == 4
 
 
 def test_a_skipped_response_is_no_rating(folder: Path) -> None:
-    at_desk = desk(folder)
-    at_desk.answer(at_desk.units[0], Answer(rating=None, skip_reason="broken"), at=after(0))
+    rater_queue = queue(folder)
+    rater_queue.answer(rater_queue.units[0], Answer(rating=None, skip_reason="broken"), at=after(0))
     row = ratings(folder)["a", "clarity", "anna"]
 
     assert row["skipped"]
@@ -105,8 +105,8 @@ def test_a_skipped_response_is_no_rating(folder: Path) -> None:
 
 def test_the_latest_round_decides(folder: Path) -> None:
     for number, rating in ((1, 5), (2, 3)):
-        at_desk = desk(folder, round_=number)
-        at_desk.answer(at_desk.units[0], Answer(rating=rating), at=after(number))
+        rater_queue = queue(folder, round_=number)
+        rater_queue.answer(rater_queue.units[0], Answer(rating=rating), at=after(number))
     found = ratings(folder)
 
     assert found["a", "clarity", "anna"]["value"] == 3
@@ -117,8 +117,8 @@ def test_one_who_labelled_in_a_file_and_in_a_session_is_named(folder: Path) -> N
     (folder / "labels.csv").write_text(
         "response_id,rater_id,question_id,rating\na,anna,clarity,2\n"
     )
-    at_desk = desk(folder)
-    at_desk.answer(at_desk.units[0], Answer(rating=5), at=after(0))
+    rater_queue = queue(folder)
+    rater_queue.answer(rater_queue.units[0], Answer(rating=5), at=after(0))
 
     with pytest.raises(ExceptionGroup) as raised:
         ratings(folder)

@@ -62,7 +62,7 @@ def test_a_filled_sheet_is_read_back(
     evaluation = read_evaluation(tmp_path)
     given = read_responses(evaluation)
     study = Study(evaluation, shown_responses(evaluation, given))
-    rows = filled(sheet_text(given, study.desk("anna").units), "1")
+    rows = filled(sheet_text(given, study.queue("anna").units), "1")
     (tmp_path / "labels" / "anna.csv").write_bytes(
         saved(rows, delimiter=delimiter, encoding=encoding)
     )
@@ -81,7 +81,7 @@ def test_a_sheet_saved_as_a_workbook_is_read_back(tmp_path: Path) -> None:
     given = read_responses(read_evaluation(tmp_path))
     evaluation = read_evaluation(tmp_path)
     study = Study(evaluation, shown_responses(evaluation, given))
-    header, *rows = filled(sheet_text(given, study.desk("anna").units), "1")
+    header, *rows = filled(sheet_text(given, study.queue("anna").units), "1")
     score, turn = header.index("score"), header.index("turn_index")
     cells: list[list[Cell]] = [[*header]]
     for row in rows:  # a spreadsheet program makes numbers of what looks like one
