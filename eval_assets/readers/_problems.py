@@ -1,4 +1,4 @@
-"""Problems with the rows of a file, and the wording in which they are reported."""
+"""Problems with the rows of a file, and their wording."""
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches

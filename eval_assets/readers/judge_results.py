@@ -59,7 +59,7 @@ def read_judged_items(
     Args:
         human_labels: Ratings by people, in any form of labels.
         judge_results: Rows with an item and a score.
-        dimension: What is compared; files without dimensions hold only this one.
+        dimension: The question; files without dimensions hold only this one.
         scale: Its scale; None to guess it from the ratings.
         judge: Judge whose results are compared; None if there is one.
 

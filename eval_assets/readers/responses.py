@@ -39,7 +39,7 @@ _TURN = re.compile("[0-9]{1,9}")
 def read_responses(
     evaluation: Evaluation, *, generated: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return all given responses of the evaluation; the first file to give one wins.
+    """Return all responses in the files of the evaluation; the first file with an id wins.
 
     An empty `response_text` is a real response, and "N/A", "None" and "nan" are text. Without an id
     column the id is made from (indicator_id, convo_id, turn_index, model_name, seed). Seeds "1",
@@ -165,7 +165,7 @@ def _missing_columns(table: Table) -> Iterator[InputProblem]:
 
 
 def _problems(table: Table, ids: Column[Any], header: str | None) -> list[InputProblem]:
-    """Return a problem for each row that lacks what a response needs, or repeats an id."""
+    """Return a problem for each row that is no complete response, or repeats an id."""
     problems = RowProblems(table.file, table.lines)
     model, text = table.header_of(*MODEL_NAME), table.header_of("response_text")
     turn, turns = table.header_of("turn_index"), table.text("turn_index")

@@ -34,7 +34,7 @@ def files_in_folder(folder: Path, noun: str) -> tuple[Path, ...]:
     """Return the files of that noun if none are named: `noun.csv` and its like, then `noun/*`.
 
     If there is none of these, one such as `noun.xlsx` is meant; beside others, that is a working
-    copy. Of any other ending, reading it says what to do.
+    copy. Reading reports any other ending.
     """
     single = _usable(sorted(folder.glob(f"{noun}.*")))
     single = [path for path in single if path.stem.split(".")[0] == noun]

@@ -105,7 +105,7 @@ def keys_of(noun: type) -> list[str]:
 
 
 def type_at(kind: Any, *path: str | int) -> Any:  # noqa: ANN401 - types are values here
-    """Return the type of what a noun, or a tuple or mapping of nouns, holds at a path."""
+    """Return the type at a path of a noun, or of a tuple or mapping of nouns."""
     for step in path:
         if is_dataclass(kind):
             name = _names_by_alias(kind).get(str(step), "")  # type: ignore[arg-type] # it is a class
@@ -200,7 +200,7 @@ def _path_in(working: object, loc: KeyPath, *, n_known: int = 0) -> KeyPath:
     """Return a location as a path of the file.
 
     Entries that were taken out count as positions again; the first `n_known` steps count them
-    already. What pydantic adds to mark a key is left off.
+    already. The mark that pydantic adds to a key is left off.
     """
     path: list[str | int] = []
     value = working

@@ -137,7 +137,7 @@ def _parsed(text: str) -> tuple[yaml.Node | None, object]:
     try:
         return yaml.compose(text, Loader=_Loader), yaml.load(text, Loader=_Loader)  # noqa: S506
     except yaml.YAMLError:
-        # The slower loader explains better what is wrong.
+        # The slower loader explains errors better.
         yaml.compose(text, Loader=yaml.SafeLoader)
         raise
 
@@ -168,7 +168,7 @@ def _walk(node: yaml.Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
 
 
 def _as_json(value: object) -> object:
-    """Return the value with text as keys, and what JSON cannot hold as text."""
+    """Return the value with text as keys, and other values than those of JSON as text."""
     match value:
         case dict():
             return {_key(key): _as_json(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""Given files as bytes and text: their names in messages, their encoding, whether they changed."""
+"""Input files as bytes and text: names in messages, encoding and fingerprints."""
 
 import gzip
 import hashlib
@@ -104,7 +104,7 @@ def decoded(data: bytes, *, file: str) -> str:
 def decoded_as_guessed(data: bytes, *, file: str) -> tuple[str, tuple[str, ...]]:
     r"""Return the bytes as text, and a note if their encoding had to be guessed.
 
-    What is not UTF-8 is taken for cp1252, in which Western European programs save by default.
+    Other bytes are read as cp1252, in which Western European programs save by default.
 
     Raises:
         InputError: If the bytes are in neither encoding.
@@ -189,7 +189,7 @@ _SAVE_AS_TEXT = "Save the file as text, in UTF-8"
 
 @contextmanager
 def _translate_os_errors(file: str) -> Iterator[None]:
-    """Turn what the system reports about the file into an InputError."""
+    """Raise errors of the operating system as an InputError."""
     try:
         yield
     except OSError as error:

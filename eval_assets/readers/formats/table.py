@@ -66,7 +66,7 @@ class Column(Sequence[T]):
         """Return `function` of every cell, called once for each value."""
         return Column(list(map(function, self.values)), self.codes)
 
-    def take(self, rows: "npt.NDArray[np.integer[Any]] | BoolArray | slice") -> "Column[T]":
+    def take(self, rows: "npt.NDArray[np.integer[Any]] | BoolArray") -> "Column[T]":
         """Return the cells of some rows, by their positions or a mask."""
         return Column(self.values, self.codes[rows])
 

@@ -63,7 +63,7 @@ def read_table(path: Path, *, folder: Path) -> Table:
 
 
 def format_of(path: Path) -> str:
-    """Return the end of a file's name that says its format, without .gz."""
+    """Return the format of a file: the end of its name, without .gz."""
     packed = path.suffix.lower() == ".gz"
     return (Path(path.stem) if packed else path).suffix.lower()
 

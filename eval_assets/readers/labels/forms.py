@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.table import Table
-from eval_assets.readers.labels.nested import session_labels, workshop_labels
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.labels.wide import wide_labels
 from eval_assets.readers.references import RESPONSE_ID, has_references
@@ -31,9 +30,13 @@ def parsed_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> Par
     """
     question_ids = list(questions)
     if table.has("labels", "dimension"):
+        from eval_assets.readers.labels.nested import session_labels  # it loads pydantic
+
         return session_labels(table, question_ids)
     has_ratings = table.has("ratings") or (table.has("rating") and not table.has("question_id"))
     if table.header_of(*RESPONSE_ID) and table.has("user_id") and has_ratings:
+        from eval_assets.readers.labels.nested import workshop_labels
+
         return workshop_labels(table, question_ids)
     has_fields = table.header_of(*FIELDS["rater_id"]) and table.header_of(*FIELDS["rating"])
     if not table.columns or (has_references(table) and has_fields):

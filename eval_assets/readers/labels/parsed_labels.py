@@ -20,7 +20,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "guideline_hash": ("guideline_hash",),
     "details": ("details",),
 }
-"""Fields of a label beside its unit, with the columns under which each is accepted."""
+"""Fields of a label except its unit, with the columns under which they are accepted."""
 
 
 @dataclass(frozen=True)

@@ -241,7 +241,7 @@ def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> Column[str | No
 
 
 def _rounds(problems: RowProblems, parsed: ParsedLabels) -> npt.NDArray[np.int64]:
-    """Return the round of each row, the first if it names none; add what is not a round."""
+    """Return the round of each row, the first if it has none; add other cells."""
     cells = parsed.stripped("round")
     numbers = cells.map(lambda cell: canonical_number(cell) or "1")
     rounds: npt.NDArray[np.int64] = numbers.array(
