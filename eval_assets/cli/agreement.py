@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.agreement.humans import HumanMeasures
     from eval_assets.config.evaluation import Evaluation
-    from eval_assets.readers.labels.read import Labels
+    from eval_assets.readers.labels.validation import Labels
     from eval_assets.scale import Level, Scale
 
 _MOST_DISAGREEMENTS = 5

@@ -162,12 +162,8 @@ def _tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
 
 def _evaluation_of(export: Export, *, name: str) -> str:
     """Return evaluation.yaml: a question for each thing rated, a judge for each that scored."""
-    by_people: dict[str, list[str | None]] = defaultdict(list)
-    by_judges: dict[str, list[str | None]] = defaultdict(list)
-    for (_, question_id, _), (rating, _) in export.ratings.items():
-        by_people[question_id].append(rating)
-    for (_, question_id, _), (score, _) in export.scores.items():
-        by_judges[question_id].append(score)
+    by_people = _by_question((key[1], rating) for key, (rating, _) in export.ratings.items())
+    by_judges = _by_question((key[1], score) for key, (score, _) in export.scores.items())
     rubric: list[dict[str, object]] = []
     for question_id, question in export.questions.items():
         entry: dict[str, object] = {"id": question_id, "question": question.text}
@@ -224,22 +220,21 @@ def _rubric_of(
     labels: Sequence[Table], scores: Sequence[Table], responses: Sequence[Table]
 ) -> list[dict[str, object]]:
     """Return a question for each thing that is rated, on a scale that fits its ratings."""
-    columns = []
-    for table in labels:
-        parsed = labels_without_rubric(table, None)
-        columns.append((parsed.units.questions, parsed.table.text(*FIELDS["rating"])))
-    n_labels = len(columns)
-    columns += [
-        (table.stripped("question_id", "indicator_id"), table.text("score", "aiescore"))
+    parsed = [labels_without_rubric(table, None) for table in labels]
+    by_people = _by_question(
+        pair
+        for file in parsed
+        for pair in zip(file.units.questions, file.table.text(*FIELDS["rating"]), strict=True)
+    )
+    by_judges = _by_question(
+        pair
         for table in scores
-    ]
-    by_people: dict[str, list[str | None]] = defaultdict(list)
-    by_judges: dict[str, list[str | None]] = defaultdict(list)
-    for position, (questions, cells) in enumerate(columns):
-        ratings = by_people if position < n_labels else by_judges
-        for question, cell in zip(questions, cells, strict=True):
-            if question is not None:
-                ratings[question].append(cell)
+        for pair in zip(
+            table.stripped("question_id", "indicator_id"),
+            table.text("score", "aiescore"),
+            strict=True,
+        )
+    )
     in_four_points = all(table.has("indicator_id", "convo_id") for table in (*labels, *scores))
     in_four_points &= all(map(_within_four, (*by_people.values(), *by_judges.values())))
     indicators = dict.fromkeys(
@@ -248,16 +243,22 @@ def _rubric_of(
     names = dict.fromkeys((*by_people, *by_judges))
     if not names and len(indicators) <= _MOST_INDICATORS:
         names = indicators
-    four_points: dict[str, object] = {"scale": dict(_FOUR_POINTS)}
-    return [
-        {"id": name, "question": name}
-        | (
-            four_points
-            if in_four_points
-            else _drafted_scale(by_people.get(name) or by_judges[name])
-        )
-        for name in names
-    ] or [_EXAMPLE_QUESTION]
+    rubric: list[dict[str, object]] = []
+    for name in names:
+        scale: dict[str, object] = {"scale": dict(_FOUR_POINTS)}
+        if not in_four_points:
+            scale = _drafted_scale(by_people.get(name) or by_judges[name])
+        rubric.append({"id": name, "question": name, **scale})
+    return rubric or [_EXAMPLE_QUESTION]
+
+
+def _by_question(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, list[str | None]]:
+    """Return the ratings of each question."""
+    ratings: dict[str, list[str | None]] = defaultdict(list)
+    for question, rating in pairs:
+        if question is not None:
+            ratings[question].append(rating)
+    return ratings
 
 
 def _within_four(ratings: Sequence[str | None]) -> bool:

@@ -24,8 +24,8 @@ from eval_assets.readers.importers.tool_exports import (
     recognised_tools,
 )
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
-from eval_assets.readers.labels.read import Labels, joined_labels
-from eval_assets.readers.labels.validation import checked_labels
+from eval_assets.readers.labels.read import joined_labels
+from eval_assets.readers.labels.validation import Labels, checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
 from eval_assets.readers.labels.without_rubric import item_header, labels_without_rubric
 from eval_assets.readers.references import Units

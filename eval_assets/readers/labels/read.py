@@ -3,7 +3,6 @@
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 import numpy as np
@@ -11,44 +10,24 @@ import pandas as pd
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import InputError, InputProblem, raise_all
-from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
+from eval_assets.frame_columns import LABEL_COLUMNS
 from eval_assets.readers._problems import quoted
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.readers.labels.parsed_labels import ParsedLabels
 from eval_assets.readers.labels.validation import (
     UNIT_AND_RATER,
-    CheckedLabels,
-    RejectedLabel,
+    Labels,
+    RejectedRow,
     checked_labels,
     labels_frame,
+    rejected_frame,
     second_ratings,
 )
 from eval_assets.readers.references import units_of
 
 _FEWEST_OF_A_REMOVED_QUESTION = 5
 """Labels of an unknown question from which on it is one that was removed, not a typing error."""
-
-
-@dataclass(frozen=True)
-class Labels:
-    """The human ratings of an evaluation.
-
-    Args:
-        ratings: Columns `LABEL_COLUMNS`, one row a rating or a skipped unit; at most one for each
-            unit and rater. `value` is on the question's scale, NaN if `skipped`.
-        earlier: Ratings of units that were rated again in a later round, likewise.
-        rejected: Columns `REJECTED_COLUMNS`, one row for each row that was left out; empty unless
-            the evaluation says `on_error: reject_rows`.
-        n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
-        notes: How files were read if that had to be guessed, and which labels were ignored.
-    """
-
-    ratings: pd.DataFrame
-    earlier: pd.DataFrame
-    rejected: pd.DataFrame
-    n_unrated: int
-    notes: tuple[str, ...]
 
 
 def read_labels(
@@ -100,7 +79,7 @@ def read_labels(
 
 
 def joined_labels(
-    files: Sequence[CheckedLabels],
+    files: Sequence[Labels],
     *,
     unusable: Sequence[InputProblem],
     rejects_rows: bool,
@@ -120,14 +99,18 @@ def joined_labels(
     frames = [file.ratings for file in files if len(file.ratings)] or [labels_frame({})]
     ratings = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     is_second = ratings.duplicated(UNIT_AND_RATER, keep="first")
-    rejected = [row for file in files for row in file.rejected]
+    rejected: list[RejectedRow] = [
+        (InputProblem(*problem), rater, question)
+        for file in files
+        for *problem, rater, question in file.rejected.itertuples(index=False, name=None)
+    ]
     if is_second.any():
         rejected += second_ratings(ratings)
     # File by file as they were read, from the first line to the last.
-    position = {row.problem.file: i for i, row in reversed(list(enumerate(rejected)))}
-    rejected.sort(key=lambda row: (position[row.problem.file], row.problem.line or 0))
+    position = {problem.file: i for i, (problem, _, _) in reversed(list(enumerate(rejected)))}
+    rejected.sort(key=lambda row: (position[row[0].file], row[0].line or 0))
     problems = [*unusable, *_similar_raters(ratings)]
-    problems += [] if rejects_rows else [row.problem for row in rejected]
+    problems += [] if rejects_rows else [problem for problem, _, _ in rejected]
     raise_all(problems, source="the labels")
     kept = ratings[~is_second] if is_second.any() else ratings
     kept = kept[list(LABEL_COLUMNS)].reset_index(drop=True)
@@ -137,7 +120,7 @@ def joined_labels(
         earlier = kept[~is_latest].reset_index(drop=True)
         kept = kept[is_latest].reset_index(drop=True)
     n_unrated = sum(file.n_unrated for file in files)
-    return Labels(kept, earlier, _rejected_frame(rejected), n_unrated, notes)
+    return Labels(kept, earlier, rejected_frame(rejected), n_unrated, notes)
 
 
 def _removed_questions(files: Sequence[ParsedLabels], question_ids: Sequence[str]) -> Counter[str]:
@@ -186,11 +169,3 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
 
 def _without_case_or_spaces(rater: str) -> str:
     return "".join(rater.casefold().split())
-
-
-def _rejected_frame(rejected: list[RejectedLabel]) -> pd.DataFrame:
-    rows = [
-        (p.file, p.line, p.column, p.what, p.remedy, rater, question)
-        for p, rater, question in rejected
-    ]
-    return pd.DataFrame(rows, columns=list(REJECTED_COLUMNS), dtype=object)

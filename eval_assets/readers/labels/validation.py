@@ -4,8 +4,8 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import astuple, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputProblem
-from eval_assets.frame_columns import LABEL_COLUMNS
+from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.readers._cells import FloatArray, RatingCells, canonical_number, in_utc, number_in
 from eval_assets.readers._problems import MessageAndRemedy, RowProblems, quoted
 from eval_assets.readers.formats.table import BoolArray, Column
@@ -31,27 +31,29 @@ _ROUND = re.compile("[1-9][0-9]{0,3}")
 _SKIPPED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-class RejectedLabel(NamedTuple):
-    """A row that is not a label, with its rater and question as far as it names them."""
-
-    problem: InputProblem
-    rater_id: str | None = None
-    question_id: str | None = None
+RejectedRow = tuple[InputProblem, str | None, str | None]
+"""Problem of a row that is no label, with its rater and question as far as it names them."""
 
 
 @dataclass(frozen=True)
-class CheckedLabels:
-    """Labels of one file, checked.
+class Labels:
+    """Human ratings of one file, or of all files of an evaluation.
 
     Args:
-        ratings: Rows that can be kept, in `LABEL_COLUMNS` and `rating_header`.
-        rejected: Problems of the other rows.
-        n_unrated: Rows with a blank rating.
+        ratings: Columns `LABEL_COLUMNS`, one row a rating or a skipped unit; at most one for each
+            unit and rater. `value` is on the question's scale, NaN if `skipped`.
+        earlier: Ratings of units that were rated again in a later round, likewise.
+        rejected: Columns `REJECTED_COLUMNS`, one row for each row that was left out; empty unless
+            the evaluation says `on_error: reject_rows`.
+        n_unrated: Rows whose rating is blank, which are neither ratings nor errors.
+        notes: How files were read if that had to be guessed, and which labels were ignored.
     """
 
     ratings: pd.DataFrame
-    rejected: list[RejectedLabel]
+    earlier: pd.DataFrame
+    rejected: pd.DataFrame
     n_unrated: int
+    notes: tuple[str, ...]
 
 
 def checked_labels(
@@ -60,8 +62,10 @@ def checked_labels(
     units: Units,
     *,
     ignored: Collection[str],
-) -> CheckedLabels:
-    """Return the labels that can be kept, and the problem of each of the others.
+) -> Labels:
+    """Return the labels of one file that can be kept, and the problem of each of the others.
+
+    Ratings have the further column `rating_header`, the column or key of each rating.
 
     Args:
         parsed: Labels of one file.
@@ -96,26 +100,26 @@ def checked_labels(
     frame = labels_frame(columns)
     considered = ~problems.bad & ~is_ignored
     kept = considered & (~cells.blank | skipped)
-    return CheckedLabels(
+    rejected = [(problem, None, None) for problem in table.bad_rows] + [
+        (problem, raters[row], parsed.units.questions[row])
+        for row, problem in problems.by_row()
+        if not is_ignored[row]
+    ]
+    return Labels(
         frame if kept.all() else frame[kept],
-        [
-            *map(RejectedLabel, table.bad_rows),
-            *(
-                RejectedLabel(problem, raters[row], parsed.units.questions[row])
-                for row, problem in problems.by_row()
-                if not is_ignored[row]
-            ),
-        ],
+        frame.head(0),
+        rejected_frame(rejected),
         n_unrated=int(np.count_nonzero(considered & ~kept)),
+        notes=table.notes,
     )
 
 
-def second_ratings(ratings: pd.DataFrame) -> list[RejectedLabel]:
+def second_ratings(ratings: pd.DataFrame) -> list[RejectedRow]:
     """Return each rating whose unit the same rater has rated before, in the same round."""
     columns = ratings[[*UNIT_AND_RATER, "file", "line", "rating_header"]]
     sharing = columns[ratings.duplicated(UNIT_AND_RATER, keep=False)]
     first_of: dict[tuple[object, ...], str] = {}
-    rejected = []
+    rejected: list[RejectedRow] = []
     for *unit, file, line, header in sharing.itertuples(index=False, name=None):
         first = first_of.get(tuple(unit))
         if first is None:
@@ -127,8 +131,14 @@ def second_ratings(ratings: pd.DataFrame) -> list[RejectedLabel]:
             f"by {quoted(rater_id)}, the first is {first}"
         )
         problem = InputProblem(file, int(line), header, message, "Keep one of the two")
-        rejected.append(RejectedLabel(problem, rater_id, question_id))
+        rejected.append((problem, rater_id, question_id))
     return rejected
+
+
+def rejected_frame(rows: Sequence[RejectedRow]) -> pd.DataFrame:
+    """Return rejected rows in `REJECTED_COLUMNS`."""
+    cells = [(*astuple(problem), rater, question) for problem, rater, question in rows]
+    return pd.DataFrame(cells, columns=list(REJECTED_COLUMNS), dtype=object)
 
 
 def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
