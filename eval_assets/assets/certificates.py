@@ -70,7 +70,7 @@ def tuned_judge_evaluation(
                     rated,
                     judges,
                     background_of(connection, question_id, margin=evaluation.tuning.margin),
-                    asked=config.read,
+                    on_request=config.read,
                 )
                 rows += found
                 n_new += is_new

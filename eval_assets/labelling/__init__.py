@@ -1,1 +1,1 @@
-"""How people label: who labels what, what they see, and sessions that lose nothing."""
+"""Labelling by people: assignments, queues, sessions, sheets, adjudication and planning."""

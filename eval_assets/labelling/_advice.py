@@ -15,7 +15,7 @@ WIDE_GAP = 0.25
 
 @dataclass(frozen=True)
 class Findings:
-    """Context of advice about a rater, beside the rater's figures.
+    """Context of advice about a rater, in addition to the figures.
 
     Args:
         alpha: Alpha of all raters on the question.
@@ -36,7 +36,7 @@ class Findings:
 def advice_on(
     rater: str, figures: Mapping[str, tuple[float, int]], findings: Findings
 ) -> dict[str, str]:
-    """Return a sentence on what to do about each figure that asks for something, by its name.
+    """Return advice on each figure that calls for action, by its name.
 
     If the question fails a gate, the sentence says so: this is where to begin.
     """

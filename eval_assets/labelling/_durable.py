@@ -1,4 +1,4 @@
-"""Files that people own, written so that a crash at any moment loses nothing already saved."""
+"""Durable writes of files that people own: a crash never loses saved data."""
 
 import fcntl
 import os
@@ -70,7 +70,7 @@ def append_line(path: Path, line: str) -> None:
 
 @contextmanager
 def _failures_named(path: Path) -> Iterator[None]:
-    """Turn what the system says about a file into an InputError."""
+    """Turn an error of the system about a file into an InputError."""
     try:
         yield
     except OSError as error:

@@ -150,7 +150,7 @@ def read_adjudications(evaluation: Evaluation) -> list[Adjudication]:
 
 
 def decisions(steps: Iterable[Adjudication]) -> dict[Unit, Adjudication]:
-    """Return what was settled last about each unit that is settled, consensus or exclusion."""
+    """Return the last decision on each settled unit, consensus or exclusion."""
     settled: dict[Unit, Adjudication] = {}
     for step in steps:
         if step.step in {"consensus", "excluded"}:
@@ -192,7 +192,7 @@ def worst_first(items: Sequence[Disagreement]) -> list[Disagreement]:
 
 
 def own_rating(steps: Iterable[Adjudication], unit: Unit, by: str) -> Adjudication | None:
-    """Return how an adjudicator rated a unit before seeing what others gave; None if not yet."""
+    """Return an adjudicator's blind rating of a unit; None if there is none."""
     mine = (s for s in steps if (s.unit, s.by, s.step) == (unit, by, "rating"))
     return next(mine, None)
 
@@ -270,7 +270,7 @@ class AdjudicationQueue:
         self._add(case, "rating", value=value, reason="", at=at)
 
     def comment(self, case: Case, text: str, *, at: datetime) -> None:
-        """Keep what the discussion brought; no label changes."""
+        """Store a comment on the discussion. No label changes."""
         self._add(case, "comment", value=None, reason=text, at=at)
 
     def settle(self, case: Case, value: float | None, *, reason: str, at: datetime) -> None:
@@ -288,7 +288,7 @@ class AdjudicationQueue:
         self._add(case, step, value=value, reason=reason, at=at)
 
     def reopen(self, case: Case, *, reason: str, at: datetime) -> None:
-        """Take back what was settled; the file keeps it.
+        """Withdraw a decision. The file keeps it.
 
         Raises:
             ValueError: If nothing was settled, or there is no reason.

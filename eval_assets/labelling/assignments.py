@@ -145,7 +145,7 @@ def assign(
     existing: Sequence[Assignment],
     controls: Collection[str] = (),
 ) -> list[Assignment]:
-    """Assign responses that nobody has in this round; assignments that exist stay as they are.
+    """Return assignments of responses that no one has in this round.
 
     Args:
         strata: Stratum of each response that may be labelled, by response id.

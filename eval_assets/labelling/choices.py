@@ -51,7 +51,7 @@ def choices_of(scale: Scale) -> tuple[Choice, ...]:
 
 
 def value_name(value: float, scale: Scale) -> str:
-    """Return what a value of the scale is called.
+    """Return the name of a value of the scale.
 
     Examples:
         >>> from eval_assets.scale import BINARY

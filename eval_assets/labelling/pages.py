@@ -140,7 +140,7 @@ _AGAIN = "Ask the rater to save the file again from the page"
 
 @dataclass(frozen=True, kw_only=True)
 class ReturnedAction(PageAction):
-    """One thing that a rater did on an offline page, with when it was and what the page showed."""
+    """An action on an offline page, with its time and the texts on the page."""
 
     at: AwareDatetime
     hashes: TextHashes | None = None

@@ -72,7 +72,7 @@ def plan_gates(  # noqa: PLR0913 - the labels, and how to simulate
     n_simulations: int,
     seed: int,
 ) -> Iterator[GatePlan]:
-    """Simulate what more labels do to both gates on human agreement, question by question."""
+    """Simulate the effect of more labels on both gates of human agreement, by question."""
     rated = labels[~labels["skipped"].astype(bool)]
     for question in evaluation.rubric:
         question_labels = rated[rated["question_id"] == question.id]
@@ -108,7 +108,7 @@ def plan_gate(  # noqa: PLR0913 - the question, its gate, and how to simulate
     n_simulations: int,
     rng: np.random.Generator,
 ) -> GatePlan:
-    """Simulate what further responses, each rated by two raters, do to a gate.
+    """Simulate the effect on a gate of further responses, each rated by two raters.
 
     Further response groups are drawn from those at hand, whose weights are drawn again in each
     simulation (the Bayesian bootstrap), so that few labels leave much in doubt. It is assumed that

@@ -1,4 +1,4 @@
-"""How well each rater labels: figures by question and rater, and what to do about them."""
+"""Label quality: figures by question and rater, with advice."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -138,7 +138,7 @@ class _Question:
         return self.matrix[kept].to_numpy(dtype=np.float64)
 
     def closeness(self, own: Floats, others: Floats) -> Floats:
-        """Return the mean agreement with the others by response, NaN if nobody else rated it."""
+        """Return the mean agreement with the others by response; NaN without other ratings."""
         if self.question.level == "nominal":
             pairs = np.where(np.isnan(others) | np.isnan(own)[:, None], math.nan, 0.0)
             pairs += own[:, None] == others
@@ -163,7 +163,7 @@ class _Question:
         return krippendorff_alpha(self.others(rater), level=self._level)
 
     def findings(self, rater: str) -> Findings:
-        """Return the context of advice about a rater, beside the figures."""
+        """Return the context of advice about a rater."""
         others = self.others(rater)
         shared = others[~np.isnan(self.of(rater))]
         ratings = shared[~np.isnan(shared)]

@@ -136,7 +136,7 @@ class RaterQueue:
         }
 
     def answer(self, unit: WorkUnit, answer: Answer, *, at: datetime) -> Session:
-        """Save an answer; once this returns, it survives whatever happens to the machine.
+        """Save an answer. Once this returns, the answer is on disk.
 
         Raises:
             ValueError: If the rating is not on the scale.

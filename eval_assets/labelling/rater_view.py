@@ -76,7 +76,7 @@ def guideline_hash(question: RubricQuestion) -> str:
 
 
 def shown_responses(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str, ShownResponse]:
-    """Return what raters see of each response, by its id.
+    """Return the rater's view of each response, by its id.
 
     Raises:
         ExceptionGroup: Of an InputError for each column named that no response has.

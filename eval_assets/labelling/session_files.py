@@ -164,7 +164,7 @@ def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:
 
 
 def _version(file: Path) -> tuple[int, int, int]:
-    """Return what distinguishes a file from the one it replaces, which has another inode."""
+    """Return the version of a file. A replaced file has another inode."""
     status = file.stat()
     return status.st_ino, status.st_mtime_ns, status.st_size
 

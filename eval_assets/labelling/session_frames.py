@@ -1,4 +1,4 @@
-"""Sessions as rows: labels with their circumstances, and answers that do not count."""
+"""Sessions as rows: labels with time and validity, and answers that do not count."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ _UNIT_AND_RATER = ["response_id", "question_id", "rater_id"]
 
 
 def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
-    """Return every answer in sessions that is not the one that decides, in `HISTORY_COLUMNS`.
+    """Return all answers in sessions that do not decide, in `HISTORY_COLUMNS`.
 
     `before` is the value that the answer changed, or of a repeat the value of the first time; it
     and `after` are NaN if the response was skipped.
@@ -94,7 +94,7 @@ def control_values(
     assignments: Iterable[Assignment],
     settled: Mapping[tuple[str, str], Adjudication],
 ) -> dict[ControlUnit, float]:
-    """Return the settled value of each control response that somebody is to label."""
+    """Return the settled value of each assigned control response."""
     return {
         ControlUnit(assignment.response_id, question_id, assignment.rater_id): decision.value
         for assignment in assignments

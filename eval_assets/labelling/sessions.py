@@ -1,4 +1,4 @@
-"""Labelling sessions: what one rater said in one round of one question, with all changes."""
+"""Labelling sessions: the answers of one rater in one round of one question."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -159,7 +159,7 @@ class SessionKey:
 
     @property
     def session_id(self) -> str:
-        """Name of the session, which is also its file's name.
+        """Name of the session and of its file.
 
         Examples:
             >>> SessionKey(rater_id="anna", question_id="clarity").session_id
@@ -229,7 +229,7 @@ class Session:
         return replace(session, withdrawn=self.withdrawn | {taken_back})
 
     def merged(self, other: "Session") -> "Session":
-        """Return one session with what both hold; merging the same session again adds nothing.
+        """Return the union of two sessions. Merging a session twice adds nothing.
 
         Raises:
             ValueError: If the sessions are of different raters, questions, rounds or runs, or

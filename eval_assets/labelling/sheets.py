@@ -132,12 +132,11 @@ def _holds_all_turns(units: Sequence[WorkUnit]) -> bool:
 
 
 def _history(earlier: Sequence[EarlierTurn]) -> str:
-    """Return the turns before a response as one text."""
     return "\n\n".join(f"Prompt: {turn.prompt}\nResponse: {turn.response}" for turn in earlier)
 
 
 def write_sheet(path: Path, text: str) -> None:
-    """Write a sheet for spreadsheet programs; a sheet that somebody filled in is never replaced.
+    """Write a sheet for spreadsheet programs, unless the file holds scores.
 
     Raises:
         InputError: If the file holds scores, or cannot be shown to hold none.

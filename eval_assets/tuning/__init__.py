@@ -1,1 +1,1 @@
-"""Judge tuning: what is tuned is never measured on what it was tuned on."""
+"""Judge tuning on train and dev, and sealed tests that tuning never reads."""

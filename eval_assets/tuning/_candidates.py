@@ -57,7 +57,7 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
     write: Write,
     score: Score,
 ) -> Search:
-    """Rewrite a judge's instructions in rounds, each from the best so far; select on dev.
+    """Return the best instructions of several rounds of rewriting, selected on dev.
 
     Candidates are compared by agreement beyond chance after the best map, so that a candidate
     which only moves scores gains nothing: that is what calibration is for. One that comes no
@@ -140,7 +140,7 @@ def _trial(train: RatedUnits, disagreements: Sequence[Disagreement], start: Sect
 
 
 def _error(trial: RatedUnits, scores: Floats) -> float:
-    """Return how far scores lie from people's mean ratings in all; missing ones, a whole scale."""
+    """Return the summed distance from mean ratings; a missing score costs a whole scale."""
     scale = trial.question.scale
     off = np.abs(scores - np.nanmean(trial.ratings, axis=1))
     return float(np.nan_to_num(off, nan=scale.high - scale.low).sum())

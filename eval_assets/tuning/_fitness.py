@@ -1,4 +1,4 @@
-"""May the judge stand in for a rater? Its agreement with people beside people's own."""
+"""Fitness of a judge: its agreement with people compared with people's own agreement."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,7 +17,7 @@ MIN_VARIED_GROUPS = 10
 
 @dataclass(frozen=True)
 class Fitness:
-    """Verdict of the test on a judge beside people.
+    """Verdict of the test on a judge, compared with people.
 
     `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
     decide on a judge equal to people, with 80 % power; None if it is not needed.

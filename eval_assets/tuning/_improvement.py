@@ -1,4 +1,4 @@
-"""Did tuning make the judge better? A paired gain on the test, at the level of its reading."""
+"""Improvement of a judge: the paired gain on the test, at the level of its reading."""
 
 import math
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ MOST_SPEARMAN_LOST = 0.05
 
 @dataclass(frozen=True)
 class Improvement:
-    """Verdict of the test on a candidate beside the judge as it stands.
+    """Verdict of the test on a candidate, compared with the judge that it would replace.
 
     `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
     decide, with 80 % power; None if it is not needed.
@@ -126,7 +126,7 @@ def _what_falls(test: RatedUnits, candidate: Floats, baseline: Floats) -> str:
 
 
 def _what_is_missing(compared: AgreementGain, significance: float) -> str:
-    """Return what a significant gain still lacks; empty if nothing."""
+    """Return the condition that a significant gain does not meet; empty if it meets all."""
     fewest = math.ceil(math.log2(2 / significance) - 1e-9)
     if compared.n_changed < fewest:
         return (

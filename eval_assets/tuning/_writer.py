@@ -83,7 +83,7 @@ _MATERIAL = (
 def instructions_request(
     question: RubricQuestion, current: Section, disagreements: Sequence[Disagreement]
 ) -> str:
-    """Return what the writer is asked in order to rewrite a judge's instructions."""
+    """Return the request to rewrite a judge's instructions."""
     instructions = current.instructions or "(none so far)"
     return "\n\n".join(
         [
@@ -98,7 +98,7 @@ def instructions_request(
 
 
 def guidelines_request(question: RubricQuestion, remarks: Sequence[Remark]) -> str:
-    """Return what the writer is asked in order to distil rules from what people wrote."""
+    """Return the request to distil rules from remarks."""
     return "\n\n".join(
         [
             _DISTILLING,

@@ -70,7 +70,7 @@ def calibrate(train: RatedUnits, scores: Floats) -> Calibration:
 
 
 def other_maps(train: RatedUnits, scores: Floats) -> dict[str, Floats]:
-    """Return what each value seen becomes by maps in common use, to compare ours with.
+    """Return the values of two common maps at each judge value, for comparison.
 
     Both minimise squared distance instead of agreement beyond chance: `isotonic` regression, and
     `linear` regression clipped to the scale.
@@ -134,6 +134,5 @@ def calibration_rows(units: RatedUnits, judge_id: str) -> list[dict[str, object]
 
 
 def _compared(units: RatedUnits, scores: Floats) -> NDArray[np.bool_]:
-    """Return which units have a rating and a score."""
     compared: NDArray[np.bool_] = ~np.isnan(scores) & ~np.isnan(units.ratings).all(axis=1)
     return compared

@@ -1,4 +1,4 @@
-"""Whether a judge reaches the figures that are asked of it, on two files and without a test."""
+"""Comparison of a judge's metrics with the declared targets."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure beside what is asked of it."""
+    """A figure with its target."""
 
     name: str
     value: float
@@ -56,7 +56,7 @@ def decisions(profile: JudgeHumanProfile, scale: Scale) -> Decisions:
 def compared_with(
     targets: Targets, profile: JudgeHumanProfile, judge_decisions: Decisions, *, is_ordered: bool
 ) -> tuple[Target, ...]:
-    """Return every figure beside its target."""
+    """Return every figure with its target."""
     kappa = profile.weighted_kappa if is_ordered else profile.kappa
     at_least = {
         "rho": (profile.spearman.value, targets.rho),

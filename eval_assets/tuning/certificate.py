@@ -140,7 +140,7 @@ class CertifiedScale(_Record):
 
 
 class QuestionCertificate(_Record):
-    """What was shown of a version of a judge on one question.
+    """Certificate of a version of a judge on one question.
 
     Args:
         summary: One sentence for whoever decides.

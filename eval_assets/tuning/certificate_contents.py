@@ -110,7 +110,6 @@ def _claim(verdict: Improvement | Fitness) -> Claim:
 
 
 def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
-    """Return the sentence that comes first, for somebody who decides and does not compute."""
     name = f"{verdicts.version.judge_id} {verdicts.version.version}"
     improved = verdicts.improvement.verdict == "accepted"
     if verdicts.fitness.verdict == "fit":
@@ -140,7 +139,7 @@ def _copied_share(version: JudgeVersion, units: RatedUnits) -> float | None:
 
 
 def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
-    """Return what no test of this size can exclude, and where its promise is weaker."""
+    """Return the limits of a test of this size."""
     cautions = [
         "A judge with smaller usual and larger rare errors can pass: tests do not hold the rare.",
         "The figure does not travel to easier or harder answers; judge minus human by model does.",
@@ -164,7 +163,7 @@ def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
 
 
 def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> CertificateMetrics:
-    """Return the figures of a version on the test that stand beside its verdicts."""
+    """Return the figures of a version on the test, without verdicts."""
     scale = test.question.scale
     constant = _best_constant(train, test)
     constant_scores = np.full(len(scores), constant)
@@ -194,7 +193,6 @@ def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> 
 
 
 def _a_ha(test: RatedUnits, scores: Floats) -> float:
-    """Return A^HA; NaN if undefined."""
     scale = test.question.scale
     return judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high)
 
@@ -224,7 +222,6 @@ def _alternative_annotator_test(test: RatedUnits, scores: Floats) -> Alternative
 
 
 def _distribution(test: RatedUnits) -> dict[str, float]:
-    """Return the share of each value among the ratings."""
     ratings = test.ratings[~np.isnan(test.ratings)]
     values, counts = np.unique(ratings, return_counts=True)
     return {f"{v:g}": float(c / len(ratings)) for v, c in zip(values, counts, strict=True)}

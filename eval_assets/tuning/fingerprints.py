@@ -1,4 +1,4 @@
-"""Fingerprints of everything that a certificate rests on: if one changes, it is stale."""
+"""Fingerprints of the evidence of a certificate, which is stale if one changes."""
 
 import json
 from collections.abc import Callable, Hashable, Sequence
@@ -37,7 +37,7 @@ class Fingerprints:
 def fingerprints_of(
     version: JudgeVersion, test: RatedUnits, scores: Floats, *, models_returned: Sequence[str] = ()
 ) -> Fingerprints:
-    """Return the fingerprints of what a reading of this version looks at."""
+    """Return the fingerprints of a reading of this version."""
     return Fingerprints(
         fingerprint=version.fingerprint,
         rubric=rubric_hash(test.question),
@@ -48,7 +48,7 @@ def fingerprints_of(
 
 
 def rubric_hash(question: RubricQuestion) -> str:
-    """Return the fingerprint of a question as raters and judges were asked it."""
+    """Return the fingerprint of a question's wording and scale."""
     scale = question.scale
     wording = (question.id, question.question, question.guidelines, question.level)
     return json_hash([*wording, scale.low, scale.high, scale.values])
@@ -60,7 +60,7 @@ def scores_hash(units: RatedUnits, scores: Floats) -> str:
 
 
 def labels_hash(units: RatedUnits) -> str:
-    """Return the fingerprint of the ratings of units, whoever gave them and in whatever order."""
+    """Return the fingerprint of the ratings of units, regardless of raters and order."""
     rows = _per_row(units.ratings, tuple)
     return _hash_of_rows(units.response_ids.tolist(), rows)
 
@@ -97,7 +97,7 @@ def stale_because(
 
 
 def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:
-    """Return what is wanted of each row's ratings, sorted: few rows differ from all others."""
+    """Return a function of each row's sorted ratings. Equal rows are computed once."""
     whole = np.sort(ratings, axis=1).tobytes()  # gaps come last
     width = max(1, ratings.itemsize * ratings.shape[1])
     rows = [whole[begin : begin + width] for begin in range(0, len(whole), width)]

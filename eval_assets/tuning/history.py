@@ -1,4 +1,4 @@
-"""Readings of sealed tests so far: which seal holds, which groups are under it, what is due."""
+"""Readings of sealed tests, and the current seal of a question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ class Reading:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is kept besides question, seal, number, level and time."""
+        """Return the JSON of all but question, seal, number, level and time."""
         return {
             "candidates": [version_as_json(version) for version in self.candidates],
             "groups": list(self.groups),
@@ -104,7 +104,7 @@ class Reading:
         )
 
     def has_read(self, labels: Mapping[str, str]) -> bool:
-        """Return whether it read these labels, but for a few: whatever the question was called."""
+        """Return whether it read these labels, except for a few, under any name of the question."""
         both = [name for name in labels if name in self.labels]
         if not both or len(both) < min(len(labels), len(self.labels)) / 2:
             return False
@@ -131,7 +131,7 @@ class Seal:
 
     @classmethod
     def of(cls, readings: Sequence[Reading], elsewhere: Sequence[Reading] = ()) -> "Seal":
-        """Return the seal that holds after all readings of a question so far."""
+        """Return the current seal of a question."""
         every = [*readings, *elsewhere]
         ended = {reading.seal for reading in every if reading.number >= MOST_READINGS}
         if sum(reading.seal not in ended for reading in every) >= MOST_READINGS:
@@ -147,7 +147,7 @@ class Seal:
 
     @property
     def n_readings(self) -> int:
-        """Readings under it so far."""
+        """Number of readings under it."""
         return len(self.readings) + self.n_elsewhere
 
     @property
@@ -156,10 +156,12 @@ class Seal:
         return self.n_readings + 1
 
     def same(self, content: str) -> Reading | None:
-        """Return the reading that already read exactly this; None if none did."""
+        """Return the reading with this content; None without one."""
         return next((reading for reading in self.readings if reading.content == content), None)
 
-    def is_due(self, candidates: Sequence[JudgeVersion], *, n_groups: int, asked: bool) -> bool:
+    def is_due(
+        self, candidates: Sequence[JudgeVersion], *, n_groups: int, on_request: bool
+    ) -> bool:
         """Return whether the test is read now, which costs a reading.
 
         It is read when somebody asks for it, for the first time under a seal, when a judge or a
@@ -167,7 +169,7 @@ class Seal:
         anything, and when the test has grown by half. New labels alone, which come every day while
         people label, do not use up the seal.
         """
-        if asked or not self.readings:
+        if on_request or not self.readings:
             return True
         last = self.readings[-1]
         if not last.rows:
@@ -218,5 +220,5 @@ def _in_order(readings: Sequence[Reading]) -> list[Reading]:
 
 
 def _identity(version: JudgeVersion) -> tuple[str, str, str]:
-    """Return what makes a candidate another judge, its maps and weights left out."""
+    """Return the identity of a candidate without its maps and weights."""
     return version.judge_id, version.fingerprint, version.prompt_hash

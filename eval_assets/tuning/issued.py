@@ -1,4 +1,4 @@
-"""Certificates that readings gave, and whether they still hold."""
+"""Issued certificates and their validity."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ from eval_assets.tuning.versions import JudgeVersion
 _MOST_SHOWN = 3
 
 FingerprintsNow = Callable[[Reading, str], Fingerprints | None]
-"""Gives what a judge's certificate from a reading would rest on today; None if there is no such
-judge any more."""
+"""Returns the current evidence of a judge's certificate from a reading; None if the judge is no
+longer declared."""
 
 
 @dataclass(frozen=True)
 class CurrentEvidence:
-    """What certificates would rest on now.
+    """Evidence that certificates would rest on now.
 
     A certificate stays with its version: a test of another version does not affect it.
     """
@@ -130,7 +130,6 @@ def certificate_files(readings: Sequence[Reading]) -> dict[str, Certificate]:
 
 
 def _row(judge: str, version: str, reading: Reading, readings: Sequence[Reading]) -> Row:
-    """Return what one reading says of one version."""
     verdicts = _verdicts(reading, judge, version)
     return {
         "judge_id": judge,
@@ -164,7 +163,7 @@ def _verdicts(reading: Reading, judge: str, version: str) -> Mapping[str, Row]:
 
 
 def _superseded(judge: str, version: str, reading: Reading, readings: Sequence[Reading]) -> str:
-    """Return what a later reading said against a certificate; empty if nothing."""
+    """Return the objection of a later reading to a certificate; empty without one."""
     for later in readings[readings.index(reading) + 1 :]:
         for other in later.candidates:
             if other.judge_id != judge:

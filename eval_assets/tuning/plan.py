@@ -54,7 +54,7 @@ class Plan:
 def plan_reading(
     units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, *, margin: float
 ) -> list[Plan]:
-    """Return what the next reading could show; labels of the test are not looked at.
+    """Return the power of the next reading, without reading labels of the test.
 
     Errors are those on train and dev, scaled to the number of groups in the test.
     """

@@ -1,4 +1,4 @@
-"""The steps of tuning that change a judge's prompt: made from train, kept if dev says so."""
+"""Tuning steps that change a judge's prompt, made from train and selected on dev."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
     write: Write,
     score: Score,
 ) -> TunedSection:
-    """Add to a judge's prompt on one question what makes it agree better with people on dev.
+    """Return the additions to a judge's prompt that improve its agreement on dev.
 
     Units of the test are not looked at.
 
@@ -145,7 +145,7 @@ def _as_text(turns: Sequence[tuple[str, str]]) -> str:
 
 
 def _consensus(train: RatedUnits) -> tuple[Floats, np.ndarray]:
-    """Return what people agree on, and where at least two of them do."""
+    """Return the consensus of each unit, and whether at least two people share it."""
     rated = np.count_nonzero(~np.isnan(train.ratings), axis=1) > 1
     lowest = np.min(np.where(np.isnan(train.ratings), np.inf, train.ratings), axis=1)
     highest = np.max(np.where(np.isnan(train.ratings), -np.inf, train.ratings), axis=1)

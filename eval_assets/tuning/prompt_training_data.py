@@ -1,4 +1,4 @@
-"""What a prompt is tuned from: answers of train, and what was said about them."""
+"""Training data of prompts: responses of train, with comments on them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -79,7 +79,7 @@ class PromptMaterial:
         return disagreements
 
     def remarks(self) -> list[Remark]:
-        """Return notes, then answers on which people disagree, the furthest apart first."""
+        """Return notes, then responses on which people disagree, the largest spread first."""
         train, remarks = self.train, []
         for index, (response, ratings, score) in enumerate(
             zip(train.response_ids.astype(str), train.ratings, self.scores, strict=True)

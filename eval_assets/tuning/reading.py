@@ -1,4 +1,4 @@
-"""The one place that reads sealed test labels: every candidate's verdicts, and what is shown."""
+"""Readings of sealed test labels: the verdicts on all candidates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

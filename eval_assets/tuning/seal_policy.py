@@ -1,4 +1,4 @@
-"""The seal on the test: what a reading may spend, and what it may show.
+"""Policy of the seal: the level of each reading, and the precision of its figures.
 
 Whoever tunes against a test by its printed results sooner or later fits it. So each reading of a
 question's test has a stricter level than the one before, all readings together keep to 5 %, and a

@@ -80,7 +80,7 @@ def read_if_due(
     judges: Sequence[TunedJudge],
     background: Background,
     *,
-    asked: bool,
+    on_request: bool,
 ) -> tuple[list[Row], bool]:
     """Return the verdicts of one question's test, and whether the test was read just now.
 
@@ -95,7 +95,7 @@ def read_if_due(
     if reason := why_not_read(live, candidates, seal):
         return unread_rows(units.question.id, candidates, reason=reason), False
     now = datetime.now(tz=UTC)
-    reading, is_new = due_reading(live, candidates, seal, asked=asked, now=now)
+    reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=now)
     if not is_new:
         return list(reading.rows), False
     if reading not in seal.readings:
@@ -123,7 +123,7 @@ def open_seal(
     if reason := why_not_read(live, candidates, seal):
         return unread_rows(units.question.id, candidates, reason=reason)
     now = datetime.now(tz=UTC)
-    reading, _ = due_reading(live, candidates, seal, asked=True, now=now)
+    reading, _ = due_reading(live, candidates, seal, on_request=True, now=now)
     released = make_reading(reading, live, candidates, background, open_seal=True)
     opened = replace(released, number=OPENED, read_at=now, certificates={})
     ledger.record(opened)
@@ -134,7 +134,7 @@ def open_seal(
 def recomputed_certificates(
     ledger: SealLedger, scores: VersionScores, reading: Reading, background: Background
 ) -> Mapping[str, QuestionCertificate]:
-    """Return the certificates that a reading would give on what is stored now, by judge."""
+    """Return the certificates of a reading, recomputed from what is stored, by judge."""
     question_id = reading.question_id
     rated = scores.units[question_id]
     live = scores.only(question_id, (rated.splits != "test") | rated.are_of(reading.groups))
@@ -176,7 +176,7 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
 
 
 def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:
-    """Return why the test would say nothing, whatever its labels are; empty if it may be read."""
+    """Return why the test cannot be evaluated; empty if it can."""
     n_train, n_test = units.part("train").n_groups, units.part("test").n_groups
     if n_train < MIN_TRAIN_GROUPS:
         return f"{n_train} rated groups in train; {MIN_TRAIN_GROUPS} are needed"
@@ -209,7 +209,7 @@ def due_reading(
     candidates: Sequence[Candidate],
     seal: Seal,
     *,
-    asked: bool,
+    on_request: bool,
     now: datetime,
 ) -> tuple[Reading, bool]:
     """Return the reading that holds for these candidates, and whether it is still to be made.
@@ -228,7 +228,7 @@ def due_reading(
     if (same := seal.same(content)) is not None:
         return same, not same.rows
     groups = tuple(sorted(set(test.groups.tolist())))
-    if not seal.is_due(versions, n_groups=len(groups), asked=asked):
+    if not seal.is_due(versions, n_groups=len(groups), on_request=on_request):
         return seal.readings[-1], False
     number = seal.next_reading
     new = Reading(
@@ -255,7 +255,7 @@ def make_reading(
     *,
     open_seal: bool = False,
 ) -> Reading:
-    """Read the test, once the reading is written down; return it with what it shows."""
+    """Return a recorded reading with its rows and certificates."""
     verdicts = read_test(
         units,
         candidates,
@@ -292,7 +292,7 @@ def make_reading(
 def fingerprints_now(
     units: RatedUnits, candidate: Candidate, background: Background
 ) -> Fingerprints:
-    """Return the fingerprints of what a certificate of this candidate would rest on now."""
+    """Return the current evidence of a certificate of this candidate."""
     is_test = units.splits == "test"
     return fingerprints_of(
         candidate.version,

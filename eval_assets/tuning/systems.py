@@ -1,4 +1,4 @@
-"""Which system is better: a judge's scores of all answers, corrected by some human ratings."""
+"""Comparison of systems by a judge's scores, corrected by human ratings of some responses."""
 
 import itertools
 import math
@@ -66,7 +66,6 @@ def _numbered(names: NDArray[np.generic]) -> tuple[list[str], NDArray[np.int64]]
 
 
 def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[Row]:
-    """Yield the rows of one slice."""
     names, value_of = _numbered(values)
     systems, system_of = _numbered(answers.systems)
     cells = {
@@ -187,7 +186,7 @@ def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:
 
 
 def _intervals(estimate: Interval, at_once: Interval, alone: Interval) -> Row:
-    """Return the figure, alone and among all that are compared, and what labels alone give."""
+    """Return the figure with its intervals, and the figure from labels alone."""
     return {
         "value": or_none(estimate.value),
         "low": or_none(estimate.low),

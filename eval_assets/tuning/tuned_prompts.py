@@ -39,7 +39,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule for rating, distilled from what raters wrote and where they disagreed.
+    """A rule for rating, distilled from notes and disagreements of raters.
 
     It is dropped once one of its sources is withdrawn.
     """
@@ -58,7 +58,7 @@ class Section:
 
     @property
     def words(self) -> str:
-        """Everything but the examples: what must not copy what it was made from."""
+        """Everything except the examples, which must not copy training data."""
         return "\n".join([self.instructions, *(rule.text for rule in self.rules)])
 
     @property
@@ -90,7 +90,7 @@ class Section:
 
 
 def with_sections(template: str, sections: Mapping[str, Section]) -> str:
-    """Return a judge's template that adds each section when its question is asked.
+    """Return a judge's template with a section for each question.
 
     The sections go to the end of the block `system`, or before what the block `user` shows if
     there is no such block. Their texts are string literals there: nothing in them is an
@@ -148,7 +148,7 @@ def copied_share_on(prompt_text: str, question: RubricQuestion, texts: Sequence[
 
 
 def shown_in(prompt_text: str, texts: Sequence[str], *, n_words: int = 6) -> list[bool]:
-    """Return of each text whether a prompt shows all of it, whatever its case and punctuation.
+    """Return whether a prompt contains each text, ignoring case and punctuation.
 
     Args:
         prompt_text: Source of the prompt, tuned or not.
@@ -205,7 +205,7 @@ def copied_share(
 
 
 def _sequences(text: str, n_words: int) -> set[tuple[str, ...]]:
-    """Return all sequences of so many words in a row, whatever their case and punctuation."""
+    """Return all sequences of `n_words` words, ignoring case and punctuation."""
     words = re.findall(r"\w+", text.casefold())
     return {tuple(words[k : k + n_words]) for k in range(len(words) - n_words + 1)}
 
@@ -222,5 +222,4 @@ def _end_of_block(template: str, name: str) -> int | None:
 
 
 def _literal(text: str) -> str:
-    """Return the text as a string literal of the template language."""
     return json.dumps(text, ensure_ascii=False)

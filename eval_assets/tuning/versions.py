@@ -1,4 +1,4 @@
-"""Versions of a judge: what exactly a verdict is about, so that it can be pinned and repeated."""
+"""Versions of a judge, which can be pinned and repeated."""
 
 import hashlib
 import json
@@ -70,7 +70,7 @@ class JudgeVersion:
 
 
 def canonical_json(value: object) -> str:
-    """Return the one JSON text of a value, to hash it.
+    """Return the canonical JSON text of a value.
 
     Examples:
         >>> canonical_json({"b": 1.0, "a": [None, "ä"]})
@@ -87,7 +87,7 @@ def json_hash(value: object) -> str:
 
 
 def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
-    """Return the number of a version, the one that it already has or the next that is free.
+    """Return the existing number of a version, or else the next free one.
 
     Examples:
         >>> number_version([], JudgeVersion("gpt", "", "declared", None, "f"))

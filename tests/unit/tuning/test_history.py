@@ -51,7 +51,7 @@ def test_the_first_seal_has_not_been_read() -> None:
     seal = Seal.of([])
 
     assert (seal.number, seal.next_reading, seal.spent_groups) == (1, 1, frozenset())
-    assert seal.is_due([GPT], n_groups=20, asked=False)
+    assert seal.is_due([GPT], n_groups=20, on_request=False)
 
 
 def test_readings_count_up_under_one_seal() -> None:
@@ -77,7 +77,7 @@ def test_what_was_read_is_not_read_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("candidates", "n_groups", "asked", "due"),
+    ("candidates", "n_groups", "on_request", "due"),
     [
         ([GPT], 2, False, False),
         ([MAPPED], 2, False, False),  # another map alone comes with every new label
@@ -89,9 +89,9 @@ def test_what_was_read_is_not_read_again() -> None:
     ],
 )
 def test_new_labels_alone_do_not_use_up_the_seal(
-    candidates: list[JudgeVersion], n_groups: int, *, asked: bool, due: bool
+    candidates: list[JudgeVersion], n_groups: int, *, on_request: bool, due: bool
 ) -> None:
-    assert Seal.of([reading(1)]).is_due(candidates, n_groups=n_groups, asked=asked) == due
+    assert Seal.of([reading(1)]).is_due(candidates, n_groups=n_groups, on_request=on_request) == due
 
 
 def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
@@ -179,4 +179,4 @@ def test_a_reading_that_was_cut_off_counts_and_is_made_again() -> None:
     seal = Seal.of([reading(1, rows=())])
 
     assert seal.next_reading == 2
-    assert seal.is_due([GPT], n_groups=2, asked=False)
+    assert seal.is_due([GPT], n_groups=2, on_request=False)

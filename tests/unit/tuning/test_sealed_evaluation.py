@@ -39,19 +39,19 @@ def judge_of(scores: np.ndarray) -> TunedJudge:
 
 
 def read(
-    units: RatedUnits, judge: TunedJudge, past: list[Reading], *, asked: bool = False
+    units: RatedUnits, judge: TunedJudge, past: list[Reading], *, on_request: bool = False
 ) -> tuple[Reading, bool]:
     """The reading that holds, made if it is due."""
     seal = Seal.of(past)
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, [judge])
-    reading, is_new = due_reading(live, candidates, seal, asked=asked, now=NOW)
+    reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=NOW)
     return (make_reading(reading, live, candidates, BACKGROUND) if is_new else reading), is_new
 
 
 def test_the_first_reading_is_made_and_the_same_is_not_made_again() -> None:
     units, judge = made()
     first, is_new = read(units, judge, [])
-    again, is_new_again = read(units, judge, [first], asked=True)
+    again, is_new_again = read(units, judge, [first], on_request=True)
 
     assert (is_new, first.number, first.level) == (True, 1, 0.025)
     assert first.certificates["gpt"].holds == ("fit",)
@@ -75,10 +75,10 @@ def test_changed_labels_are_read_when_somebody_asks() -> None:
     ratings[units.splits == "test", 0] = 3
     changed = replace(units, ratings=ratings)
     unasked, is_new = read(changed, judge, [first])
-    asked, _ = read(changed, judge, [first], asked=True)
+    repeated, _ = read(changed, judge, [first], on_request=True)
 
     assert (unasked, is_new) == (first, False)
-    assert (asked.number, asked.level) == (2, 0.05 / 6)
+    assert (repeated.number, repeated.level) == (2, 0.05 / 6)
 
 
 def test_what_a_reading_shows_depends_on_no_label_outside_the_test() -> None:
