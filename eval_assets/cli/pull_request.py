@@ -3,7 +3,8 @@
 A change that only adds noise must not be held up: whoever lands it could do nothing about it. So a
 closed gate holds it up only if its interval lies below the minimum and, if the base is known, the
 gate was open there and the interval lies below that of the base. Two 95 % intervals of equal truth
-lie apart less than once in a hundred times; benchmarks/results/pull_requests.md has the simulated share.
+lie apart less than once in a hundred times; the simulated share is in
+benchmarks/results/pull_requests.md.
 """
 
 import json
