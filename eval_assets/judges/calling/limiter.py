@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass
 
-from eval_assets.judges.calling.shared_rate_limits import SharedRates
+from eval_assets.judges.calling.shared_rate_limits import SharedRates, loop_time
 
 _MINUTE = 60.0
 _WINDOW = 61.0
@@ -163,10 +163,10 @@ class Limiter:
             hold_seconds: Wait that the vendor asks for.
         """
         if hold_seconds is not None:
-            self._held_until = max(self._held_until, _now() + hold_seconds)
+            self._held_until = max(self._held_until, loop_time() + hold_seconds)
         # Of the requests that were in flight together the first complaint counts.
         if is_overload and admission.at > self._complained_at:
-            self._complained_at = _now()
+            self._complained_at = loop_time()
             self._is_starting = False
             self._allowed = max(1.0, self._allowed * _DECREASE)
         self.dropped()
@@ -185,7 +185,7 @@ class Limiter:
     async def _open(self, input_tokens: int) -> float:
         """Wait until every limit allows one more request; return the time then."""
         while True:
-            now = _now()
+            now = loop_time()
             opens_at = self._opens_at(input_tokens, now=now)
             if opens_at <= now and self._shared:
                 granted_at = self._shared.opens_at(input_tokens, now=now)
@@ -205,8 +205,3 @@ class Limiter:
         if self._tokens:
             opens_at = max(opens_at, self._tokens.opens_at(input_tokens, now=now))
         return opens_at
-
-
-def _now() -> float:
-    """Return the event loop's time in seconds, which never goes back."""
-    return asyncio.get_running_loop().time()

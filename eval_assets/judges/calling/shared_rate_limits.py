@@ -58,12 +58,12 @@ class SharedRates:
             # Whole requests: what is left of a grant is lost to others until it is given back.
             n = max(1, min(n, math.floor(per_minute * _LONGEST_SECONDS / _MINUTE / tokens_each)))
         unused, self._unused = self._unused, defaultdict(lambda: Amount(0, 0))
-        asked_at = _now()
+        asked_at = loop_time()
         self._grant = await self._ask(
             Amount(n, n * tokens_each), dict(unused), self._answered_in_seconds
         )
-        self._answered_in_seconds = _now() - asked_at
-        self._starts_at = _now() + self._grant.wait_seconds
+        self._answered_in_seconds = loop_time() - asked_at
+        self._starts_at = loop_time() + self._grant.wait_seconds
 
     def take(self, tokens: int) -> int:
         """Count a request that is sent by the grant that is held; return the grant's number."""
@@ -87,7 +87,7 @@ class SharedRates:
         )
         if unused.requests or unused.tokens:
             self._give_back(self._grant.id, unused)
-        seconds = max(_now() - self._starts_at, _SHORTEST_SECONDS)
+        seconds = max(loop_time() - self._starts_at, _SHORTEST_SECONDS)
         self._n_next = max(1, math.ceil(self._n_used / seconds))
         self._grant, self._n_used, self._tokens_used = None, 0, 0
 
@@ -103,6 +103,6 @@ class SharedRates:
         return tokens if per_minute is None else min(tokens, math.floor(per_minute))
 
 
-def _now() -> float:
-    """Return the event loop's time in seconds."""
+def loop_time() -> float:
+    """Return the event loop's time in seconds, which never goes back."""
     return asyncio.get_running_loop().time()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from functools import cache
 from importlib import resources
@@ -66,15 +66,15 @@ def capabilities_of(
         >>> capabilities_of("claude-haiku-5-5", overrides={}).temperature
         False
     """
-    fields: dict[str, Any] = {"family": UNKNOWN_FAMILY}
-    fields |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
-    fields |= _table("models.yaml")["hosts"].get(host) or {}
-    fields |= _fitting(model, overrides) or {}
+    values: dict[str, Any] = {"family": UNKNOWN_FAMILY}
+    values |= _fitting(model, _table("models.yaml")["capabilities"]) or {}
+    values |= _table("models.yaml")["hosts"].get(host) or {}
+    values |= _fitting(model, overrides) or {}
     try:
-        return Capabilities(**fields)
+        return Capabilities(**values)
     except TypeError as error:
         names = ", ".join(Capabilities.__dataclass_fields__)
-        raise ValueError(f"capabilities of {model} must be among {names}, got {fields}") from error
+        raise ValueError(f"capabilities of {model} must be among {names}, got {values}") from error
 
 
 def price_of(model: str, *, on: date, overrides: Mapping[str, Price]) -> Price | None:
@@ -121,14 +121,8 @@ def price_sources() -> dict[str, str]:
 
 
 def _price(entry: Mapping[str, Any]) -> Price:
-    return Price(
-        input_usd=entry["input"],
-        output_usd=entry["output"],
-        cached_input_usd=entry.get("cached_input"),
-        cache_write_usd=entry.get("cache_write"),
-        long_prompt_tokens=entry.get("long_prompt_tokens"),
-        long_prompt_factor=entry.get("long_prompt_factor", 1.0),
-    )
+    names = {field.metadata.get("alias", field.name): field.name for field in fields(Price)}
+    return Price(**{names[key]: value for key, value in entry.items() if key in names})
 
 
 def in_force(entries: Iterable[Mapping[str, Any]], *, on: date) -> Mapping[str, Any] | None:

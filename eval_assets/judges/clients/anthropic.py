@@ -39,8 +39,7 @@ class VendorClient(OfficialClient):
         )
         super().__init__(sdk, anthropic, keys=keys)
 
-    def request_body(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of the HTTP request, as JSON."""
+    def _request_body(self, request: ModelRequest) -> dict[str, Any]:
         settings = dict(request.settings)
         system = [m.text for m in request.messages if m.role == "system"]
         body: dict[str, Any] = {
@@ -63,17 +62,14 @@ class VendorClient(OfficialClient):
             body["output_config"] = output
         return body | settings
 
-    def has_reply(self, body: Mapping[str, Any]) -> bool:
-        """Return whether there is content."""
+    def _has_reply(self, body: Mapping[str, Any]) -> bool:
         return "content" in body
 
-    def content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
-        """Return the text of the content's blocks, of which thinking is left out."""
+    def _content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
         content = text_of(body["content"]) if "content" in body else None
         return content, status_of(body.get("stop_reason"), _STATUSES)
 
-    def usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
-        """Return the tokens; the vendor counts the cached part of the input separately."""
+    def _usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
         n_input = token_count(usage.get("input_tokens"))
         n_output = token_count(usage.get("output_tokens"))
         if n_input is None or n_output is None:
@@ -82,12 +78,13 @@ class VendorClient(OfficialClient):
         written = token_count(usage.get("cache_creation_input_tokens")) or 0
         details = mapping(usage.get("output_tokens_details"))
         n_thinking = min(n_output, token_count(details.get("thinking_tokens")) or 0)
+        # The vendor counts the cached part of the input separately.
         return Usage(n_input + cached + written, n_output, cached, written, n_thinking)
 
     async def submit_batch(self, requests: Sequence[ModelRequest], *, intent_id: str) -> str:
         """Submit a batch."""
         del intent_id  # batches carry no name of ours
-        entries = [{"custom_id": r.key, "params": self.request_body(r)} for r in requests]
+        entries = [{"custom_id": r.key, "params": self._request_body(r)} for r in requests]
         response = await self.post(self.batches_path, {"requests": entries})
         return str(self.batch_in(response, key="id")["id"])
 

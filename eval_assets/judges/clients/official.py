@@ -50,25 +50,25 @@ class OfficialClient(ABC):
         self._errors = errors
 
     @abstractmethod
-    def request_body(self, request: ModelRequest) -> dict[str, Any]:
+    def _request_body(self, request: ModelRequest) -> dict[str, Any]:
         """Return the body of the HTTP request, as JSON."""
 
     @abstractmethod
-    def has_reply(self, body: Mapping[str, Any]) -> bool:
+    def _has_reply(self, body: Mapping[str, Any]) -> bool:
         """Return whether a body holds a reply, also one without text."""
 
     @abstractmethod
-    def content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
+    def _content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
         """Return the text of a reply, None if its shape holds none, and why it ends."""
 
     @abstractmethod
-    def usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
+    def _usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
         """Return the tokens as the vendor counted them; None if they cannot be believed."""
 
     async def ask(self, request: ModelRequest) -> Answer:
         """Return the answer to a request; see `Client.ask`."""
         try:
-            response = await self.post(self.chat_path, self.request_body(request))
+            response = await self.post(self.chat_path, self._request_body(request))
         except RequestFailed as failure:
             return answer_of(failure)
         return self.read_reply(response.text, response.headers.get(self.request_id_header))
@@ -124,19 +124,19 @@ class OfficialClient(ABC):
         if not isinstance(body, dict):
             return unreadable(text, keys=self.keys)
         received = storable(without_keys(text, self.keys))
-        if body.get("error") and not self.has_reply(body):
+        if body.get("error") and not self._has_reply(body):
             # A good status comes with a failure if a model breaks off at work.
             code = mapping(body["error"]).get("code")
             status = code if isinstance(code, int) and 400 <= code < 600 else _BAD_GATEWAY  # noqa: PLR2004
             failure = self.failure_in(body, http_status=status, request_id=request_id)
             failure.may_be_billed, failure.body = True, received
             return answer_of(failure)
-        content, reply_status = self.content_of(body)
+        content, reply_status = self._content_of(body)
         model = body.get("model")
         return Reply(
             text=received if content is None else storable(without_keys(content, self.keys)),
             status="unparsable" if content is None else reply_status,
-            usage=self.usage_of(mapping(body.get("usage"))),
+            usage=self._usage_of(mapping(body.get("usage"))),
             model_returned=named(model, keys=self.keys) if isinstance(model, str) else None,
             request_id=None if request_id is None else named(request_id, keys=self.keys),
             body=received,

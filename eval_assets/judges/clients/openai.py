@@ -46,24 +46,21 @@ class VendorClient(OfficialClient):
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, timeout=None)
         super().__init__(sdk, openai, keys=keys)
 
-    def request_body(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of the HTTP request, as JSON."""
+    def _request_body(self, request: ModelRequest) -> dict[str, Any]:
         return request_body(request)
 
-    def has_reply(self, body: Mapping[str, Any]) -> bool:
-        """Return whether there is a choice."""
+    def _has_reply(self, body: Mapping[str, Any]) -> bool:
         return bool(_choice(body))
 
-    def content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
-        """Return the text of the first choice, or its refusal."""
+    def _content_of(self, body: Mapping[str, Any]) -> tuple[str | None, ReplyStatus]:
         message = mapping(_choice(body).get("message"))
         if isinstance(refusal := message.get("refusal"), str) and refusal:
             return refusal, "refused"
         content = text_of(message["content"]) if "content" in message else None
         return content, status_of(_choice(body).get("finish_reason"), _STATUSES)
 
-    def usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
-        """Return the tokens; servers name them as in either of OpenAI's APIs."""
+    def _usage_of(self, usage: Mapping[str, Any]) -> Usage | None:
+        # Servers name them as in either of OpenAI's APIs.
         n_input = token_count(usage.get("prompt_tokens", usage.get("input_tokens")))
         n_output = token_count(usage.get("completion_tokens", usage.get("output_tokens")))
         if n_input is None or n_output is None:
