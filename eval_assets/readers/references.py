@@ -32,9 +32,6 @@ Key = tuple[str | None, str | None, str | None, str | None, str | None]
 
 KEY_COLUMNS = ("indicator_id", "convo_id", "turn_index", "model_name", "seed")
 
-_NUMBERS = ("turn_index", "seed")
-"""Those of them that spreadsheets write in several ways."""
-
 Reference = str | Key
 """Name of a response: its id, or its key."""
 

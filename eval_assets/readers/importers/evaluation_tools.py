@@ -37,7 +37,7 @@ def read_every_eval_ever(records: Iterable[Record], export: Export) -> None:
     lines = [record for record in records if "evaluation_results" not in record]
     if not lines:
         export.notes["logs hold results, but not the lines behind them"] += 1
-    several_systems = len({line.get("model_id") for line in lines}) > 1
+    several_systems = len({str(line.get("model_id")) for line in lines}) > 1
     for line in lines:
         _read_line(line, export, several_systems=several_systems)
 
@@ -249,5 +249,5 @@ def read_lm_eval(records: Iterable[Record], export: Export) -> None:
             response=response,
             group_id=record["doc_id"],
         )
-        for metric in record.get("metrics") or []:
+        for metric in map(str, record.get("metrics") or []):
             export.add_score(response_id, metric, f"lm-eval {metric}", record.get(metric))

@@ -223,10 +223,11 @@ def _values(
         rows = questions == position
         values[rows], contained = cells.take(rows).on_scale(question.scale)
         off_scale[rows] = ~cells.blank[rows] & ~contained
+    texts = parsed.table.text(*FIELDS["rating"])
     problems.add_described(
         off_scale,
         parsed.rating_headers,
-        lambda row: _off_scale(cells.texts[row], rubric[questions[row]]),
+        lambda row: _off_scale(texts[row], rubric[questions[row]]),
     )
     return values
 

@@ -131,6 +131,16 @@ def test_yes_and_no_are_read_in_the_languages_of_spreadsheets(
     assert ("a", "rating", "ben", 0) in ratings(labels)
 
 
+def test_decimal_comma_off_the_scale_is_quoted_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("id;anna;ben\na;4,5;5\nb;1;2\n")
+
+    with pytest.raises(ExceptionGroup) as raised:
+        read_ratings_file(path, scale=Scale.from_steps(low=1, high=5), level=None)
+
+    assert str(raised.value.exceptions[0]).startswith('ratings.csv:2:anna: "4,5" is not on the')
+
+
 def test_percent_values_lie_between_0_and_100(tmp_path: Path) -> None:
     evaluation, labels = read(tmp_path, "id;anna;ben\na;80%;62,5 %\nb;0%;20%\n")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eval_assets.readers.formats.table import Column, Table
+from eval_assets.readers.formats.table import Column, Table, as_text
 
 
 def test_rows_are_kept_with_their_lines_whatever_holds_their_cells() -> None:
@@ -17,3 +17,13 @@ def test_rows_are_kept_with_their_lines_whatever_holds_their_cells() -> None:
     }
     assert list(kept.lines) == [2, 5]
     assert isinstance(kept.columns["model"], Column)
+
+
+def test_column_tells_equal_values_of_different_types_apart() -> None:
+    assert list(map(as_text, Column.of([1, True, 1.0, "1", None]))) == ["1", "true", "1", "1", None]
+
+
+def test_column_holds_lists_and_objects() -> None:
+    column = Column.of([["a"], {"b": 1}, ["a"]])
+
+    assert [column[0], column[1], *column.take(np.array([2]))] == [["a"], {"b": 1}, ["a"]]
