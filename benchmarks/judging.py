@@ -238,7 +238,7 @@ def _ledger(folder: Path, *, given: str | None = None) -> Iterator[Worker]:
     """A ledger as users have it, its tables made."""
     database = folder / "eval.duckdb"
     with (
-        open_ledger(folder, evaluation="benchmark", database=database, given=given) as ledger,
+        open_ledger(folder, evaluation="benchmark", database=database, setting=given) as ledger,
         Worker(ledger, asset="judge_scores") as worker,
     ):
         yield worker

@@ -45,7 +45,7 @@ class Finding:
     finding: str
 
 
-def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding]:
+def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Finding]:
     """Return patterns of single raters on the responses that they share with other raters.
 
     A rater who never varies is named if others vary on the same responses; two raters are named if
@@ -62,17 +62,17 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
         >>> found[0].finding
         'r1 gives 3 every time, while others vary on the same 6 responses'
     """
-    if not given.rater_ids:
+    if not ratings.rater_ids:
         return []
-    is_shared = np.bincount(given.unit, minlength=given.n_responses)[given.unit] > 1
-    unit, rater, value = given.unit[is_shared], given.rater[is_shared], given.value[is_shared]
-    apart = value - given.means()[unit]
+    is_shared = np.bincount(ratings.unit, minlength=ratings.n_responses)[ratings.unit] > 1
+    unit, rater, value = ratings.unit[is_shared], ratings.rater[is_shared], ratings.value[is_shared]
+    apart = value - ratings.means()[unit]
     order = np.argsort(rater, kind="stable")
-    starts = np.searchsorted(rater[order], np.arange(1, len(given.rater_ids)))
-    found: list[str] = []
+    starts = np.searchsorted(rater[order], np.arange(1, len(ratings.rater_ids)))
+    texts: list[str] = []
     leaning: dict[str, tuple[float, int]] = {}
     equal: defaultdict[tuple[int, int, float], list[Integers]] = defaultdict(list)
-    for name, own in zip(given.rater_ids, np.split(order, starts), strict=True):
+    for name, own in zip(ratings.rater_ids, np.split(order, starts), strict=True):
         if len(own) < _FEWEST_SHARED:
             continue
         leaning[name] = (float(apart[own].mean()), len(own))
@@ -80,14 +80,14 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
             equal[len(own), int(unit[own].sum()), round(float(value[own].sum()), 6)].append(own)
         by_others = np.isin(unit, unit[own]) & (rater != rater[own[0]])
         if np.ptp(value[own]) == 0 and np.ptp(value[by_others]) > 0:
-            found.append(
+            texts.append(
                 f"{name} gives {_named(question, float(value[own[0]]))} every time, while others "
                 f"vary on the same {len(own)} responses"
             )
     for one, other in chain.from_iterable(pairwise(alike) for alike in equal.values()):
         if _never_differ(unit, value, one, other):
-            names = [given.rater_ids[rater[own[0]]] for own in (one, other)]
-            found.append(
+            names = [ratings.rater_ids[rater[own[0]]] for own in (one, other)]
+            texts.append(
                 f"{' and '.join(names)} gave equal ratings to all {len(one)} responses: check that "
                 "each of them rated"
             )
@@ -98,12 +98,12 @@ def rater_patterns(question: RubricQuestion, given: LongRatings) -> list[Finding
         )
         (above, n_above), (below, n_below) = leaning[lenient], leaning[strict]
         if above - below >= (question.scale.high - question.scale.low) / 2 - TOLERANCE:
-            found.append(
+            texts.append(
                 f"{lenient} lies {above:.2f} above and {strict} {-below:.2f} below the mean of all "
                 f"raters of the same responses ({n_above} and {n_below} of them): at least half "
                 "the scale apart"
             )
-    return [Finding(question.id, "pattern", text) for text in found]
+    return [Finding(question.id, "pattern", text) for text in texts]
 
 
 def _never_differ(unit: Integers, value: Floats, one: Integers, other: Integers) -> bool:
@@ -143,40 +143,40 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
     """
     is_contradictory = alpha.high < CONTRADICTING_ALPHA and alpha.value < minimum_alpha
     has_values = question.scale.values is not None
-    found = (
+    findings = (
         _closer(question, exact=exact, adjacent=adjacent, reaches=alpha.value >= minimum_alpha)
         if has_values and not is_contradictory
         else []
     )
     is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
-    found += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
+    findings += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
     if n_disagreements:
-        found.append(_discussion(n_disagreements))
-    return [Finding(question.id, "suggestion", text) for text in found]
+        findings.append(_discussion(n_disagreements))
+    return [Finding(question.id, "suggestion", text) for text in findings]
 
 
 def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches: bool) -> list[str]:
     """Return advice on how close ratings on declared values are."""
     in_classes = question.scale.is_binary or question.level == "nominal"
     primary = exact if in_classes or np.isnan(adjacent) else adjacent
-    found: list[str] = []
+    texts: list[str] = []
     if primary < GOOD_SHARE:
         if primary < POOR_SHARE:
-            found.append("Rate a few example responses together before anybody rates more")
-            found.append("Revise the question: most pairs of raters do not agree on it")
+            texts.append("Rate a few example responses together before anybody rates more")
+            texts.append("Revise the question: most pairs of raters do not agree on it")
         if in_classes:
             border = "what makes a response pass and what makes it fail"
-            found.append(
+            texts.append(
                 f"Define {border if question.scale.is_binary else 'what each value means'}"
             )
-            found.append("Collect borderline cases and settle them in the guidelines")
+            texts.append("Collect borderline cases and settle them in the guidelines")
         else:
-            found.append("Give an example response for every value of the scale")
+            texts.append("Give an example response for every value of the scale")
         if exact < RARELY_EXACT_SHARE and not in_classes:
-            found.append("Consider fewer values: raters seldom choose the same one")
+            texts.append("Consider fewer values: raters seldom choose the same one")
     elif not in_classes and exact < POOR_SHARE and reaches:
-        found.append("Raters are close but seldom equal; that may do if one step matters little")
-    return found
+        texts.append("Raters are close but seldom equal; that may do if one step matters little")
+    return texts
 
 
 def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[str]:
@@ -206,12 +206,12 @@ def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[
 def _discussion(n_disagreements: int) -> str:
     """Return the advice to discuss disagreements, however many there are."""
     if n_disagreements > _MOST_DISCUSSED:
-        what = f"the first {_MOST_DISCUSSED} of {n_disagreements} responses"
+        responses = f"the first {_MOST_DISCUSSED} of {n_disagreements} responses"
     else:
-        what = f"the {n_disagreements} responses" if n_disagreements > 1 else "the response"
+        responses = f"the {n_disagreements} responses" if n_disagreements > 1 else "the response"
     return (
-        f"Discuss {what} in label_disagreements as a group, without changing the ratings already "
-        "given"
+        f"Discuss {responses} in label_disagreements as a group, without changing the ratings "
+        "already given"
     )
 
 

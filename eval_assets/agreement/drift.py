@@ -122,8 +122,8 @@ def moved_judges(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str]]:
         rows: Rows of `judge_drift` of the judges as they are now, in the order of rounds.
     """
     latest = {(row["judge_id"], row["question_id"]): row for row in rows}
-    found: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for (judge_id, question_id), row in latest.items():
         if row["verdict"] == "moved":
-            found.setdefault(str(judge_id), []).append(f"{question_id}: {row['reason']}")
-    return found
+            reasons.setdefault(str(judge_id), []).append(f"{question_id}: {row['reason']}")
+    return reasons

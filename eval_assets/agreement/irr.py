@@ -118,11 +118,11 @@ def _structure(humans: HumanRatings) -> dict[str, Any]:
     """Return who rated what: a trace is a response, an annotation one rater's ratings of it."""
     import pandas as pd
 
-    given = list(humans.ratings.values())
+    long_ratings = list(humans.ratings.values())
     pairs = pd.DataFrame(
         {
-            "trace": np.concatenate([ratings.unit for ratings in given]),
-            "rater": np.concatenate([ratings.rater for ratings in given]),
+            "trace": np.concatenate([ratings.unit for ratings in long_ratings]),
+            "rater": np.concatenate([ratings.rater for ratings in long_ratings]),
         }
     ).drop_duplicates()
     by_rater = pairs["rater"].value_counts().sort_index()
@@ -136,7 +136,7 @@ def _structure(humans: HumanRatings) -> dict[str, Any]:
         "completeness": len(pairs) / possible if possible else None,
         "missing_data": not is_complete,
         "rater_participation": {
-            given[0].rater_ids[int(rater)]: int(count)
+            long_ratings[0].rater_ids[int(rater)]: int(count)
             for rater, count in zip(by_rater.index, by_rater, strict=True)
         },
         "trace_coverage": {

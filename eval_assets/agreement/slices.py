@@ -69,9 +69,9 @@ def measure_slices(
     filled = [part for part in rows if len(part)]
     if not filled:
         return pd.DataFrame()
-    found = pd.concat(filled, ignore_index=True).assign(rater_kind=kind)
-    found.loc[found["slice"] == "all", "slice_value"] = None
-    return found
+    result = pd.concat(filled, ignore_index=True).assign(rater_kind=kind)
+    result.loc[result["slice"] == "all", "slice_value"] = None
+    return result
 
 
 def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> dict[str, npt.NDArray[Any]]:
@@ -79,14 +79,14 @@ def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> dict[str, npt
     import pandas as pd
 
     parts = []
-    for index, (question, given) in enumerate(rated):
-        value = question.scale.to_unit(given.value) - 0.5
+    for index, (question, values) in enumerate(rated):
+        value = question.scale.to_unit(values.value) - 0.5
         sums = {
-            "n": np.bincount(given.unit, minlength=given.n_responses),
-            "total": np.bincount(given.unit, value, given.n_responses),
-            "squares": np.bincount(given.unit, value**2, given.n_responses),
+            "n": np.bincount(values.unit, minlength=values.n_responses),
+            "total": np.bincount(values.unit, value, values.n_responses),
+            "squares": np.bincount(values.unit, value**2, values.n_responses),
         }
-        units = pd.DataFrame({"response": np.arange(given.n_responses), "question": index, **sums})
+        units = pd.DataFrame({"response": np.arange(values.n_responses), "question": index, **sums})
         parts.append(units[units["n"] > 0])
     units = pd.concat(parts, ignore_index=True)
     apart = units["n"] * units["squares"] - units["total"] ** 2

@@ -107,5 +107,5 @@ def spot_checks(response_ids: Collection[str], *, share: float) -> frozenset[str
         10
     """
     n = max(math.ceil(share * len(response_ids) - TOLERANCE), FEWEST_SPOT_CHECKS)
-    by_hash = sorted(response_ids, key=lambda each: hashlib.sha256(each.encode()).digest())
+    by_hash = sorted(response_ids, key=lambda item: hashlib.sha256(item.encode()).digest())
     return frozenset(by_hash[:n])

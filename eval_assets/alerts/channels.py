@@ -62,10 +62,10 @@ class Service:
         """The address as apprise masks it."""
         from apprise import Apprise
 
-        found: Any = Apprise.instantiate(self.url, suppress_exceptions=True)
+        result: Any = Apprise.instantiate(self.url, suppress_exceptions=True)
         return (
-            str(found.url(privacy=True)).split("?")[0]
-            if found
+            str(result.url(privacy=True)).split("?")[0]
+            if result
             else f"{URLS}, entry {self.position}"
         )
 

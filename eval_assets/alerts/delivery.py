@@ -29,11 +29,17 @@ class Delivery:
 
 def positions(deliveries: Iterable[Delivery]) -> dict[str, Delivery]:
     """Return each channel's last delivered alert, with the error that it has met since."""
-    found: dict[str, Delivery] = {}
-    for each in deliveries:
-        reached = found[each.channel].alert if each.error and each.channel in found else each.alert
-        found[each.channel] = Delivery(each.channel, each.name, reached, each.error)
-    return found
+    latest: dict[str, Delivery] = {}
+    for delivery in deliveries:
+        reached = (
+            latest[delivery.channel].alert
+            if delivery.error and delivery.channel in latest
+            else delivery.alert
+        )
+        latest[delivery.channel] = Delivery(
+            delivery.channel, delivery.name, reached, delivery.error
+        )
+    return latest
 
 
 def deliver(

@@ -309,8 +309,8 @@ def _agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         models = slices.pop("model_name")
         rows = pd.concat(
             [
-                measure_slices(kind, [(q, given[q.id]) for q in evaluation.rubric], models, slices)
-                for kind, given in ratings.items()
+                measure_slices(kind, [(q, values[q.id]) for q in evaluation.rubric], models, slices)
+                for kind, values in ratings.items()
             ]
         )
         with folder.connect() as connection:

@@ -65,13 +65,15 @@ def look_for_alerts(
         folder.path,
         evaluation=name,
         database=folder.stored_in,
-        given=os.environ.get("EVAL_LEDGER"),
+        setting=os.environ.get("EVAL_LEDGER"),
     )
     with ledger_of as ledger:
         alerts = _alerts(ledger)
         known = positions(_deliveries(ledger))
         new = [channel for channel in channels if channel.id not in known]
-        _record(ledger, [Delivery(each.id, each.name, len(alerts)) for each in new])
+        _record(
+            ledger, [Delivery(new_channel.id, new_channel.name, len(alerts)) for new_channel in new]
+        )
         for change in _changes(context.instance, keys, folder, wanted, alerts):
             alert = _alert_of(change, folder, name=name, number=len(alerts) + 1)
             append_history(ledger, "alerts", [{**alert.as_json(), "raised_at": _now()}])
@@ -122,13 +124,13 @@ def _changes(
     for key in keys:
         if wanted.checks and key.name not in wanted.checks:
             continue
-        found = latest_state(instance, key, folder)
+        current = latest_state(instance, key, folder)
         subject = f"{key.asset_key.path[-1]}/{key.name}"
-        if found is None:
+        if current is None:
             continue
         before = reported.get(subject, "passed")
-        if found.state != before and not {found.state, before} <= passing:
-            yield subject, reported.get(subject, ""), found
+        if current.state != before and not {current.state, before} <= passing:
+            yield subject, reported.get(subject, ""), current
     run = last_run_state(instance, folder) if wanted.failed_runs else None
     if run and run.state != reported.get(_RUN, "passed"):
         yield _RUN, reported.get(_RUN, ""), run
@@ -138,20 +140,20 @@ def _alert_of(
     change: tuple[str, str, FoundState], folder: EvaluationFolder, *, name: str, number: int
 ) -> Alert:
     """Return the alert on one change."""
-    subject, before, found = change
+    subject, before, current = change
     report = folder.out / "report.html"
     return Alert(
         number=number,
         evaluation=name,
         subject=subject,
-        state=found.state,
+        state=current.state,
         before=before,
-        since=datetime.fromtimestamp(found.at, UTC).isoformat(timespec="seconds"),
-        reason=found.reason,
-        questions=tuple(_failing_questions(found.metadata)),
-        run_url=f"{ui_address()}/runs/{found.run_id}",
+        since=datetime.fromtimestamp(current.at, UTC).isoformat(timespec="seconds"),
+        reason=current.reason,
+        questions=tuple(_failing_questions(current.metadata)),
+        run_url=f"{ui_address()}/runs/{current.run_id}",
         report=str(report.resolve()) if report.exists() else "",
-        **{figure: _number(found.metadata, figure) for figure in _FIGURES},
+        **{figure: _number(current.metadata, figure) for figure in _FIGURES},
     )
 
 
@@ -203,7 +205,7 @@ def _send(
 
 
 def _record(ledger: SqlLedger, deliveries: Sequence[Delivery]) -> None:
-    rows = [{**asdict(each), "attempted_at": _now()} for each in deliveries]
+    rows = [{**asdict(delivery), "attempted_at": _now()} for delivery in deliveries]
     append_history(ledger, "alert_deliveries", rows)
 
 
@@ -213,8 +215,10 @@ def _now() -> datetime:
 
 def _waiting(channels: Sequence[Channel], deliveries: Iterable[Delivery]) -> list[tuple[str, str]]:
     """Return name and error of each channel that an alert is waiting for."""
-    errors = {each.channel: each.error for each in positions(deliveries).values()}
-    return [(each.name, errors[each.id]) for each in channels if errors.get(each.id)]
+    errors = {delivery.channel: delivery.error for delivery in positions(deliveries).values()}
+    return [
+        (delivery.name, errors[delivery.id]) for delivery in channels if errors.get(delivery.id)
+    ]
 
 
 def _waiting_text(waiting: Sequence[tuple[str, str]]) -> str:

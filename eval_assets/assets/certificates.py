@@ -65,14 +65,14 @@ def tuned_judge_evaluation(
             rows: list[dict[str, object]] = []
             n_new = 0
             for question_id, rated in units.items():
-                found, is_new = read_if_due(
+                records, is_new = read_if_due(
                     JudgeLedger(ledger),
                     rated,
                     judges,
                     background_of(connection, question_id, margin=evaluation.tuning.margin),
                     on_request=config.read,
                 )
-                rows += found
+                rows += records
                 n_new += is_new
             table_rows = pd.DataFrame(rows)
             with transaction(connection):
@@ -136,7 +136,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                 report = report_data(connection, evaluation, measured_now(connection, evaluation))
         if report is not None:
             write_report(report, folder.out)
-        files = certificate_files([each for found in readings.values() for each in found])
+        files = certificate_files([item for result in readings.values() for item in result])
         _write_files(folder.out / "certificates", files)
     shown = [*_NAMED, "fitness", "improvement", "reason", "stale_because"]
     return dg.MaterializeResult(

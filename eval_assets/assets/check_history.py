@@ -30,14 +30,14 @@ def latest_state(
     """Return a check's latest state and since when it has it; None if none of its runs ended."""
     latest: FoundState | None = None
     for record in _history(instance, key):
-        found = _state(instance, record, folder)
-        if found is None:
+        state = _state(instance, record, folder)
+        if state is None:
             continue
         if latest is None:
-            latest = found
-        if found.state != latest.state:
+            latest = state
+        if state.state != latest.state:
             break
-        latest = FoundState(latest.state, latest.reason, latest.run_id, found.at, latest.metadata)
+        latest = FoundState(latest.state, latest.reason, latest.run_id, state.at, latest.metadata)
         if latest.state == "passed":
             break
     return latest

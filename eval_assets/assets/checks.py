@@ -83,7 +83,7 @@ def _judge_models_alive(
     return result_of(
         ending_models(live_raters(evaluation), on=today),
         otherwise="No model asked is announced to end soon.",
-        metadata={"models": [str(each.model) for each in live_raters(evaluation)]},
+        metadata={"models": [str(rater.model) for rater in live_raters(evaluation)]},
     )
 
 
@@ -203,13 +203,13 @@ def live_raters(evaluation: Evaluation) -> list[Judge | Generator]:
 def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[CheckFinding]:
     """Return models that have ended, which is an error, or end soon."""
     findings = []
-    for each in asked:
-        life = lifecycle_of(each.model or "", on=on)
+    for rater in asked:
+        life = lifecycle_of(rater.model or "", on=on)
         if life.state == "retired":
-            text = f"{each.id}: {each.model} ended on {life.ends_on}; put another in its place"
+            text = f"{rater.id}: {rater.model} ended on {life.ends_on}; put another in its place"
             findings.append(CheckFinding(text, dg.AssetCheckSeverity.ERROR))
         elif life.state == "ends_soon":
-            text = f"{each.id}: {each.model} ends on {life.ends_on}; compare its replacement now"
+            text = f"{rater.id}: {rater.model} ends on {life.ends_on}; compare its replacement now"
             findings.append(CheckFinding(text))
     return findings
 
@@ -266,7 +266,7 @@ def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[CheckFindi
 
 def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:
     """Return keys that are set and long enough to be searched for, by their variable."""
-    names = sorted({api_key_name(each) for each in live_raters(evaluation)})
+    names = sorted({api_key_name(rater) for rater in live_raters(evaluation)})
     keys = {name: environ.get(name, "").strip() for name in names}
     return {name: key for name, key in keys.items() if len(key) >= SHORTEST_KEY}
 
@@ -275,11 +275,11 @@ def leaks(places: Mapping[str, Sequence[str]]) -> list[CheckFinding]:
     """Return keys that were found, by the name of their variable: a finding must not hold one."""
     return [
         CheckFinding(
-            f"The key in {name} stands in {', '.join(found)}. Replace the key at its vendor",
+            f"The key in {name} stands in {', '.join(holders)}. Replace the key at its vendor",
             dg.AssetCheckSeverity.ERROR,
         )
-        for name, found in places.items()
-        if found
+        for name, holders in places.items()
+        if holders
     ]
 
 
@@ -293,11 +293,11 @@ def result_of(
         otherwise: What is said if nothing was found.
         metadata: Figures that it was judged by.
     """
-    is_error = any(each.severity is dg.AssetCheckSeverity.ERROR for each in findings)
+    is_error = any(finding.severity is dg.AssetCheckSeverity.ERROR for finding in findings)
     return dg.AssetCheckResult(
         passed=not findings,
         severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
-        description="\n".join(each.text for each in findings) or otherwise,
+        description="\n".join(finding.text for finding in findings) or otherwise,
         metadata=metadata,
     )
 
@@ -307,8 +307,8 @@ def _last_materialization(
 ) -> Mapping[str, dg.MetadataValue]:
     """Return the metadata of the latest `judge_scores`."""
     event = context.instance.get_latest_materialization_event(folder.key("judge_scores"))
-    found = event.asset_materialization if event else None
-    return found.metadata if found else {}
+    materialization = event.asset_materialization if event else None
+    return materialization.metadata if materialization else {}
 
 
 def _number(metadata: Mapping[str, dg.MetadataValue], name: str) -> float | None:

@@ -62,14 +62,14 @@ def judge_drift(
             ):
                 copy_ledger(ledger, connection, "drift_anchors", "judge_drift", "judge_calls")
         with folder.connect() as connection:
-            found = current_drift(connection)
+            rows = current_drift(connection)
             table = table_metadata(connection, "judge_drift")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={
             **table,
-            "rounds": rows_as_metadata(pd.DataFrame(found)),
-            "shift": intervals_as_metadata(_shifts(found), marks={"zero": 0.0}),
+            "rounds": rows_as_metadata(pd.DataFrame(rows)),
+            "shift": intervals_as_metadata(_shifts(rows), marks={"zero": 0.0}),
         },
     )
 
@@ -83,7 +83,7 @@ def judge_stable(folder: EvaluationFolder) -> dg.AssetCheckResult:
             rows = current_drift(connection)
     moved = moved_judges(rows)
     findings = [
-        CheckFinding(f"{judge} on {reason}") for judge, found in moved.items() for reason in found
+        CheckFinding(f"{judge} on {reason}") for judge, result in moved.items() for reason in result
     ]
     watched = "No judge is watched: declare drift in evaluation.yaml to judge anchors again."
     if evaluation.drift is not None:
@@ -112,13 +112,13 @@ def _next_round(
     with folder.connect() as connection:
         fingerprints = judge_fingerprints(connection)
         declared = declared_fingerprints(connection)
-        given, history = anchor_candidates(connection), earlier_turns(connection)
+        values, history = anchor_candidates(connection), earlier_turns(connection)
     prompts = prompts_in_use(versions_in_use(evaluation, folder, declared))
     live = {j.id: fingerprints[j.id] for j in judges if j.id in fingerprints}
     rubrics = {question.id: rubric_hash(question) for question in evaluation.rubric}
     with folder.ledger(evaluation) as ledger:
         frozen = history_of(ledger, "drift_anchors")
-        new = new_anchors(given, frozen, judges=live, rubrics=rubrics, most=drift.anchors, at=now)
+        new = new_anchors(values, frozen, judges=live, rubrics=rubrics, most=drift.anchors, at=now)
         append_history(ledger, "drift_anchors", new)
         due, n_tests = due_anchors(
             history_of(ledger, "drift_anchors"),
@@ -164,13 +164,13 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
     """
     if due.empty:
         return []
-    left, found = max_usd, []
+    left, result = max_usd, []
     declared = PromptTemplate.load(evaluation.judge_prompt)
     for judge in judges:
         own = due[due["judge_id"] == judge.id]
         if own.empty:
             continue
-        keys = api_keys(each for each in evaluation.judges if each.id == judge.id)
+        keys = api_keys(item for item in evaluation.judges if item.id == judge.id)
         at_once = replace(judge, declared=replace(judge.declared, batch=False))
         with Worker(ledger, asset="judge_drift", run_id=run_id, caps=evaluation) as worker:
             summary = asyncio.run(
@@ -187,8 +187,8 @@ def _judged_again(  # noqa: PLR0913 - who is asked what, and on whose account
             warn_of_budget(summary.n_budget_stopped, left_usd=left)
             continue
         again = own.assign(again=[score.score for score in summary.scores])
-        found += [rows for _, rows in again.groupby(list(ANCHOR_KEY))]
-    return found
+        result += [rows for _, rows in again.groupby(list(ANCHOR_KEY))]
+    return result
 
 
 def _units(

@@ -120,7 +120,7 @@ def _own_assets(
     if split.shards > 1:
         whole = folder.key("judge_scores")
         shards = judge_scores_in_shards(split.shards, name=folder.name)
-        assets = [shards if _is_of(each, whole) else each for each in assets]
+        assets = [shards if _is_of(asset, whole) else asset for asset in assets]
     if split.partition_by:
         assets = [*assets, judge_replies_by(split.partition_by, folder)]
     code = version("eval-assets")

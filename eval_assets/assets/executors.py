@@ -35,8 +35,8 @@ def executor_name() -> str:
     """
     name = os.environ.get("EVAL_EXECUTOR") or EXECUTORS[0]
     if name not in EXECUTORS:
-        what = f"EVAL_EXECUTOR names {name}, which is not an executor"
-        raise _unusable(what, f"Use one of {', '.join(EXECUTORS)}")
+        message = f"EVAL_EXECUTOR names {name}, which is not an executor"
+        raise _unusable(message, f"Use one of {', '.join(EXECUTORS)}")
     return name
 
 
@@ -72,8 +72,10 @@ def require_broker() -> None:
         try:
             connection.ensure_connection(max_retries=1, timeout=_SECONDS_TO_CONNECT)
         except (OperationalError, OSError) as error:
-            what = f"EVAL_BROKER: {connection.as_uri()} does not answer ({str(error).rstrip('.')})"
-            raise _unusable(what, "Start the broker, or unset EVAL_EXECUTOR") from error
+            message = (
+                f"EVAL_BROKER: {connection.as_uri()} does not answer ({str(error).rstrip('.')})"
+            )
+            raise _unusable(message, "Start the broker, or unset EVAL_EXECUTOR") from error
 
 
 def has_workers() -> bool:
@@ -120,8 +122,8 @@ def _kubernetes() -> dg.ExecutorDefinition:
             return _made(k8s_job_executor, init_context)
         except ConfigException as error:
             why = str(error).rstrip(".")
-            what = f"EVAL_EXECUTOR names k8s, and this is not a pod of a cluster ({why})"
-            raise _unusable(what, "Start the run from Dagster's chart") from error
+            message = f"EVAL_EXECUTOR names k8s, and this is not a pod of a cluster ({why})"
+            raise _unusable(message, "Start the run from Dagster's chart") from error
 
     return dg.ExecutorDefinition(
         name="k8s",
@@ -146,5 +148,5 @@ def _backend() -> str:
     return "rpc://" if _broker().startswith("amqp") else _broker()
 
 
-def _unusable(what: str, remedy: str) -> InputError:
-    return InputError(InputProblem("environment", None, None, what, remedy))
+def _unusable(message: str, remedy: str) -> InputError:
+    return InputError(InputProblem("environment", None, None, message, remedy))

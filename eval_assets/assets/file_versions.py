@@ -32,10 +32,10 @@ def observe_files(
         key: Returns the key of an asset of the folder by its name.
     """
     changed = []
-    for name, found in file_versions(folder).items():
+    for name, version in file_versions(folder).items():
         last = instance.fetch_observations(key(name), limit=1).records
-        if not last or _version_of(last[0]) != found:
-            tags = {_DATA_VERSION_TAG: found}
+        if not last or _version_of(last[0]) != version:
+            tags = {_DATA_VERSION_TAG: version}
             instance.report_runless_asset_event(dg.AssetObservation(key(name), tags=tags))
             changed.append(name)
     return changed
@@ -44,15 +44,15 @@ def observe_files(
 def file_versions(folder: Path) -> dict[str, str]:
     """Return the version of each kind of file that can be read."""
     try:
-        given = (folder / FILE).read_bytes()
+        text = (folder / FILE).read_bytes()
     except OSError:
         return {}
-    versions = {"evaluation_file": hashlib.sha256(given).hexdigest()}
+    versions = {"evaluation_file": hashlib.sha256(text).hexdigest()}
     try:
         fingerprints = source_fingerprints(read_evaluation(folder))
     except* InputError:
         fingerprints = {}  # a run that reads the files reports what is wrong with them
-    return versions | {_FILES_OF_TABLE[table]: found for table, found in fingerprints.items()}
+    return versions | {_FILES_OF_TABLE[table]: result for table, result in fingerprints.items()}
 
 
 def _version_of(record: dg.EventLogRecord) -> str | None:

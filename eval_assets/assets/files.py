@@ -42,5 +42,5 @@ with warnings.catch_warnings():
         """Record the version of each of the files that people own."""
         versions = file_versions(folder.path)
         for key in sorted(context.selected_asset_keys):
-            if found := versions.get(key.path[-1]):
-                yield dg.ObserveResult(asset_key=key, data_version=dg.DataVersion(found))
+            if version := versions.get(key.path[-1]):
+                yield dg.ObserveResult(asset_key=key, data_version=dg.DataVersion(version))

@@ -121,7 +121,9 @@ def _decide(context: dg.AssetCheckExecutionContext, folder: EvaluationFolder) ->
 def _closed(*outcomes: GateOutcome) -> dg.Failure:
     """Return the failure that names each of these closed gates, value and remedy."""
     return dg.Failure(
-        description="\n".join(f"Gate {each.gate} is closed: {each.reason}." for each in outcomes),
+        description="\n".join(
+            f"Gate {closed_gate.gate} is closed: {closed_gate.reason}." for closed_gate in outcomes
+        ),
         metadata={CLOSED_GATES: [outcome.gate for outcome in outcomes]},
         allow_retries=False,
     )

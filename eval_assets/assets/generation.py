@@ -76,7 +76,7 @@ def generated_responses(
             "budget_left_usd": summary.budget_left_usd,
             "n_calls": summary.n_attempts,
             "n_from_ledger": summary.n_from_ledger,
-            "expected": "; ".join(str(each.estimate) for each in summary.models)
+            "expected": "; ".join(str(model.estimate) for model in summary.models)
             or "no generators are declared",
             "statuses": rows_as_metadata(statuses),
         },

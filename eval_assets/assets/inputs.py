@@ -98,13 +98,13 @@ def model_responses(
     )
 
 
-def _merged(given: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
+def _merged(responses: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
     """All responses; of two with one id the given one."""
     if generated.empty:
-        return given
-    if given.empty:
+        return responses
+    if responses.empty:
         return generated
-    return pd.concat([given, generated], ignore_index=True).drop_duplicates("response_id")
+    return pd.concat([responses, generated], ignore_index=True).drop_duplicates("response_id")
 
 
 def unchanged(table: Mapping[str, dg.TableSchema | int | str]) -> dg.MaterializeResult[None]:

@@ -42,25 +42,25 @@ def versions_in_use(
         judges = JudgeLedger(ledger)
         known = judges.versions()
         readings = [reading for q in evaluation.rubric for reading in judges.readings(q.id)]
-    found: dict[str, JudgeVersion] = {}
+    in_use: dict[str, JudgeVersion] = {}
     problems: list[InputProblem] = []
     for place, judge in enumerate(evaluation.judges):
         fingerprint = fingerprints[judge.id]
         own = [version for version in known if version.judge_id == judge.id]
-        mine = {each.version: each for each in own if each.fingerprint == fingerprint}
+        mine = {stored.version: stored for stored in own if stored.fingerprint == fingerprint}
         if judge.version == CURRENT:
             version = certified_version(readings, judge.id, fingerprint=fingerprint)
         else:
             version = mine.get(judge.version or "")
         if version is not None:
-            found[judge.id] = version
+            in_use[judge.id] = version
         elif judge.version not in (None, CURRENT):
             path = ("judges", place, "version")
             problems.append(
                 evaluation_problem(evaluation.folder, path, *_missing(judge, own, list(mine)))
             )
     raise_all(problems, source=FILE)
-    return found
+    return in_use
 
 
 def pinned_versions(evaluation: Evaluation, in_use: VersionsInUse) -> VersionsInUse:
@@ -112,10 +112,10 @@ def log_versions(evaluation: Evaluation, in_use: VersionsInUse) -> None:
 
 def _missing(judge: Judge, own: Sequence[JudgeVersion], usable: Sequence[str]) -> tuple[str, str]:
     """Return what is wrong with a version that a judge does not have, and what to do."""
-    what = f"{judge.id} has no version {judge.version}"
+    message = f"{judge.id} has no version {judge.version}"
     if any(version.version == judge.version for version in own):
-        what = (
+        message = (
             f"version {judge.version} of {judge.id} is of another model, other settings or "
             "another judge_prompt"
         )
-    return what, f"Use {', '.join([*usable, CURRENT])}, or remove the key"
+    return message, f"Use {', '.join([*usable, CURRENT])}, or remove the key"

@@ -121,9 +121,9 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
         def labels(question: RubricQuestion) -> pd.DataFrame:
             with folder.connect() as connection:
-                found = stored_labels(connection, question.id)
-            found = found.assign(question_id=question.id)
-            return with_circumstances(found, sessions, study.responses)
+                result = stored_labels(connection, question.id)
+            result = result.assign(question_id=question.id)
+            return with_circumstances(result, sessions, study.responses)
 
         figures = measure_quality(evaluation, labels, history, assigned=assigned, controls=controls)
         with folder.connect() as connection, transaction(connection):

@@ -90,7 +90,7 @@ def judge_live(
             portions,
             prompts=prompts,
             run_id=run_id,
-            keep=lambda scores: keep(pd.DataFrame([asdict(each) for each in scores])),
+            keep=lambda scores: keep(pd.DataFrame([asdict(score) for score in scores])),
         )
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
         write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))

@@ -23,13 +23,13 @@ def declare_partitions(
     column = folder.evaluation().judging.partition_by
     if column is None:
         return
-    found = partitions(connection, column)
-    raise_all(_problems(column, found), source="the inputs")
+    keys = partitions(connection, column)
+    raise_all(_problems(column, keys), source="the inputs")
     name = partitions_name(column, folder)
     known = instance.get_dynamic_partitions(name)
-    for gone in set(known) - set(found):
+    for gone in set(known) - set(keys):
         instance.delete_dynamic_partition(name, gone)
-    instance.add_dynamic_partitions(name, [each for each in found if each not in known])
+    instance.add_dynamic_partitions(name, [key for key in keys if key not in known])
 
 
 def partitions_name(column: str, folder: EvaluationFolder) -> str:
@@ -37,15 +37,13 @@ def partitions_name(column: str, folder: EvaluationFolder) -> str:
     return "/".join(filter(None, (folder.prefix, column)))
 
 
-def _problems(column: str, found: list[str]) -> list[InputProblem]:
-    what, remedy = "", "Use a column with few, short values, such as a month"
-    if found == [NO_VALUE]:
-        what, remedy = f"no response has a {column}", "Name a column of the responses, or add it"
-    elif len(found) > _MOST:
-        what = f"responses have {len(found):,} different values of {column}, over {_MOST:,}"
-    elif odd := [
-        each for each in found if any(part in each for part in INVALID_PARTITION_SUBSTRINGS)
-    ]:
-        what = f"{odd[0]!r} cannot be the name of a partition"
+def _problems(column: str, keys: list[str]) -> list[InputProblem]:
+    message, remedy = "", "Use a column with few, short values, such as a month"
+    if keys == [NO_VALUE]:
+        message, remedy = f"no response has a {column}", "Name a column of the responses, or add it"
+    elif len(keys) > _MOST:
+        message = f"responses have {len(keys):,} different values of {column}, over {_MOST:,}"
+    elif odd := [key for key in keys if any(part in key for part in INVALID_PARTITION_SUBSTRINGS)]:
+        message = f"{odd[0]!r} cannot be the name of a partition"
     place = "judging.partition_by"
-    return [InputProblem("evaluation.yaml", None, place, what, remedy)] if what else []
+    return [InputProblem("evaluation.yaml", None, place, message, remedy)] if message else []

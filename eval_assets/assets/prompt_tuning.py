@@ -82,10 +82,10 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
     template = PromptTemplate.load(evaluation.judge_prompt)
     with folder.ledger(evaluation) as ledger:
         asked = _Models(evaluation, ledger, run_id=run_id)
-        found = [
+        result = [
             _prompted(asked, model, template, judges[model.id], units, words) for model in models
         ]
-    return [prompted for prompted in found if prompted is not None]
+    return [prompted for prompted in result if prompted is not None]
 
 
 def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
@@ -102,8 +102,8 @@ def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
         name: _tuned(asked, model, template, rated, judge.raw[name], words[name, model.id])
         for name, rated in units.items()
     }
-    for question_id, each in tuned.items():
-        for outcome in each.outcomes:
+    for question_id, item in tuned.items():
+        for outcome in item.outcomes:
             logger.info("%s on %s: %s", model.id, question_id, outcome)
     version = _version(judge.version, template, tuned)
     if version is None:
@@ -115,7 +115,7 @@ def _prompted(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
             model.id,
         )
         return None
-    outcomes = {question: each.outcomes for question, each in tuned.items()}
+    outcomes = {question: item.outcomes for question, item in tuned.items()}
     return PromptedVersion(version, outcomes, asked.paid_usd - paid_before)
 
 
@@ -147,9 +147,9 @@ def scores_in_ledger(
         if judge_id not in models:
             continue
         template = PromptTemplate(source, name=f"a prompt of {judge_id}")
-        found = asyncio.run(stored_scores(asked, models[judge_id], worker, template=template))
-        costs = costs_of(ledger, {key for _, keys in found for key in keys})
-        for score, keys in found:
+        result = asyncio.run(stored_scores(asked, models[judge_id], worker, template=template))
+        costs = costs_of(ledger, {key for _, keys in result for key in keys})
+        for score, keys in result:
             if score.status == "missing":
                 continue
             # Units with the same text share a request, which is paid once.
@@ -204,7 +204,7 @@ class _Models:
 
     def write(self, prompts: Sequence[str]) -> list[str | None]:
         """Return the writer's replies; None if it did not answer."""
-        [judge] = [each for each in self._evaluation.judges if each.id == self.tuning.writer]
+        [judge] = [item for item in self._evaluation.judges if item.id == self.tuning.writer]
         today = datetime.now(tz=UTC).date()
         declaring = replace(self._evaluation, generators=(_as_generator(judge),))
         conversations = [
@@ -223,7 +223,7 @@ class _Models:
             )
         self.paid_usd += math.nan if summary.spent_usd is None else summary.spent_usd
         self._counted_usd += summary.counted_usd
-        return [each.text if each.status == "ok" else None for each in summary.responses]
+        return [item.text if item.status == "ok" else None for item in summary.responses]
 
     def score(
         self, model: LiveModel[Judge], template: PromptTemplate, units: Sequence[Unit]
@@ -275,7 +275,7 @@ def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
         summary = models.score(model, prompt, units)
         scores = [score.score if score.status == "ok" else np.nan for score in summary.scores]
         # A candidate that the budget cut off cannot be compared with the others.
-        return np.array([np.nan if summary.n_budget_stopped else each for each in scores])
+        return np.array([np.nan if summary.n_budget_stopped else item for item in scores])
 
     return tune_section(
         rated,
@@ -292,10 +292,10 @@ def _version(
     declared: JudgeVersion, template: PromptTemplate, tuned: Mapping[str, TunedSection]
 ) -> JudgeVersion | None:
     """Return the judge with its tuned prompt; None if nothing was added."""
-    steps = [each.step for each in tuned.values() if each.step is not None]
+    steps = [outcome.step for outcome in tuned.values() if outcome.step is not None]
     if not steps:
         return None
-    sections = {question: each.section for question, each in tuned.items()}
+    sections = {question: outcome.section for question, outcome in tuned.items()}
     sources = {source for section in sections.values() for source in section.sources}
     return replace(
         declared,

@@ -83,13 +83,13 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
         Raises:
             StoreError: If one file is given for several evaluations.
         """
-        given = self.database or os.environ.get("EVAL_DATABASE")
-        if given and self.prefix:
+        setting = self.database or os.environ.get("EVAL_DATABASE")
+        if setting and self.prefix:
             raise StoreError(
-                f"{given}: one file cannot hold all evaluations of {self.root}. Unset "
+                f"{setting}: one file cannot hold all evaluations of {self.root}. Unset "
                 "EVAL_DATABASE, then each has its own in out/."
             )
-        return database_path(self.path, given=given)
+        return database_path(self.path, setting=setting)
 
     def key(self, asset: str) -> dg.AssetKey:
         """Return the key of one of this evaluation's assets."""
@@ -106,7 +106,7 @@ class EvaluationFolder(dg.ConfigurableResource):  # type: ignore[type-arg]
             self.path,
             evaluation=evaluation.name,
             database=self.stored_in,
-            given=os.environ.get("EVAL_LEDGER"),
+            setting=os.environ.get("EVAL_LEDGER"),
         )
 
     def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:

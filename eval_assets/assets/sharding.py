@@ -36,14 +36,14 @@ def judge_scores_in_shards(n_shards: int, *, name: str) -> dg.AssetsDefinition:
         key=[*prefix, "judge_scores"],
         group_name="judge_scores",
         kinds={"duckdb"},
-        ins={each: dg.AssetIn(key=[*prefix, each], dagster_type=dg.Nothing) for each in _INPUTS},
+        ins={item: dg.AssetIn(key=[*prefix, item], dagster_type=dg.Nothing) for item in _INPUTS},
         description=judge_scores.descriptions_by_key[judge_scores.key],
     )
     def in_shards(model_responses, rubric_questions, judge_score_files):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - handles of the graph's inputs
-        given = dict(
+        options = dict(
             zip(_INPUTS, (model_responses, rubric_questions, judge_score_files), strict=True)
         )
-        return collect(shards=[shard(**given) for shard in shards])
+        return collect(shards=[shard(**options) for shard in shards])
 
     return dg.map_asset_specs(
         lambda spec: spec.replace_attributes(freshness_policy=RECENT), [in_shards]
@@ -86,7 +86,7 @@ def judge_replies_by(column: str, folder: EvaluationFolder) -> dg.AssetsDefiniti
 def _shard_op(shard: int, n_shards: int, *, own: str) -> dg.OpDefinition:
     @dg.op(
         name=f"{own}judge_shard_{shard + 1}_of_{n_shards}",
-        ins={each: dg.In(dg.Nothing) for each in _INPUTS},
+        ins={item: dg.In(dg.Nothing) for item in _INPUTS},
         out=dg.Out(dg.Nothing),
         retry_policy=AGAIN,
         pool=VENDORS,

@@ -31,7 +31,9 @@ def written_summary(
     """
     evaluation = data.evaluation
     declared = evaluation.executive_summary
-    [judge] = [each for each in evaluation.judges if declared and each.id == declared.judge]
+    [judge] = [
+        candidate for candidate in evaluation.judges if declared and candidate.id == declared.judge
+    ]
     status, words = _ask(summary_prompt(data), judge, evaluation, folder, run_id=run_id)
     refused = None
     if status != "ok":

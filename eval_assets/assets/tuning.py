@@ -139,7 +139,7 @@ def tuned_judges(
             evaluation, folder, tunable, units, words, run_id=context.run.run_id
         )
         with folder.ledger(evaluation) as ledger:
-            every = [*JudgeLedger(ledger).versions(), *(each.version for each in prompted)]
+            every = [*JudgeLedger(ledger).versions(), *(item.version for item in prompted)]
             scores = scores_in_ledger(evaluation, ledger, units, every)
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             questions_past_the_gates(connection, evaluation)
@@ -154,9 +154,9 @@ def tuned_judges(
                 copy_ledger(ledger, connection, "judge_versions", "judge_calls")
             table = table_metadata(connection, "tuned_judges")
     outcomes = {
-        f"{each.version.judge_id}, {question}": list(found)
-        for each in prompted
-        for question, found in each.outcomes.items()
+        f"{item.version.judge_id}, {question}": list(result)
+        for item in prompted
+        for question, result in item.outcomes.items()
     }
     return dg.MaterializeResult(
         data_version=data_version_in(table),
@@ -252,13 +252,13 @@ def _versions(
     A judge whose prompt did not become better on dev keeps the declared one, and one that is
     pinned to a version stays as it is.
     """
-    with_prompts = {each.version.judge_id: each.version for each in prompted}
+    with_prompts = {item.version.judge_id: item.version for item in prompted}
     notes = {
-        each.version.judge_id: {
-            "candidates": dict(each.outcomes),
-            "cost_usd": or_none(each.cost_usd),
+        item.version.judge_id: {
+            "candidates": dict(item.outcomes),
+            "cost_usd": or_none(item.cost_usd),
         }
-        for each in prompted
+        for item in prompted
     }
     chosen = [with_prompts.get(v.judge_id, v) for v in stand if v.judge_id not in pinned]
     versions = made.registered(

@@ -84,11 +84,11 @@ class AdjudicationLoop:
         if key != "x" and value is None:
             return False
         scale = case.unit.question.scale
-        what = "Left out as ambiguous" if value is None else value_name(value, scale)
-        reason = self._keyboard.line(f"  {what}, because (Enter alone goes back): ")
+        message = "Left out as ambiguous" if value is None else value_name(value, scale)
+        reason = self._keyboard.line(f"  {message}, because (Enter alone goes back): ")
         if reason:
             self._queue.settle(case, value, reason=reason, at=now())
-            click.echo(f"Saved: {what}.")
+            click.echo(f"Saved: {message}.")
         return bool(reason)
 
     def _read(self, case: Case) -> str:
@@ -129,12 +129,12 @@ class AdjudicationLoop:
 
 def _show_ratings(case: Case) -> None:
     """Print what the others gave, with their notes and what the discussion brought."""
-    found = case.disagreement
+    disagreement = case.disagreement
     scale = case.unit.question.scale
     if case.own is not None:
         click.echo(f"  You: {value_name(case.own, scale)}")
-    for name, value in sorted(found.ratings.items()):
-        note = found.notes.get(name)
+    for name, value in sorted(disagreement.ratings.items()):
+        note = disagreement.notes.get(name)
         click.echo(
             f"  {plain(name)}: {value_name(value, scale)}" + (f"  {plain(note)}" if note else "")
         )
@@ -145,7 +145,7 @@ def _show_ratings(case: Case) -> None:
 def print_queue(cases: Sequence[Case]) -> None:
     """Print every disagreement with its ratings, unless it is still to be rated blind."""
     for case in cases:
-        found = case.disagreement
+        disagreement = case.disagreement
         if case.decision is not None:
             settled = case.decision
             value = (
@@ -156,6 +156,7 @@ def print_queue(cases: Sequence[Case]) -> None:
             state = f"{value}, by {settled.by}: {settled.reason}"
         else:
             state = "open"
-        click.echo(f"{found.spread:5.2f}  {found.question_id}  {found.response_id}  {plain(state)}")
+        unit = f"{disagreement.question_id}  {disagreement.response_id}"
+        click.echo(f"{disagreement.spread:5.2f}  {unit}  {plain(state)}")
     n_open = sum(case.decision is None for case in cases)
     click.echo(f"{len(cases)} disagreements, {n_open} open.")

@@ -114,9 +114,9 @@ def assign(  # noqa: PLR0913 - one for each option
     return DONE
 
 
-def _overlap(stage: Stage | None, given: float | None, *, declared: float) -> float:
-    if given is not None:
-        return given
+def _overlap(stage: Stage | None, values: float | None, *, declared: float) -> float:
+    if values is not None:
+        return values
     return 1.0 if stage in {"calibration", "expanded"} else declared
 
 

@@ -74,9 +74,9 @@ def calibrate(  # noqa: PLR0913 - its options
         level=question.level,
         confidence=0.95,
     )
-    found = decisions(profile, question.scale)
+    result = decisions(profile, question.scale)
     is_ordered = question.level != "nominal"
-    met = compared_with(targets, profile, found, is_ordered=is_ordered)
+    met = compared_with(targets, profile, result, is_ordered=is_ordered)
     if as_json:
         figures = {
             "dimension": dimension,
@@ -86,8 +86,8 @@ def calibrate(  # noqa: PLR0913 - its options
             "exact_agreement": or_none(profile.exact_agreement.value),
             "rho": {name: or_none(getattr(profile.spearman, name)) for name in _INTERVAL},
             "targets": [{**asdict(target), "value": or_none(target.value)} for target in met],
-            "false_positives": found.false_positives,
-            "false_negatives": found.false_negatives,
+            "false_positives": result.false_positives,
+            "false_negatives": result.false_negatives,
             "confusion": [
                 {"human": human, "judge": judged, "n": n} for human, judged, n in profile.confusion
             ],
@@ -98,8 +98,8 @@ def calibrate(  # noqa: PLR0913 - its options
         click.echo(f"{note}.")
     _print(dimension, items, profile, met)
     click.echo(
-        f"False positives (passed by the judge alone): {found.false_positives}. False negatives: "
-        f"{found.false_negatives}."
+        f"False positives (passed by the judge alone): {result.false_positives}. False negatives: "
+        f"{result.false_negatives}."
     )
     return DONE
 

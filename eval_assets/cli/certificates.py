@@ -117,7 +117,7 @@ def _required(
 ) -> int:
     """Print whether a judge may be used, and return the exit code."""
     judge_id, _, question = require.partition(":")
-    known = [each.id for each in evaluation.rubric]
+    known = [item.id for item in evaluation.rubric]
     if question and question not in known:
         raise click.UsageError(f"there is no question {question}; there are {', '.join(known)}")
     if judge_id not in {*rows["judge_id"], *(judge.id for judge in evaluation.judges)}:
@@ -231,8 +231,8 @@ def _differences(
                 continue
             # What scores cost goes on while a judge is asked: the ledger has what it was then.
             again = again.model_copy(update={"cost_per_1000_usd": kept.cost_per_1000_usd})
-            found = differences(claimed.as_json(), again.as_json())
-            lines += [f"{question_id}: {line}" for line in found]
+            changes = differences(claimed.as_json(), again.as_json())
+            lines += [f"{question_id}: {line}" for line in changes]
     return lines
 
 
@@ -250,11 +250,11 @@ def _reading_of(
     place = claimed.question_id, claimed.seal, claimed.reading
     return next(
         (
-            each
-            for each in readings
-            if (each.question_id, each.seal, each.number) == place
-            and name in {f"{v.judge_id}-{v.version}" for v in each.candidates}
-            and judge_id in each.certificates
+            reading
+            for reading in readings
+            if (reading.question_id, reading.seal, reading.number) == place
+            and name in {f"{v.judge_id}-{v.version}" for v in reading.candidates}
+            and judge_id in reading.certificates
         ),
         None,
     )

@@ -78,9 +78,9 @@ def _evaluation(data: Path) -> Evaluation:
         evaluation = Evaluation("dual-judge", data, (RELEVANCE,))
     live = tuple(judge for judge in evaluation.judges if judge.provider != "recorded")
     if len(live) == 1:
-        what = f"{live[0].id} is the only live judge"
+        message = f"{live[0].id} is the only live judge"
         raise InputError(
-            InputProblem(FILE, None, "judges", what, "Declare a second one, of another vendor")
+            InputProblem(FILE, None, "judges", message, "Declare a second one, of another vendor")
         )
     return replace(evaluation, judges=live[:2] or DEFAULT_PAIR)
 
@@ -89,10 +89,10 @@ def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
     """Raise InputError if both judges are one model: that it agrees with itself says nothing."""
     one, other = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
     if one == other:
-        what = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"
+        message = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"
         raise InputError(
             InputProblem(
-                FILE, None, "judges", what, "Put a judge of another vendor first or second"
+                FILE, None, "judges", message, "Put a judge of another vendor first or second"
             )
         )
 

@@ -53,13 +53,13 @@ def _by_cause(lines: Sequence[str]) -> Iterator[str]:
         place = _PLACE.fullmatch(line)
         cause = (place["file"], place["rest"]) if place else (line, "")
         places.setdefault(cause, []).append(place["line"] if place else "")
-    for (file, rest), found in places.items():
-        if len(found) > _MOST_ALIKE:
-            first, *others = found
+    for (file, rest), result in places.items():
+        if len(result) > _MOST_ALIKE:
+            first, *others = result
             shown = ", ".join(others[:_SHOWN_PLACES])
             yield f"{file}:{first}{rest} Likewise {len(others)} more lines: {shown}, ..."
         else:
-            yield from (f"{file}:{line}{rest}" if line else file for line in found)
+            yield from (f"{file}:{line}{rest}" if line else file for line in result)
 
 
 def error_lines(error: BaseException) -> Iterator[str]:

@@ -123,6 +123,6 @@ def _measured_at(connection: duckdb.DuckDBPyConnection) -> datetime:
     """Return when the gates were last evaluated, or else now."""
     from eval_assets.store.every_rating import measured_at
 
-    given = measured_at(connection)
-    when = datetime.fromisoformat(given) if given else datetime.now(tz=UTC)
+    values = measured_at(connection)
+    when = datetime.fromisoformat(values) if values else datetime.now(tz=UTC)
     return when.replace(tzinfo=when.tzinfo or UTC)

@@ -39,7 +39,7 @@ def import_(source: tuple[str, ...], data: Path) -> int:
     from eval_assets.readers.importers.tool_exports import import_files
 
     tool = source[0] if source[0] in TOOLS and not Path(source[0]).exists() else None
-    paths = [Path(each) for each in (source[1:] if tool else source)]
+    paths = [Path(name) for name in (source[1:] if tool else source)]
     if not paths:
         raise click.UsageError(f"Name the files that {tool} exported.")
     tool, export = import_files(paths, source=tool)
@@ -55,15 +55,15 @@ def import_(source: tuple[str, ...], data: Path) -> int:
 
 def _contents(export: Export) -> str:
     """Return how much an export holds, in words."""
-    found = [_counted(len(export.responses), "response")]
+    contents = [_counted(len(export.responses), "response")]
     for rated, noun, who in (
         (export.ratings, "rating", "rater"),
         (export.scores, "score", "judge"),
     ):
         by = {name for _, _, name in rated}
         if by:
-            found.append(f"{_counted(len(rated), noun)} by {_counted(len(by), who)}")
-    return ", ".join(found)
+            contents.append(f"{_counted(len(rated), noun)} by {_counted(len(by), who)}")
+    return ", ".join(contents)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -56,13 +56,13 @@ def _write_template(folder: Path, template: str | None) -> list[Path]:
     """Write the files of a template into a folder that has none of them."""
     from eval_assets.readers.drafts import write_files
 
-    given = dict(_files(resources.files("eval_assets.starter").joinpath(template or "")))
-    taken = [name for name in given if (folder / name).exists()]
+    files = dict(_files(resources.files("eval_assets.starter").joinpath(template or "")))
+    taken = [name for name in files if (folder / name).exists()]
     if taken:
         raise click.UsageError(
             f"{folder} holds {', '.join(taken)} already. Name another folder, or remove them."
         )
-    return write_files(folder, given)
+    return write_files(folder, files)
 
 
 def _files(source: Traversable) -> Iterator[tuple[str, str]]:

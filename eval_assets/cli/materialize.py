@@ -197,9 +197,9 @@ def _execute(
             tags=dict(folder.run_tags),
             run_config=run_config,
         )
-    given = {"data": folder.data, "database": folder.database, "name": folder.prefix}
+    arguments = {"data": folder.data, "database": folder.database, "name": folder.prefix}
     made_by = dg.build_reconstructable_job(
-        job_of.__module__, job_of.__name__, reconstructable_kwargs=given
+        job_of.__module__, job_of.__name__, reconstructable_kwargs=arguments
     )
     with warnings.catch_warnings():
         # dagster-celery registers its task once for every step.

@@ -47,9 +47,9 @@ def models(names: tuple[str, ...], *, with_retired: bool, as_json: bool) -> int:
     rows = [_row(model) for model in known]
     print_table("Models", COLUMNS, rows, numbers=("input", "cached", "output"))
     used = {model.source for model in known}
-    for name, what in price_sources().items():
+    for name, message in price_sources().items():
         if name in used:
-            click.echo(f"{name}: {what}")
+            click.echo(f"{name}: {message}")
     return DONE
 
 

@@ -121,9 +121,9 @@ def put_file(made: Path, output: Path | None) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(made, output)
     except OSError as error:
-        what = f"cannot be written ({error.strerror})"
+        message = f"cannot be written ({error.strerror})"
         remedy = "Name another file with --output"
-        raise InputError(InputProblem(str(output), None, None, what, remedy)) from error
+        raise InputError(InputProblem(str(output), None, None, message, remedy)) from error
 
 
 def ledger_of(
@@ -136,7 +136,7 @@ def ledger_of(
         data,
         evaluation=evaluation.name,
         database=database,
-        given=os.environ.get("EVAL_LEDGER"),
+        setting=os.environ.get("EVAL_LEDGER"),
     )
 
 
@@ -144,7 +144,7 @@ def resolve_database(data: Path, database: str | None) -> Path:
     """Return the DuckDB file: the given one, else the folder's own."""
     from eval_assets.store.connection import database_path
 
-    return database_path(data, given=database)
+    return database_path(data, setting=database)
 
 
 class _ScaleType(click.ParamType["Scale"]):

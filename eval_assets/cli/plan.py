@@ -48,7 +48,7 @@ def plan(
 
     files = read_study(data, database=resolve_database(data, database))
     labels = read_labels(files.evaluation, files.responses).ratings
-    for found in plan_gates(
+    for gate_plan in plan_gates(
         files.evaluation,
         labels,
         groups=_groups(files.responses),
@@ -56,7 +56,7 @@ def plan(
         n_simulations=simulations,
         seed=seed,
     ):
-        _print(found)
+        _print(gate_plan)
     return DONE
 
 
@@ -67,47 +67,47 @@ def _groups(responses: pd.DataFrame) -> pd.Series:
 
     with connect(Path(":memory:")) as connection:
         replace_rows(connection, "responses", responses)
-        found = read_table(connection, "response_groups")
-    return found.set_index("response_id")["group_id"]
+        rows = read_table(connection, "response_groups")
+    return rows.set_index("response_id")["group_id"]
 
 
-def _print(found: GatePlan) -> None:
+def _print(gate_plan: GatePlan) -> None:
     """Print one gate on one question: as it is now, and after more labels."""
-    click.echo(f"\n{found.question_id}: {found.gate}, minimum {found.minimum:g}")
-    if math.isnan(found.now.value):
-        click.echo(f"  undefined on {found.n_responses} responses with two ratings")
+    click.echo(f"\n{gate_plan.question_id}: {gate_plan.gate}, minimum {gate_plan.minimum:g}")
+    if math.isnan(gate_plan.now.value):
+        click.echo(f"  undefined on {gate_plan.n_responses} responses with two ratings")
     else:
         interval = (
             "no interval"
-            if math.isnan(found.now.low)
-            else f"95 % interval {found.now.low:.2f} to {found.now.high:.2f}"
+            if math.isnan(gate_plan.now.low)
+            else f"95 % interval {gate_plan.now.low:.2f} to {gate_plan.now.high:.2f}"
         )
-        verdict = f"a certain {found.verdict}" if found.is_certain else "in doubt"
+        verdict = f"a certain {gate_plan.verdict}" if gate_plan.is_certain else "in doubt"
         click.echo(
-            f"  now {found.now.value:.3f}, {interval}, on {_evidence(found)}: "
+            f"  now {gate_plan.now.value:.3f}, {interval}, on {_evidence(gate_plan)}: "
             f"the verdict is {verdict}"
         )
-    if found.is_certain:
+    if gate_plan.is_certain:
         click.echo(
             "  No more labels are needed for this gate."
-            if found.verdict == "pass"
+            if gate_plan.verdict == "pass"
             else "  More labels would not open this gate. Revise the guidelines first."
         )
         return
-    if not found.outlooks:
+    if not gate_plan.outlooks:
         click.echo(
             "  Too few to tell what more would bring: have ten responses, to different prompts, "
             "rated by two."
         )
         return
-    width = found.now.high - found.now.low
-    for outlook in found.outlooks:
+    width = gate_plan.now.high - gate_plan.now.low
+    for outlook in gate_plan.outlooks:
         click.echo(
             f"  {outlook.n_more:4} more responses rated by two bring the interval from "
             f"{width:.2f} to {outlook.width:.2f} wide; the verdict becomes certain with "
             f"probability {outlook.p_certain:.2f} (pass {outlook.p_pass:.2f})"
         )
-    enough = next((o for o in found.outlooks if o.p_certain >= _ENOUGH), None)
+    enough = next((o for o in gate_plan.outlooks if o.p_certain >= _ENOUGH), None)
     if enough is not None:
         click.echo(f"  Recommended: {enough.n_more} more, at random or stratified.")
     else:
@@ -117,8 +117,8 @@ def _print(found: GatePlan) -> None:
         )
 
 
-def _evidence(found: GatePlan) -> str:
+def _evidence(gate_plan: GatePlan) -> str:
     """Return how many responses a figure is of and, if they are fewer, their groups."""
-    n_groups = found.now.n_groups
-    of_groups = f" in {n_groups} groups" if n_groups < found.n_responses else ""
-    return f"{found.n_responses} responses{of_groups}"
+    n_groups = gate_plan.now.n_groups
+    of_groups = f" in {n_groups} groups" if n_groups < gate_plan.n_responses else ""
+    return f"{gate_plan.n_responses} responses{of_groups}"

@@ -43,8 +43,8 @@ class Base:
     def verdict(self, verdict: GateVerdict) -> Mapping[str, Any] | None:
         """Return the base's verdict on the same figure."""
         gate = self.gate(verdict.gate)
-        found = gate["verdicts"] if gate else []
-        return next((each for each in found if each["question_id"] == verdict.question_id), None)
+        result = gate["verdicts"] if gate else []
+        return next((item for item in result if item["question_id"] == verdict.question_id), None)
 
 
 def read_base(path: Path) -> Base:
@@ -55,7 +55,7 @@ def read_base(path: Path) -> Base:
     """
     try:
         gates = json.loads(path.read_text("utf-8"))
-        known = {each["gate"]: each["is_closed"] for each in gates}
+        known = {gate["gate"]: gate["is_closed"] for gate in gates}
         whole = all(v["question_id"] or v.keys() >= _NEEDED for g in gates for v in g["verdicts"])
     except (ValueError, TypeError, KeyError):
         whole, known = False, {}
@@ -122,7 +122,7 @@ def _is_to_blame(outcome: GateOutcome, base: Base | None) -> bool:
     before = base.gate(outcome.gate) if base else None
     if before is None:
         return True
-    [was] = [each for each in before["verdicts"] if each["question_id"] is None]
+    [was] = [item for item in before["verdicts"] if item["question_id"] is None]
     return not before["is_closed"] and was["low"] is not None and now.high < was["low"]
 
 

@@ -145,8 +145,10 @@ def _merge(files: StudyFiles, paths: Sequence[Path]) -> None:
             sessions = returned_sessions(text, files.study, file=str(path))
             n_new = merge_returned(sessions, files.study, file=str(path))
         except (OSError, UnicodeDecodeError) as error:
-            what = f"the file cannot be read ({error})"
-            refused.append(InputError(InputProblem(str(path), None, None, what, "Check the file")))
+            message = f"the file cannot be read ({error})"
+            refused.append(
+                InputError(InputProblem(str(path), None, None, message, "Check the file"))
+            )
         except InputError as error:
             refused.append(error)
         else:

@@ -68,9 +68,9 @@ def disagreements_now(
     files: StudyFiles, *, between_judges: Sequence[Disagreement]
 ) -> list[Disagreement]:
     """Return disagreements between raters as the files are now, joined by those between judges."""
-    found = disagreements(files.evaluation, _labels_now(files))
-    known = {one.unit for one in found}
-    return worst_first([*found, *(one for one in between_judges if one.unit not in known)])
+    result = disagreements(files.evaluation, _labels_now(files))
+    known = {one.unit for one in result}
+    return worst_first([*result, *(one for one in between_judges if one.unit not in known)])
 
 
 def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement]:

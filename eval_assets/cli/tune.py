@@ -102,7 +102,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     print_table(
         "What the next reading of each test could show",
         ("question", "judge", *numbers, "groups for that gain", "fit if equal", "groups for fit"),
-        [_cells(each) for each in plans],
+        [_cells(plan_) for plan_ in plans],
         numbers=(*numbers, "groups for that gain", "fit if equal", "groups for fit"),
     )
     click.echo(

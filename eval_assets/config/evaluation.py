@@ -165,13 +165,13 @@ class Evaluation:
             remedy = "Declare a second judge, or remove it"
             faults.append(Fault(("staged",), "staging takes two judges", remedy))
         if self.staged is not None:
-            what = "staged judging goes through the units one after the other"
+            message = "staged judging goes through the units one after the other"
             split = {
                 "shards": self.judging.shards > 1,
                 "partition_by": self.judging.partition_by is not None,
             }
             faults += [
-                Fault(("judging", key), what, f"Remove {key}, or staged")
+                Fault(("judging", key), message, f"Remove {key}, or staged")
                 for key, is_split in split.items()
                 if is_split
             ]
@@ -184,18 +184,18 @@ class Evaluation:
             same = (judge_fingerprint(judge, settings=judge.settings, prompt=""), judge.scores)
             twin = first.setdefault(same, judge.id)
             if twin != judge.id:
-                what = f'"{judge.id}" is the same judge as "{twin}": model, settings and scores'
-                yield Fault(("judges", place), what, "Remove one of them, or change its model")
+                message = f'"{judge.id}" is the same judge as "{twin}": model, settings and scores'
+                yield Fault(("judges", place), message, "Remove one of them, or change its model")
 
     def _jury_faults(self) -> Iterator[Fault]:
         """Yield what keeps a declared jury from being formed."""
         if "jury" not in self.tuning.steps:
             return
         if not _PAIR <= len(self.judges) <= _MOST_JURORS:
-            what = (
+            message = (
                 f"a jury takes {_PAIR} to {_MOST_JURORS} judges, and there are {len(self.judges)}"
             )
-            yield Fault(("tuning", "steps"), what, "Remove the step, or change the judges")
+            yield Fault(("tuning", "steps"), message, "Remove the step, or change the judges")
         if "jury" in [judge.id for judge in self.judges]:
             yield Fault(("judges",), 'the id "jury" is the jury\'s own', "Rename that judge")
 
@@ -239,23 +239,23 @@ def _repeated(section: str, ids: Sequence[str]) -> Iterator[Fault]:
     """Yield a fault for each id that an earlier entry of the section has."""
     for place, name in enumerate(ids):
         if name in ids[:place]:
-            what = f'the id "{name}" is repeated'
-            yield Fault((section, place, "id"), what, "Give each entry its own id")
+            message = f'the id "{name}" is repeated'
+            yield Fault((section, place, "id"), message, "Give each entry its own id")
 
 
 def _gate_faults(gates: Mapping[GateName, Gate]) -> Iterator[Fault]:
     for name, gate in gates.items():
         lowest = 0 if name == "human_a_hh" else -1
         if not lowest <= gate.minimum <= 1:
-            what = f"{gate.minimum:g} cannot be a minimum of this gate"
-            yield Fault(("gates", name, "min"), what, f"Use a number from {lowest} to 1")
+            message = f"{gate.minimum:g} cannot be a minimum of this gate"
+            yield Fault(("gates", name, "min"), message, f"Use a number from {lowest} to 1")
         if name == "human_a_hh" and gate.level is not None:
-            what = "A^HH has no level of measurement"
-            yield Fault(("gates", name, "level"), what, "Remove it")
+            message = "A^HH has no level of measurement"
+            yield Fault(("gates", name, "level"), message, "Remove it")
 
 
 def _owner_faults(owners: Sequence[str]) -> Iterator[Fault]:
     for place, owner in enumerate(owners):
         if not is_owner(owner):
-            what = f'"{owner}" is neither an e-mail address nor a team'
-            yield Fault(("owners", place), what, "Write anna@example.org or team:evaluation")
+            message = f'"{owner}" is neither an e-mail address nor a team'
+            yield Fault(("owners", place), message, "Write anna@example.org or team:evaluation")

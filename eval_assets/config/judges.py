@@ -83,13 +83,13 @@ class AskedModel:
     def _request_faults(self) -> list[Fault]:
         faults = []
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
-            what = "the base URL does not start with http:// or https://"
-            faults.append(Fault(("base_url",), what, "Write the whole URL"))
+            message = "the base URL does not start with http:// or https://"
+            faults.append(Fault(("base_url",), message, "Write the whole URL"))
         max_tokens = self.settings.get("max_tokens", 1)
         if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
-            what = f"{max_tokens} is not a number of tokens"
+            message = f"{max_tokens} is not a number of tokens"
             remedy = "Use a whole number above 0"
-            faults.append(Fault(("settings", "max_tokens"), what, remedy))
+            faults.append(Fault(("settings", "max_tokens"), message, remedy))
         return faults
 
 
@@ -167,8 +167,8 @@ class Generator(AskedModel):
         if len(set(self.seeds)) < len(self.seeds):
             faults.append(Fault(("seeds",), "a seed is repeated", "Name each seed once"))
         if self.batch:
-            what = "a generator is asked turn after turn, which a batch endpoint cannot do"
-            faults.append(Fault(("batch",), what, "Remove it"))
+            message = "a generator is asked turn after turn, which a batch endpoint cannot do"
+            faults.append(Fault(("batch",), message, "Remove it"))
         raise_faults(faults)
 
 
@@ -193,8 +193,8 @@ class Staged:
 
     def __post_init__(self) -> None:
         if self.revert_below > self.kappa:
-            what = f"{self.revert_below:g} is above the kappa of {self.kappa:g}"
-            raise_faults([Fault(("revert_below",), what, "Use a lower number")])
+            message = f"{self.revert_below:g} is above the kappa of {self.kappa:g}"
+            raise_faults([Fault(("revert_below",), message, "Use a lower number")])
 
 
 @dataclass(frozen=True)
@@ -218,8 +218,8 @@ class DualJudge:
 
     def __post_init__(self) -> None:
         if self.low_kappa > self.kappa:
-            what = f"{self.low_kappa:g} is above the kappa of {self.kappa:g}"
-            raise_faults([Fault(("low_kappa",), what, "Use a lower number")])
+            message = f"{self.low_kappa:g} is above the kappa of {self.kappa:g}"
+            raise_faults([Fault(("low_kappa",), message, "Use a lower number")])
 
 
 def judge_fingerprint(judge: Judge, *, settings: Mapping[str, Setting], prompt: str) -> str:
@@ -266,10 +266,10 @@ def judge_set_fingerprint(fingerprints: Mapping[str, str]) -> str:
 def _set_keys(judge: Judge) -> list[str]:
     """Return the keys whose value is not the default."""
     return [
-        each.name
-        for each in fields(judge)
-        if getattr(judge, each.name)
-        != (each.default if each.default_factory is MISSING else each.default_factory())
+        key.name
+        for key in fields(judge)
+        if getattr(judge, key.name)
+        != (key.default if key.default_factory is MISSING else key.default_factory())
     ]
 
 

@@ -47,8 +47,8 @@ class Labelling:
         ]
         if "response_text" in self.hide:
             place = self.hide.index("response_text")
-            what = "raters cannot rate what they do not see"
-            faults.append(Fault(("hide", place), what, "Remove it"))
+            message = "raters cannot rate what they do not see"
+            faults.append(Fault(("hide", place), message, "Remove it"))
         faults += [
             Fault(("experts", place), f"{expert} is not among the raters", "Add the name there")
             for place, expert in enumerate(self.experts)

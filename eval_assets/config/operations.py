@@ -47,8 +47,8 @@ class Schedule:
     def __post_init__(self) -> None:
         faults = list(_cron_faults(self.cron))
         if self.timezone not in _time_zones():
-            what = f'"{self.timezone}" is not a time zone'
-            faults.append(Fault(("timezone",), what, "Write one such as Europe/Berlin or UTC"))
+            message = f'"{self.timezone}" is not a time zone'
+            faults.append(Fault(("timezone",), message, "Write one such as Europe/Berlin or UTC"))
         raise_faults(faults)
 
 
@@ -111,25 +111,25 @@ def is_owner(text: str) -> bool:
 def _cron_faults(cron: str) -> Iterator[Fault]:
     """Yield what is wrong with a cron expression."""
     remedy = 'Write minute, hour, day, month and day of the week, such as "0 6 * * 1-5"'
-    given = cron.split()
-    if len(given) != len(_FIELDS):
-        yield Fault(("cron",), f'"{cron}" has {len(given)} fields, not {len(_FIELDS)}', remedy)
+    values = cron.split()
+    if len(values) != len(_FIELDS):
+        yield Fault(("cron",), f'"{cron}" has {len(values)} fields, not {len(_FIELDS)}', remedy)
         return
-    for text, (name, lowest, highest, names) in zip(given, _FIELDS, strict=True):
+    for text, (name, lowest, highest, names) in zip(values, _FIELDS, strict=True):
         if not all(_is_part(part, lowest, highest, names) for part in text.lower().split(",")):
             yield Fault(("cron",), f'"{text}" is not valid as {name}', remedy)
             return
-    _, _, day, month, weekday = given
+    _, _, day, month, weekday = values
     if weekday == "*" and not _has_day(day, month):
         yield Fault(("cron",), f"no such day: {day} in month {month}", remedy)
 
 
 def _is_part(part: str, lowest: int, highest: int, names: tuple[str, ...]) -> bool:
     """Return whether one part of a list is `*`, a value or a range, with or without a step."""
-    found = _PART.fullmatch(part)
-    if found is None:
+    result = _PART.fullmatch(part)
+    if result is None:
         return False
-    first, last, step = found.groups()
+    first, last, step = result.groups()
     ends = [_number(end, lowest, names) for end in (first, last) if end]
     return (
         all(end is not None and lowest <= end <= highest for end in ends)

@@ -37,11 +37,13 @@ class RubricQuestion:
     def __post_init__(self) -> None:
         faults = []
         if self.level == "nominal" and self.scale.values is None:
-            what = "a continuous scale has no categories, which the nominal level counts"
-            faults.append(Fault(("level",), what, "Use interval, or declare the values"))
+            message = "a continuous scale has no categories, which the nominal level counts"
+            faults.append(Fault(("level",), message, "Use interval, or declare the values"))
         if self.level == "ratio" and self.scale.low < 0:
-            what = f"a scale from {self.scale.low:g} does not start at zero, as a ratio scale must"
-            faults.append(Fault(("level",), what, "Use interval"))
+            message = (
+                f"a scale from {self.scale.low:g} does not start at zero, as a ratio scale must"
+            )
+            faults.append(Fault(("level",), message, "Use interval"))
         raise_faults(faults)
 
     @property

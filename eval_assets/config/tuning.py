@@ -37,8 +37,8 @@ class SplitShares:
     def __post_init__(self) -> None:
         total = self.train + self.dev + self.test
         if abs(total - 1) > _NOISE:
-            what = f"train, dev and test add up to {total:g}"
-            raise_faults([Fault((), what, "Make it 1, for instance 0.4, 0.2 and 0.4")])
+            message = f"train, dev and test add up to {total:g}"
+            raise_faults([Fault((), message, "Make it 1, for instance 0.4, 0.2 and 0.4")])
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Tuning:
             raise_faults([Fault(("steps",), "a step is repeated", "Name each step once")])
         writing = [step for step in self.steps if step in _WRITTEN]
         if writing and self.writer is None:
-            what = f"{writing[0]} needs a writer"
-            raise_faults([Fault(("steps",), what, "Name a live judge as its writer")])
+            message = f"{writing[0]} needs a writer"
+            raise_faults([Fault(("steps",), message, "Name a live judge as its writer")])
 
     @property
     def prompt_steps(self) -> tuple[PromptStep, ...]:

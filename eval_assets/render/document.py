@@ -228,12 +228,12 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def cells(*given: Cell | str) -> tuple[Cell, ...]:
+def cells(*parts: Cell | str) -> tuple[Cell, ...]:
     """Return cells; a text becomes a cell."""
-    return tuple(Cell(cell) if isinstance(cell, str) else cell for cell in given)
+    return tuple(Cell(cell) if isinstance(cell, str) else cell for cell in parts)
 
 
-def columns(*given: Column | str) -> tuple[Column, ...]:
+def columns(*parts: Column | str) -> tuple[Column, ...]:
     """Return columns; a text becomes a column of texts, one that ends in "#" one of numbers.
 
     Examples:
@@ -244,7 +244,7 @@ def columns(*given: Column | str) -> tuple[Column, ...]:
         Column(column.removesuffix("#"), is_number=column.endswith("#"))
         if isinstance(column, str)
         else column
-        for column in given
+        for column in parts
     )
 
 

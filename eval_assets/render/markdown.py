@@ -42,7 +42,7 @@ def escape_markdown(text: str) -> str:
     line = _SPECIAL.sub(r"\\\g<0>", line)
     line = line.replace("://", ":\\//").replace("www.", "www\\.")
     return _LEADING.sub(
-        lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line
+        lambda match: f"\\{match[1]}" if match[1] else f"{match[2]}\\{match[3]}", line
     )
 
 

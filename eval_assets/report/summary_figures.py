@@ -41,8 +41,8 @@ def unknown_numbers(summary: str, data: ReportData) -> tuple[str, ...]:
     questions do not.
     """
     known = {value for _, value in _numbers("\n".join(_figures(data)), data)}
-    found = [written for written, value in _numbers(summary, data) if value not in known]
-    return tuple(dict.fromkeys(found))
+    result = [written for written, value in _numbers(summary, data) if value not in known]
+    return tuple(dict.fromkeys(result))
 
 
 def _numbers(words: str, data: ReportData) -> Iterator[tuple[str, float]]:
@@ -70,7 +70,7 @@ def _figures(data: ReportData) -> Iterator[str]:
         yield _of_people(record)
     for row in data.judge_humans:
         yield _of_judge(row)
-    yield from (f"Caution: {each.term}. {each.meaning}" for each in cautions(data))
+    yield from (f"Caution: {caution.term}. {caution.meaning}" for caution in cautions(data))
 
 
 def _of_people(record: Record) -> str:

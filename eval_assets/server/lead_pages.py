@@ -111,10 +111,10 @@ class _LeadPages:
         )
 
     def _find(self, queue: AdjudicationQueue, code: str) -> Case:
-        found = next((case for case in queue.cases() if _code(case) == code), None)
-        if found is None:
+        result = next((case for case in queue.cases() if _code(case) == code), None)
+        if result is None:
             raise HTTPException(404, "There is no such disagreement any more.")
-        return found
+        return result
 
     def _queue(self, by: str) -> AdjudicationQueue:
         return AdjudicationQueue(self._study, self._sources.disagreements, by=by)
@@ -133,16 +133,16 @@ class _LeadPages:
 
 def _take_step(queue: AdjudicationQueue, case: Case, form: dict[str, str]) -> None:
     """Apply a form to the queue."""
-    step, reason, given = form.get("step"), form.get("reason", ""), form.get("value", "")
+    step, reason, values = form.get("step"), form.get("reason", ""), form.get("value", "")
     if not form.get("by", "").strip():
         raise ValueError("say who you are")
-    if step in {"rate", "settle"} and not given:
+    if step in {"rate", "settle"} and not values:
         raise ValueError("choose a value")
     match step:
         case "rate":
-            queue.rate(case, parse_typed(given, case.unit.question.scale), at=now())
+            queue.rate(case, parse_typed(values, case.unit.question.scale), at=now())
         case "settle":
-            value = parse_typed(given, case.unit.question.scale)
+            value = parse_typed(values, case.unit.question.scale)
             queue.settle(case, value, reason=reason, at=now())
         case "exclude":
             queue.settle(case, None, reason=reason, at=now())

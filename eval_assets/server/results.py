@@ -88,19 +88,19 @@ class _ResultPages:
         asked = request.path_params["workshop_id"]
         if asked != self._results.name:
             return _error(404, f"There is no evaluation {asked} here, but {self._results.name}.")
-        found = self._results.irr()
-        return _json(found) if found else _error(404, "Nothing is measured yet.")
+        result = self._results.irr()
+        return _json(result) if result else _error(404, "Nothing is measured yet.")
 
     def status(self, _: Request) -> Response:
         """Return whether agreement can be measured, and on how many ratings."""
-        found = self._results.irr()
-        if not found:
+        result = self._results.irr()
+        if not result:
             return _json({"has_sufficient_data": False, "ready_for_calculation": False})
-        details = {name: value for name, value in found["details"].items() if name != "gates"}
+        details = {name: value for name, value in result["details"].items() if name != "gates"}
         is_enough = details["error"] is None
         return _json(
             {
-                "workshop_id": found["workshop_id"],
+                "workshop_id": result["workshop_id"],
                 "has_sufficient_data": is_enough,
                 "ready_for_calculation": is_enough,
                 **details,
@@ -122,9 +122,9 @@ class _WithToken:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._token:
             request = Request(scope)
-            given = request.headers.get("authorization", "").removeprefix("Bearer ")
-            given = given or request.query_params.get("token", "")
-            if not hmac.compare_digest(given.encode(), self._token.encode()):
+            values = request.headers.get("authorization", "").removeprefix("Bearer ")
+            values = values or request.query_params.get("token", "")
+            if not hmac.compare_digest(values.encode(), self._token.encode()):
                 await _error(401, "A token is needed.")(scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -143,5 +143,5 @@ def _json(content: object) -> JSONResponse:
     return JSONResponse(content, headers=_HEADERS)
 
 
-def _error(status: int, what: str) -> JSONResponse:
-    return JSONResponse({"error": what}, status_code=status, headers=_HEADERS)
+def _error(status: int, message: str) -> JSONResponse:
+    return JSONResponse({"error": message}, status_code=status, headers=_HEADERS)

@@ -81,9 +81,9 @@ class ComparedUnits:
         Raises:
             ValueError: If the shapes do not fit, or a score or rating is off the scale.
         """
-        human, scores = (on_scale(given, scale) for given in with_judge(ratings, judge))
-        for given in (human, scores):
-            require_on_scale(given, scale)
+        human, scores = (on_scale(declared, scale) for declared in with_judge(ratings, judge))
+        for declared in (human, scores):
+            require_on_scale(declared, scale)
         if scale.values is not None:
             category_index(human[~np.isnan(human)], np.asarray(scale.values))
         codes = group_codes(groups, n_units=len(human))

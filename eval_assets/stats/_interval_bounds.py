@@ -173,11 +173,11 @@ class BeyondChance:
             return max(-1.0, 1 - evidence.unseen_share / self.differing), 1.0, "exact"
         scale = evidence.variance / float(npp.polyval(max(value, 0.0), self.shape))
         square = evidence.quantile**2
-        found = [
+        result = [
             _accepted(value, square * np.asarray(variance))
             for variance in (scale * np.asarray(self.shape), self.floor)
         ]
-        low, high = min(ends[0] for ends in found), max(ends[1] for ends in found)
+        low, high = min(ends[0] for ends in result), max(ends[1] for ends in result)
         return min(max(-1.0, low), value), max(min(1.0, high), value), "score"
 
 

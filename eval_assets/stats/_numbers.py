@@ -82,13 +82,13 @@ def two_columns(ratings: Ratings, *, text: bool = False) -> tuple[Floats, Floats
     return complete[:, 0], complete[:, 1], known
 
 
-def number_arrays(*given: Column, name: str, text: bool = False) -> list[Floats]:
+def number_arrays(*values: Column, name: str, text: bool = False) -> list[Floats]:
     """Return arrays as floats, NaN if missing; text labels get codes that all arrays share.
 
     Raises:
         ValueError: If an array is ragged, holds an infinity or what is not a number.
     """
-    arrays = [_array(each, name) for each in given]
+    arrays = [_array(value, name) for value in values]
     if all(array.dtype.kind in "fiub" for array in arrays):
         floats = [array.astype(np.float64, copy=False) for array in arrays]
     else:
@@ -245,16 +245,16 @@ def _are_whole(values: Floats) -> bool:
     return bool((np.isnan(values) | (values == np.rint(values))).all())
 
 
-def _array(given: Column, name: str) -> npt.NDArray[np.generic]:
+def _array(declared: Column, name: str) -> npt.NDArray[np.generic]:
     """Return the values as an array in which text and missing values are still what they were."""
-    if isinstance(given, np.ma.MaskedArray):
-        values = np.array(given.data, dtype=object)
-        values[np.ma.getmaskarray(given)] = None
-        given = values
+    if isinstance(declared, np.ma.MaskedArray):
+        values = np.array(declared.data, dtype=object)
+        values[np.ma.getmaskarray(declared)] = None
+        declared = values
     try:
-        array = np.asarray(given)
-        if array.dtype.kind in "US" and not isinstance(given, np.ndarray):
-            return np.asarray(given, dtype=object)  # a NaN among text would have become "nan"
+        array = np.asarray(declared)
+        if array.dtype.kind in "US" and not isinstance(declared, np.ndarray):
+            return np.asarray(declared, dtype=object)  # a NaN among text would have become "nan"
     except ValueError as error:
         raise ValueError(f"{name} must have equally many values in each row") from error
     return array

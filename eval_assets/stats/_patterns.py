@@ -244,13 +244,13 @@ def _from_keys(keys: Integers, values: Floats, *, base: int) -> tuple[Integers, 
     n_keys = base ** len(values)
     if n_keys <= max(1 << 16, len(keys)):  # cheaper than sorting
         occurs = np.bincount(keys, minlength=n_keys) > 0
-        found, index = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+        classes, index = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
     else:
-        found, index = np.unique(keys, return_inverse=True)
-    if found.size and found[0] == 0:
-        found, index = found[1:], index - 1
+        classes, index = np.unique(keys, return_inverse=True)
+    if classes.size and classes[0] == 0:
+        classes, index = classes[1:], index - 1
     powers = base ** np.arange(len(values), dtype=np.int64)
-    return index, _entries(found[:, np.newaxis] // powers % base, values)
+    return index, _entries(classes[:, np.newaxis] // powers % base, values)
 
 
 def _entries(counts: Integers, values: Floats) -> _Entries:

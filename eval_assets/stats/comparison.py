@@ -114,6 +114,6 @@ def _paired(  # noqa: PLR0913 - two sets of ratings and what of them
             is_evidence=np.append(np.zeros(n_a, np.bool_), two.is_evidence),
         ),
     ]
-    found, products = with_covariances(measures, units, confidence=confidence)
+    intervals, products = with_covariances(measures, units, confidence=confidence)
     counts = np.append(one.is_evidence, False)[kind_a] | np.append(two.is_evidence, False)[kind_b]
-    return found, products, int(counts.sum()), len(np.unique(row[counts]))
+    return intervals, products, int(counts.sum()), len(np.unique(row[counts]))

@@ -114,7 +114,7 @@ def with_covariances(
     values = np.array([estimator(units.observed())[0] for estimator in estimators])
     deletions = units.jackknife(estimators, cost=max(measure.cost for measure in measures))
     products = deletions.products(values)
-    found = []
+    measured = []
     for measure, value, squares in zip(measures, values, np.diag(products), strict=True):
         n_units, n_groups = units.evidence(measure.is_evidence)
         n_deleted = min(n_groups, deletions.n_deletions)
@@ -123,8 +123,8 @@ def with_covariances(
             variance = (n_deleted - 1) / n_deleted * float(squares)
             evidence = Evidence(float(value), variance, n_groups, n_deleted - 1, confidence)
             low, high, method = measure.spread.ends(evidence)
-        found.append(Interval(float(value), low, high, confidence, method, n_units, n_groups))
-    return found, products
+        measured.append(Interval(float(value), low, high, confidence, method, n_units, n_groups))
+    return measured, products
 
 
 def less(one: Interval, two: Interval, products: Floats) -> Interval:

@@ -158,7 +158,7 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
 
 def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[str, Measure]:
     """Return the figures that have an interval of their own."""
-    n_units, each = kinds.units.n_units.astype(np.float64), np.ones(len(kinds.judge))
+    n_units, ones = kinds.units.n_units.astype(np.float64), np.ones(len(kinds.judge))
     near = kappa = weighted = inapplicable(n_kinds=len(n_units))
     if scale.values is not None:
         near = _mean(kinds.n_near, kinds.n_ratings)
@@ -167,7 +167,7 @@ def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[
         )
         kappa, weighted = cells.measure(None), cells.measure("quadratic")
     return {
-        "a_ha": _mean(kinds.agreement, each),
+        "a_ha": _mean(kinds.agreement, ones),
         "exact_agreement": _mean(kinds.n_equal, kinds.n_ratings),
         "adjacent_agreement": near,
         "alpha": scores.measure("alpha", n_units),
@@ -176,20 +176,20 @@ def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[
         "spearman": scores.measure("spearman", n_units),
         "kendall": scores.measure("kendall", n_units),
         "pearson": scores.measure("pearson", n_units),
-        "mae": _mean(np.abs(kinds.judge - kinds.mean_human), each),
+        "mae": _mean(np.abs(kinds.judge - kinds.mean_human), ones),
     }
 
 
 def _differences(kinds: ComparedUnits) -> dict[str, _Pair]:
     """Return the figures that are one mean less another."""
-    each = np.ones(len(kinds.judge))
+    ones = np.ones(len(kinds.judge))
     with_shuffled = kinds.agreement - kinds.above_shuffled
     return {
-        "a_ha_above_constant": _above_and_below(kinds.above_constant, each),
-        _OF_MEANS: _Pair(_mean(kinds.agreement, each), _mean(with_shuffled, each)),
-        _BY_UNIT: _above_and_below(kinds.above_shuffled, each),
+        "a_ha_above_constant": _above_and_below(kinds.above_constant, ones),
+        _OF_MEANS: _Pair(_mean(kinds.agreement, ones), _mean(with_shuffled, ones)),
+        _BY_UNIT: _above_and_below(kinds.above_shuffled, ones),
         "a_ha_above_people": _above_and_below(kinds.above_people, kinds.is_shared),
-        "bias": _above_and_below(kinds.judge - kinds.mean_human, each),
+        "bias": _above_and_below(kinds.judge - kinds.mean_human, ones),
     }
 
 
@@ -199,7 +199,7 @@ def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores) -> _Pair:
     If few units have the rarer values, others may well have more of them, which raises both.
     """
     apart, apart_if_shuffled = 1 - kinds.agreement, 1 - kinds.agreement + kinds.above_shuffled
-    each = np.ones(len(apart))
+    ones = np.ones(len(apart))
     share = Measure(
         lambda weights: (
             1
@@ -208,10 +208,10 @@ def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores) -> _Pair:
             )
         ),
         scores.measure("alpha", kinds.units.n_units.astype(np.float64)).spread,
-        each > 0,
-        cost=len(each),
+        ones > 0,
+        cost=len(ones),
     )
-    return _Pair(share, _mean(apart_if_shuffled, each), product)
+    return _Pair(share, _mean(apart_if_shuffled, ones), product)
 
 
 def _with_intervals(
@@ -223,14 +223,14 @@ def _with_intervals(
 ) -> dict[str, Interval]:
     """Return the intervals of measures and of pairs of them, by name."""
     of_pairs = [measure for pair in pairs.values() for measure in (pair.one, pair.other)]
-    found, products = with_covariances(
+    intervals, products = with_covariances(
         [*measures.values(), *of_pairs], units, confidence=confidence
     )
-    figures = dict(zip(measures, found, strict=False))
+    figures = dict(zip(measures, intervals, strict=False))
     for place, (name, pair) in enumerate(pairs.items()):
         first = len(measures) + 2 * place
         both = slice(first, first + 2)
-        one, other = found[both]
+        one, other = intervals[both]
         figures[name] = pair.joined(one, other, products[both, both])
     return figures
 

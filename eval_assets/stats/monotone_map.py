@@ -172,12 +172,12 @@ class _ValueTable:
         if not len(unit):
             return None
         values, index = np.unique(judge[unit], return_inverse=True)
-        given = ratings[unit, rater]
+        declared = ratings[unit, rater]
         return cls(
             values,
             np.bincount(index).astype(np.float64),
-            np.bincount(index, given).astype(np.float64),
-            np.bincount(index, given**2).astype(np.float64),
+            np.bincount(index, declared).astype(np.float64),
+            np.bincount(index, declared**2).astype(np.float64),
         )
 
     @property

@@ -145,8 +145,8 @@ def group_index(groups: npt.ArrayLike | None, kept: npt.NDArray[np.bool_]) -> tu
     if names.shape != kept.shape:
         raise ValueError(f"groups must name one of each of {len(kept)} units, got {names.shape}")
     if names.dtype.kind not in "OU":
-        found, index = np.unique(names[kept], return_inverse=True)
-        return index.astype(np.int64), len(found)
+        classes, index = np.unique(names[kept], return_inverse=True)
+        return index.astype(np.int64), len(classes)
     named = names[kept].tolist()  # texts are looked up faster than sorted
     place = {name: code for code, name in enumerate(sorted(set(named)))}
     return np.fromiter(map(place.__getitem__, named), np.int64, len(named)), len(place)
@@ -162,12 +162,12 @@ def pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> Floats:
         Shape (n_units, 3 + 2 d): number of pairs, their squared distances, squared norms of both
         sides, the raters' values (d columns), the judge's values (d columns).
     """
-    given, count, norm, score = _coded(ratings, judge, level=level)
+    values, count, norm, score = _coded(ratings, judge, level=level)
     count = count * ~np.isnan(judge)
     score = np.where(count[:, np.newaxis] > 0, score, 0.0)
     squares = count * (score**2).sum(axis=1) + norm
-    distance = squares - 2 * (given * score).sum(axis=1)
-    sums = np.column_stack([count, distance, squares, given, count[:, np.newaxis] * score])
+    distance = squares - 2 * (values * score).sum(axis=1)
+    sums = np.column_stack([count, distance, squares, values, count[:, np.newaxis] * score])
     return np.where(count[:, np.newaxis] > 0, sums, 0.0)
 
 
@@ -177,11 +177,11 @@ def rater_pair_sums(ratings: Floats, judge: Floats, *, level: Level) -> tuple[Fl
     A pair of judge and rater counts once for every other rater of the unit, so that both have
     the same number of pairs in every unit. Units that lack a score have none.
     """
-    given, count, norm, _ = _coded(ratings, judge, level=level)
+    values, count, norm, _ = _coded(ratings, judge, level=level)
     others = np.where(np.isnan(judge), 0.0, np.maximum(count - 1, 0))
     squares = 2 * others * norm
-    distance = 2 * (count * norm - (given**2).sum(axis=1)) * (others > 0)
-    side = others[:, np.newaxis] * given
+    distance = 2 * (count * norm - (values**2).sum(axis=1)) * (others > 0)
+    side = others[:, np.newaxis] * values
     between = np.column_stack([count * others, distance, squares, side, side])
     return between, others[:, np.newaxis] * pair_sums(ratings, judge, level=level)
 
@@ -237,10 +237,10 @@ def _coded(
             np.nan_to_num(judge - middle)[:, np.newaxis],
         )
     classes = np.unique(np.concatenate([ratings[rated], judge[~np.isnan(judge)]]))
-    given = np.zeros((len(ratings), len(classes)))
+    counts = np.zeros((len(ratings), len(classes)))
     for column, value in enumerate(classes):
-        given[:, column] = (ratings == value).sum(axis=1)
-    return given, count, count, (judge[:, np.newaxis] == classes).astype(np.float64)
+        counts[:, column] = (ratings == value).sum(axis=1)
+    return counts, count, count, (judge[:, np.newaxis] == classes).astype(np.float64)
 
 
 _NOISE = 1e-12

@@ -108,7 +108,7 @@ def _shrunk(share: float, n: int, *, added: float) -> tuple[float, float]:
 
 
 def _binary(values: npt.ArrayLike) -> Floats:
-    given = np.asarray(values, dtype=np.float64)
-    if given.ndim != 1 or not np.isin(given[~np.isnan(given)], (0, 1)).all():
+    declared = np.asarray(values, dtype=np.float64)
+    if declared.ndim != 1 or not np.isin(declared[~np.isnan(declared)], (0, 1)).all():
         raise ValueError("values must be one-dimensional and each 0, 1 or NaN")
-    return given
+    return declared

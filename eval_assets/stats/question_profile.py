@@ -111,7 +111,10 @@ def agreement_profile(
     ]
     nothing = inapplicable(n_kinds=len(patterns.n_units))
     a_hh, exact, adjacent, alpha, kappa, ac1, ac2 = intervals(
-        [nothing if each is None else each.measure(patterns) for each in coefficients],
+        [
+            nothing if coefficient is None else coefficient.measure(patterns)
+            for coefficient in coefficients
+        ],
         patterns.units,
         confidence=confidence,
     )

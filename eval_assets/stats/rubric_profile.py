@@ -184,20 +184,20 @@ class _Question:
         positions = scale.to_unit(patterns.values) - 0.5
         placed = patterns.count * positions[patterns.code]
         sums = np.zeros((_N_SUMS, len(patterns.n_units) + 1))
-        each = sums[:, :-1]
-        each[_RATED] = 1.0
-        each[_AGREEMENT] = 1 - sums_within(patterns, positions, "absolute") / np.maximum(
+        per_unit = sums[:, :-1]
+        per_unit[_RATED] = 1.0
+        per_unit[_AGREEMENT] = 1 - sums_within(patterns, positions, "absolute") / np.maximum(
             patterns.n_pairs, 1
         )
-        each[_PAIRS] = patterns.n_pairs
-        each[_EXACT] = near_pairs(patterns, within=0)
-        each[_NEAR] = near_pairs(patterns, within=scale.step or 0)
-        each[_RATINGS] = patterns.n_ratings
-        each[_VALUES] = patterns.sum_by_pattern(placed)
-        each[_SQUARES] = patterns.sum_by_pattern(placed * positions[patterns.code])
-        each[_APART] = sums_within(patterns, positions, "squared")
-        each[_APART] /= np.maximum(patterns.n_ratings - 1, 1)
-        each[:, ~patterns.is_pairable] = 0.0
+        per_unit[_PAIRS] = patterns.n_pairs
+        per_unit[_EXACT] = near_pairs(patterns, within=0)
+        per_unit[_NEAR] = near_pairs(patterns, within=scale.step or 0)
+        per_unit[_RATINGS] = patterns.n_ratings
+        per_unit[_VALUES] = patterns.sum_by_pattern(placed)
+        per_unit[_SQUARES] = patterns.sum_by_pattern(placed * positions[patterns.code])
+        per_unit[_APART] = sums_within(patterns, positions, "squared")
+        per_unit[_APART] /= np.maximum(patterns.n_ratings - 1, 1)
+        per_unit[:, ~patterns.is_pairable] = 0.0
         return cls(
             sums=sums,
             pattern=pattern,

@@ -62,17 +62,17 @@ def mean_shift(differences: npt.ArrayLike, *, significance: float, span: float) 
         raise ValueError(f"significance must lie in (0, 1), got {significance}")
     if not span > 0:
         raise ValueError(f"span must be above 0, got {span}")
-    given = np.asarray(differences, dtype=np.float64)
-    given = given[~np.isnan(given)]
-    if not len(given):
+    values = np.asarray(differences, dtype=np.float64)
+    values = values[~np.isnan(values)]
+    if not len(values):
         return MeanShift(np.nan, np.nan, np.nan, np.nan, 0)
-    steps = np.rint(given / span * GRID).astype(np.int64)
+    steps = np.rint(values / span * GRID).astype(np.int64)
     tail = significance / 2
     low = _first(-GRID, GRID, lambda shift: _upper_tail(steps - shift) > tail)
     high = _first(-GRID, GRID, lambda shift: _upper_tail(-steps - shift) > tail)
     p_value = min(1.0, 2 * min(_upper_tail(steps), _upper_tail(-steps)))
     return MeanShift(
-        float(given.mean()), low * span / GRID, -high * span / GRID, p_value, len(given)
+        float(values.mean()), low * span / GRID, -high * span / GRID, p_value, len(values)
     )
 
 

@@ -96,7 +96,7 @@ def ratings_from(
         f"SELECT DISTINCT rater_id FROM ({source}) ORDER BY rater_id"  # noqa: S608
     ).fetchall()
     # Rows are sorted by all columns, which takes less time if these are narrow.
-    found = connection.execute(
+    rows = connection.execute(
         f"""
         WITH unit AS (
             SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses
@@ -109,13 +109,13 @@ def ratings_from(
         """,  # noqa: S608 - constants of ours
         {"questions": names, "raters": [rater for (rater,) in raters]},
     ).fetchnumpy()
-    bounds = np.searchsorted(found["question"], np.arange(len(names) + 1))
+    bounds = np.searchsorted(rows["question"], np.arange(len(names) + 1))
     parts = [slice(begin, end) for begin, end in pairwise(bounds.tolist())]
     return {
         name: LongRatings(
-            unit=np.asarray(found["unit"][part], dtype=np.int64),
-            rater=np.asarray(found["rater"][part], dtype=np.int64),
-            value=np.asarray(found["value"][part], dtype=np.float64),
+            unit=np.asarray(rows["unit"][part], dtype=np.int64),
+            rater=np.asarray(rows["rater"][part], dtype=np.int64),
+            value=np.asarray(rows["value"][part], dtype=np.float64),
             rater_ids=tuple(str(rater) for (rater,) in raters),
             group=group,
         )
@@ -125,7 +125,7 @@ def ratings_from(
 
 def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
     """Return the response group of each unit index, numbered from 0."""
-    found = connection.execute(
+    rows = connection.execute(
         """
         WITH grouped AS MATERIALIZED (
             FROM response_groups
@@ -136,4 +136,4 @@ def group_codes(connection: duckdb.DuckDBPyConnection) -> NDArray[np.int64]:
         SELECT code FROM grouped JOIN coded USING (group_id) ORDER BY response_id
         """
     ).fetchnumpy()
-    return np.asarray(found["code"], dtype=np.int64)
+    return np.asarray(rows["code"], dtype=np.int64)

@@ -124,22 +124,22 @@ def _waiting_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.waiting")
 
 
-def database_path(folder: Path, *, given: str | None) -> Path:
+def database_path(folder: Path, *, setting: str | None) -> Path:
     """Return the DuckDB file of an evaluation folder.
 
     Args:
         folder: The evaluation folder.
-        given: Value of EVAL_DATABASE; None or empty for `out/eval.duckdb` in the folder.
+        setting: Value of EVAL_DATABASE; None or empty for `out/eval.duckdb` in the folder.
 
     Raises:
         StoreError: If it names a lake, which is not supported any more.
     """
-    if given and given.startswith("ducklake:"):
+    if setting and setting.startswith("ducklake:"):
         raise StoreError(
-            f"{given}: DuckLake is not supported any more. Unset EVAL_DATABASE and run again: "
+            f"{setting}: DuckLake is not supported any more. Unset EVAL_DATABASE and run again: "
             "every table is made again from the files and the ledger, without a request."
         )
-    return Path(given) if given else folder / "out" / "eval.duckdb"
+    return Path(setting) if setting else folder / "out" / "eval.duckdb"
 
 
 @contextmanager

@@ -17,10 +17,10 @@ def rating_versions(connection: duckdb.DuckDBPyConnection) -> dict[RaterKind, st
     """
     # Every gate asks for it, and it takes seconds of millions of ratings. That nothing changed is
     # seen in a tenth of the time, by hashes that hold for one version of DuckDB only.
-    of_all = [content_fingerprint(connection, *each) for each in _DECIDING_OF_ALL.items()]
+    of_all = [content_fingerprint(connection, *item) for item in _DECIDING_OF_ALL.items()]
     versions: dict[RaterKind, str] = {}
     for kind, tables in _DECIDING.items():
-        now = (kind, *of_all, *(content_fingerprint(connection, *each) for each in tables.items()))
+        now = (kind, *of_all, *(content_fingerprint(connection, *item) for item in tables.items()))
         if now not in _known_versions:
             _known_versions[now] = _data_version(connection, kind)
         versions[kind] = _known_versions[now]
@@ -56,7 +56,7 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
     settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
     settled += "" if kind == "human" else " WHERE false"
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
-    found = connection.execute(
+    rows = connection.execute(
         f"""
         WITH ratings AS (
             {ratings}
@@ -89,4 +89,4 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
         SELECT md5(concat_ws(' ', count(*), bit_xor(h))) FROM parts
         """  # noqa: S608 - constants of ours
     ).fetchall()
-    return str(found[0][0])[:16]
+    return str(rows[0][0])[:16]

@@ -77,15 +77,15 @@ def write_labels(
     ):
         empty_table(connection, table)
         names = {column.name for column in columns_of(connection, table)}
-        given = {name: name for name in rows if name in names and rows[name].notna().any()}
-        columns = {**given, "source": "concat(file, ':', line)"}
+        values = {name: name for name in rows if name in names and rows[name].notna().any()}
+        columns = {**values, "source": "concat(file, ':', line)"}
         insert_rows(connection, table, rows, columns=columns, where=which)
     replace_rows(connection, "rejected_rows", rejected)
 
 
 def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return generated responses that are answers, in `RESPONSE_COLUMNS`, without failed ones."""
-    found = connection.execute(
+    rows = connection.execute(
         """
         SELECT response_id, prompt_text, response_text, generator_id AS model_name,
                NULL AS group_id, indicator_id, convo_id, turn_index, seed, difficulty,
@@ -93,18 +93,18 @@ def generated_answers(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
         FROM generated_responses WHERE status = 'ok' ORDER BY rowid
         """
     ).df()
-    turns = found["turn_index"].astype("Int64")
-    found = found.astype(object).where(found.notna(), None)
-    return found.assign(turn_index=turns)[list(RESPONSE_COLUMNS)]
+    turns = rows["turn_index"].astype("Int64")
+    rows = rows.astype(object).where(rows.notna(), None)
+    return rows.assign(turn_index=turns)[list(RESPONSE_COLUMNS)]
 
 
 def labels_by_file(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return how many labels are stored from each label file."""
-    found = connection.execute(
+    rows = connection.execute(
         r"""SELECT regexp_replace(source, ':\d+$', '') AS file, count(*) FROM human_labels
             WHERE source IS NOT NULL GROUP BY ALL ORDER BY ALL"""
     ).fetchall()
-    return {str(file): int(n) for file, n in found}
+    return {str(file): int(n) for file, n in rows}
 
 
 def rejected_labels(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
@@ -153,8 +153,8 @@ NO_VALUE = "(no value)"
 def partitions(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
     """Return the values of a column of the responses, or of an attribute, in order of text."""
     responses = connection.table("responses")
-    found = responses.select(_partition(responses, column).alias("value")).distinct()
-    return [str(value) for (value,) in found.order("value").fetchall()]
+    result = responses.select(_partition(responses, column).alias("value")).distinct()
+    return [str(value) for (value,) in result.order("value").fetchall()]
 
 
 def is_in_partition(
@@ -194,10 +194,10 @@ def _as_objects(cells: np.ma.MaskedArray[Any, Any]) -> NDArray[np.object_]:
 
 def import_fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> str | None:
     """Return the fingerprint of what `table` was made from; None if nothing was imported."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT fingerprint FROM imports WHERE table_name = ?", [table]
     ).fetchall()
-    return str(found[0][0]) if found else None
+    return str(rows[0][0]) if rows else None
 
 
 def is_imported(connection: duckdb.DuckDBPyConnection, table: str, *, fingerprint: str) -> bool:
@@ -225,5 +225,5 @@ def changed_tables(
     connection: duckdb.DuckDBPyConnection, sources: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the tables whose files are no longer those that they were read from."""
-    found = connection.execute("SELECT table_name, sources FROM imports ORDER BY ALL").fetchall()
-    return tuple(table for table, read in found if sources.get(table, read) != read)
+    rows = connection.execute("SELECT table_name, sources FROM imports ORDER BY ALL").fetchall()
+    return tuple(table for table, read in rows if sources.get(table, read) != read)

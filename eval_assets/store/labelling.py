@@ -63,7 +63,7 @@ def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd
         skipped, labelled_at; sorted by response and rater.
     """
     unit = "SELECT response_id, row_number() OVER (ORDER BY response_id) - 1 AS i FROM responses"
-    found = connection.execute(
+    rows = connection.execute(
         f"""
         WITH unit AS ({unit}), given AS (
             SELECT response_id, question_id, rater_id, value, false AS skipped, confidence,
@@ -83,25 +83,25 @@ def stored_labels(connection: duckdb.DuckDBPyConnection, question_id: str) -> pd
         [question_id],
     ).df()
     ids = connection.execute("SELECT response_id FROM responses ORDER BY ALL").df()["response_id"]
-    return found.assign(
-        response_id=pd.Categorical.from_codes(found["response_id"].to_numpy(), pd.Index(ids)),
-        labelled_at=found["labelled_at"].where(found["labelled_at"].notna(), None),
+    return rows.assign(
+        response_id=pd.Categorical.from_codes(rows["response_id"].to_numpy(), pd.Index(ids)),
+        labelled_at=rows["labelled_at"].where(rows["labelled_at"].notna(), None),
     )
 
 
 def _as_categories(connection: duckdb.DuckDBPyConnection, column: str) -> str:
     """Return SQL for a column of few different texts, which then are stored once in memory."""
-    found = connection.execute(
+    rows = connection.execute(
         f"""SELECT {column} FROM human_labels WHERE {column} IS NOT NULL
             UNION SELECT {column} FROM skipped_labels WHERE {column} IS NOT NULL ORDER BY ALL"""  # noqa: S608 - constants of ours
     ).fetchall()
-    values = ", ".join(quoted(value) for (value,) in found)
+    values = ", ".join(quoted(value) for (value,) in rows)
     return f"{column}::ENUM({values}) AS {column}" if values else f"NULL AS {column}"
 
 
 def stored_responses(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     """Return all responses in `RESPONSE_COLUMNS`, given and generated."""
-    found = connection.execute("SELECT * FROM responses ORDER BY rowid").df()
-    turns = found["turn_index"].astype("Int64")
-    plain = found.astype(object).where(found.notna(), None)
+    rows = connection.execute("SELECT * FROM responses ORDER BY rowid").df()
+    turns = rows["turn_index"].astype("Int64")
+    plain = rows.astype(object).where(rows.notna(), None)
     return plain.assign(turn_index=turns)[list(RESPONSE_COLUMNS)]

@@ -31,13 +31,13 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     prompt_of, prompts = pd.factorize(responses["prompt_id"], sort=True)
     text_of, texts = pd.factorize(responses["prompt_text"])
     names = list(questions["question_id"])
-    found = connection.execute(
+    rows = connection.execute(
         f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response
             FROM asked_units JOIN ({unit}) USING (response_id)""",  # noqa: S608 - a constant of ours
         {"questions": names},
     ).df()
-    order = np.lexsort((found["response"], prompt_of[found["response"]], found["question"]))
-    question, response = found.to_numpy()[order].T
+    order = np.lexsort((rows["response"], prompt_of[rows["response"]], rows["question"]))
+    question, response = rows.to_numpy()[order].T
     place = np.full((len(names), len(prompt_of)), -1)
     place[question, response] = np.arange(len(order))
     return JudgedUnits(
@@ -82,16 +82,16 @@ def _scores(  # noqa: PLR0913 - whose, of what, and in which order
         place: Place of each unit by question and response, -1 if it is none.
         n_units: Number of units.
     """
-    given = connection.execute(
+    values = connection.execute(
         f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response, score
             FROM judge_scores JOIN ({unit}) USING (response_id)
             WHERE judge_id = $judge AND status = 'ok'
               AND list_contains($questions, question_id)""",  # noqa: S608 - a constant of ours
         {"questions": question_ids, "judge": judge_id},
     ).df()
-    at = place[given["question"], given["response"]]
+    at = place[values["question"], values["response"]]
     scores = np.full(n_units, np.nan)
-    scores[at[at >= 0]] = given["score"].to_numpy()[at >= 0]
+    scores[at[at >= 0]] = values["score"].to_numpy()[at >= 0]
     return scores
 
 

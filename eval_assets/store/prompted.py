@@ -27,13 +27,13 @@ def scores_by_prompt(stored: pd.DataFrame, units: Mapping[str, RatedUnits]) -> P
     if stored.empty:
         return {}
     stored = stored[stored["status"] == "ok"]
-    found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    result: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for (judge_id, prompt_hash), rows in stored.groupby(["judge_id", "prompt_hash"]):
-        of_judge = found.setdefault((str(judge_id), str(prompt_hash)), {})
+        of_judge = result.setdefault((str(judge_id), str(prompt_hash)), {})
         for question_id, rated in units.items():
             own = rows[rows["question_id"] == question_id].set_index("response_id")["score"]
             of_judge[question_id] = own.reindex(list(rated.response_ids)).to_numpy(np.float64)
-    return found
+    return result
 
 
 def has_prompts(ledger: SqlLedger) -> bool:
@@ -51,12 +51,12 @@ def words_on(
         question_id: The question.
         replies: Rows of `tuned_judge_scores` of the judge, with one prompt.
     """
-    given = connection.execute(
+    values = connection.execute(
         f"SELECT response_id, source, text FROM ({_REMARKS_SQL}) WHERE question_id = $question",  # noqa: S608 - a constant of ours
         {"question": question_id},
     ).fetchall()
     notes: dict[str, dict[str, str]] = {}
-    for response_id, source, text in given:
+    for response_id, source, text in values:
         notes.setdefault(response_id, {})[source] = text
     own = replies[(replies["question_id"] == question_id) & (replies["status"] == "ok")]
     said = zip(own["response_id"], own["raw_output"], strict=True)
@@ -68,12 +68,12 @@ def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
 
     These are rated answers, raters' notes and the reasons of adjudications.
     """
-    found = connection.execute(
+    rows = connection.execute(
         f"""SELECT source FROM ({_REMARKS_SQL})
             UNION SELECT response_id FROM human_labels
             UNION SELECT response_id FROM adjudicated_labels"""  # noqa: S608 - as above
     ).fetchall()
-    return frozenset(source for (source,) in found)
+    return frozenset(source for (source,) in rows)
 
 
 _REMARKS_SQL = """
@@ -89,7 +89,7 @@ _REMARKS_SQL = """
 def _rationale(reply: str | None) -> str:
     """Return the reasons in a judge's reply; empty if it gave none."""
     try:
-        found = json.loads(reply or "")
+        result = json.loads(reply or "")
     except ValueError:
         return ""
-    return str(found.get("rationale") or "") if isinstance(found, dict) else ""
+    return str(result.get("rationale") or "") if isinstance(result, dict) else ""

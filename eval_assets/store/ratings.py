@@ -124,9 +124,9 @@ def scored_conversations(
     A conversation has the index of its first turn's response; questions on which no judge scores
     conversations are left out.
     """
-    found = connection.execute("SELECT DISTINCT question_id FROM conversation_scores").fetchall()
+    rows = connection.execute("SELECT DISTINCT question_id FROM conversation_scores").fetchall()
     asked = {q.id for q in evaluation.rubric}
-    names = [question_id for (question_id,) in found if question_id in asked]
+    names = [question_id for (question_id,) in rows if question_id in asked]
     if not names:
         return {}
     group = group_codes(connection)
@@ -147,7 +147,7 @@ def rating_patterns(
     if scale.values is None or scale.step is None or len(scale.values) > _MOST_VALUES:
         return None
     spare_memory(connection)  # of which grouping takes as much as it may
-    found = connection.execute(
+    rows = connection.execute(
         f"""
         SELECT if(n_ratings <= {_MOST_RATINGS}, packed, -1)::BIGINT AS packed, count(*) AS n_units
         FROM (
@@ -159,12 +159,12 @@ def rating_patterns(
         """,  # noqa: S608 - constants of ours
         [scale.low, scale.step, question_id],
     ).fetchnumpy()
-    packed = np.asarray(found["packed"], dtype=np.int64)
+    packed = np.asarray(rows["packed"], dtype=np.int64)
     if (packed < 0).any():
         return None
     shifts = _BITS * np.arange(len(scale.values), dtype=np.int64)
     return RatingPatterns.from_counts(
-        scale.values, (packed[:, None] >> shifts) & _MOST_RATINGS, found["n_units"]
+        scale.values, (packed[:, None] >> shifts) & _MOST_RATINGS, rows["n_units"]
     )
 
 
@@ -207,8 +207,8 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
         WHERE slice_value IS NOT NULL
     """)
     [[n_responses]] = connection.execute("SELECT count(*) FROM responses").fetchall()
-    found = connection.execute("SELECT DISTINCT slice FROM _sliced").fetchall()
-    names = sorted({"model_name", "prompt_id", *(name for (name,) in found)})
+    rows = connection.execute("SELECT DISTINCT slice FROM _sliced").fetchall()
+    names = sorted({"model_name", "prompt_id", *(name for (name,) in rows)})
     slices = {name: _slice(connection, name, n_responses) for name in names}
     connection.execute("DROP TABLE _sliced")
     return slices
@@ -219,22 +219,22 @@ def _slice(connection: duckdb.DuckDBPyConnection, name: str, n_responses: int) -
     values = connection.execute(
         "SELECT DISTINCT slice_value FROM _sliced WHERE slice = ? ORDER BY slice_value", [name]
     ).fetchall()
-    found = connection.execute(
+    rows = connection.execute(
         """SELECT i, dense_rank() OVER (ORDER BY slice_value) - 1 AS code
            FROM _sliced WHERE slice = ?""",
         [name],
     ).fetchnumpy()
     codes = np.full(n_responses, -1, dtype=np.int64)
-    codes[found["i"]] = found["code"]
+    codes[rows["i"]] = rows["code"]
     return codes, [str(value) for (value,) in values]
 
 
 def count_skips(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the number of units that raters skipped, by question."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT question_id, count(*) FROM skipped_labels GROUP BY question_id"
     ).fetchall()
-    return {question_id: int(n) for question_id, n in found}
+    return {question_id: int(n) for question_id, n in rows}
 
 
 def count_excluded(connection: duckdb.DuckDBPyConnection) -> int:
@@ -253,8 +253,8 @@ def _of_people(
     names = [question.id for question in evaluation.rubric]
     ratings = long_ratings(connection, source, names, group=group_codes(connection))
     for question in evaluation.rubric:
-        given = ratings[question.id]
-        if not all(question.scale.contains(value) for value in np.unique(given.value)):
+        values = ratings[question.id]
+        if not all(question.scale.contains(value) for value in np.unique(values.value)):
             raise StoreError(
                 f"human_labels: holds ratings of {question.id} that are not on its scale as "
                 f"declared now ({question.scale.described()}). Materialize rubric_questions and "
@@ -264,10 +264,10 @@ def _of_people(
 
 
 def _patterns(
-    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, given: LongRatings
+    connection: duckdb.DuckDBPyConnection, question: RubricQuestion, values: LongRatings
 ) -> RatingPatterns:
     """Return patterns counted by the database if it can, else from the ratings themselves."""
-    if given.is_grouped:
-        return RatingPatterns.from_matrix(given.matrix(), groups=given.group)
+    if values.is_grouped:
+        return RatingPatterns.from_matrix(values.matrix(), groups=values.group)
     counted = rating_patterns(connection, question.id, question.scale)
-    return RatingPatterns.from_matrix(given.matrix()) if counted is None else counted
+    return RatingPatterns.from_matrix(values.matrix()) if counted is None else counted

@@ -18,13 +18,13 @@ def ratings_by_round(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, dict[int, LongRatings]]:
     """Return the ratings of each round, by question: of those rated in several rounds."""
-    found = connection.execute(
+    rows = connection.execute(
         """SELECT question_id, list(DISTINCT round ORDER BY round)
            FROM (SELECT question_id, round FROM human_labels UNION
                  SELECT question_id, round FROM earlier_labels WHERE value IS NOT NULL)
            GROUP BY question_id HAVING count(*) > 1"""
     ).fetchall()
-    if not found:
+    if not rows:
         return {}
     group = group_codes(connection)
     asked = {question.id for question in evaluation.rubric}
@@ -35,6 +35,6 @@ def ratings_by_round(
             )[question_id]
             for number in rounds
         }
-        for question_id, rounds in found
+        for question_id, rounds in rows
         if question_id in asked
     }

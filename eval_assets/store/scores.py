@@ -190,11 +190,11 @@ def earlier_turns(
         connection: The database.
         of: Ids of the responses; None for all.
     """
-    query, given = "SELECT response_id, turns FROM earlier_turns", []
+    query, values = "SELECT response_id, turns FROM earlier_turns", []
     if of is not None:
         query += " WHERE response_id IN (SELECT unnest(?))"
-        given = [list(of)]
-    rows = connection.execute(query, given).fetchall()
+        values = [list(of)]
+    rows = connection.execute(query, values).fetchall()
     return {
         response_id: tuple((prompt, response) for prompt, response in turns)
         for response_id, turns in rows
@@ -221,16 +221,16 @@ def check_judges(connection: duckdb.DuckDBPyConnection, declared: Iterable[Judge
 
 def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the fingerprint of each judge whose scores are stored, as it rates, by judge id."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT judge_id, coalesce(version_hash, fingerprint) FROM judges ORDER BY judge_id"
     ).fetchall()
-    return {str(judge_id): str(fingerprint) for judge_id, fingerprint in found}
+    return {str(judge_id): str(fingerprint) for judge_id, fingerprint in rows}
 
 
 def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the fingerprint of each judge as it is declared, by judge id."""
-    found = connection.execute("SELECT judge_id, fingerprint FROM judges").fetchall()
-    return {str(judge_id): str(fingerprint) for judge_id, fingerprint in found}
+    rows = connection.execute("SELECT judge_id, fingerprint FROM judges").fetchall()
+    return {str(judge_id): str(fingerprint) for judge_id, fingerprint in rows}
 
 
 def status_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
@@ -303,7 +303,7 @@ def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
 
 def judged_models(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Models whose responses are judged."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT DISTINCT model_name FROM responses WHERE model_name IS NOT NULL ORDER BY 1"
     ).fetchall()
-    return [str(model) for (model,) in found]
+    return [str(model) for (model,) in rows]

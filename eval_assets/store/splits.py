@@ -38,8 +38,8 @@ def write_splits(
     Returns:
         The number of groups in each split that has any.
     """
-    found = connection.execute("SELECT DISTINCT group_id FROM response_groups").fetchall()
-    groups = [str(group_id) for (group_id,) in found]
+    rows = connection.execute("SELECT DISTINCT group_id FROM response_groups").fetchall()
+    groups = [str(group_id) for (group_id,) in rows]
     parts = pd.Categorical(splits_of(groups, shares))
     splits = pd.DataFrame({"group_id": groups, "split": parts})  # noqa: F841 - in the query
     empty_table(connection, "judge_splits")
@@ -137,7 +137,7 @@ def _units(
         humans: Ratings by people.
         judges: Scores of every response by judge.
     """
-    rated, raters = (np.flatnonzero(np.bincount(each)) for each in (humans.unit, humans.rater))
+    rated, raters = (np.flatnonzero(np.bincount(item)) for item in (humans.unit, humans.rater))
     ratings = np.full((len(rated), len(raters)), np.nan)
     ratings[np.searchsorted(rated, humans.unit), np.searchsorted(raters, humans.rater)] = (
         humans.value
@@ -147,21 +147,21 @@ def _units(
         ratings=ratings,
         scores={judge: scores[rated] for judge, scores in judges.items()},
         history=history,
-        **{name: np.asarray(given)[rated] for name, given in responses.items()},
+        **{name: np.asarray(values)[rated] for name, values in responses.items()},
     )
 
 
 def _by_judge(
-    connection: duckdb.DuckDBPyConnection, given: LongRatings
+    connection: duckdb.DuckDBPyConnection, values: LongRatings
 ) -> dict[str, NDArray[np.float64]]:
     """Return each judge's score of every response.
 
     All are NaN if it scored none, as one who scores conversations.
     """
     without = {
-        judge: np.full(given.n_responses, np.nan) for judge in judge_fingerprints(connection)
+        judge: np.full(values.n_responses, np.nan) for judge in judge_fingerprints(connection)
     }
-    return without | dict(zip(given.rater_ids, given.matrix().T, strict=True))
+    return without | dict(zip(values.rater_ids, values.matrix().T, strict=True))
 
 
 def compared_answers(
@@ -182,13 +182,13 @@ def compared_answers(
     """
     if not questions:
         return {}
-    found = connection.execute(
+    rows = connection.execute(
         """
         SELECT coalesce(model_name, '') AS system, response_groups.group_id AS "group"
         FROM responses JOIN response_groups USING (response_id) ORDER BY response_id
         """
     ).fetchnumpy()
-    systems = np.asarray(found["system"], dtype=object)
+    systems = np.asarray(rows["system"], dtype=object)
     group = group_codes(connection)
     slices = {
         name: np.array([*values, ""], dtype=object)[codes]  # of no value, -1: the last one
@@ -199,7 +199,7 @@ def compared_answers(
     humans = long_ratings(connection, "reference", names, group=group)
     judges = long_ratings(connection, "judge", names, group=group)
     tuned = dict(judge_fingerprints(connection).items() - declared_fingerprints(connection).items())
-    seen = splits_of(found["group"], shares) != "test" if tuned else np.zeros(len(group), bool)
+    seen = splits_of(rows["group"], shares) != "test" if tuned else np.zeros(len(group), bool)
     answers = {}
     for question in questions:
         mean = humans[question.id].means()
@@ -224,28 +224,28 @@ def costs_of_prompts(
 
     It is None if some cost is not known.
     """
-    found = connection.execute(
+    rows = connection.execute(
         """SELECT judge_id, prompt_hash,
                   if(count(*) = count(cost_usd), 1000 * sum(cost_usd), NULL)
                   / nullif(count(*) FILTER (status = 'ok'), 0)
            FROM tuned_judge_scores GROUP BY ALL"""
     ).fetchall()
-    return {(judge_id, prompt_hash): usd for judge_id, prompt_hash, usd in found}
+    return {(judge_id, prompt_hash): usd for judge_id, prompt_hash, usd in rows}
 
 
 def cost_of_requests(connection: duckdb.DuckDBPyConnection) -> dict[str, float | None]:
     """Return what 1,000 requests to each live judge have cost in USD; None if not known."""
-    found = connection.execute(
+    rows = connection.execute(
         """SELECT judge_id, if(count(*) = count(cost_usd), 1000 * avg(cost_usd), NULL)
            FROM judge_calls WHERE operation = 'judging' AND status = 'ok' GROUP BY judge_id"""
     ).fetchall()
-    return dict(found)
+    return dict(rows)
 
 
 def models_returned(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
     """Return the models that answered as each live judge, by their own account."""
-    found = connection.execute(
+    rows = connection.execute(
         """SELECT judge_id, list_sort(list(DISTINCT model_returned)) FROM judge_calls
            WHERE operation = 'judging' AND model_returned IS NOT NULL GROUP BY judge_id"""
     ).fetchall()
-    return {judge: tuple(models) for judge, models in found}
+    return {judge: tuple(models) for judge, models in rows}

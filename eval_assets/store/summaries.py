@@ -189,8 +189,8 @@ def worst_disagreements(connection: duckdb.DuckDBPyConnection, *, most: int) -> 
 
 def count_disagreements(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return how many responses raters lie far apart on, by question."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT question_id, count(*) FROM label_disagreements WHERE reason <> ? GROUP BY ALL",
         [_LARGEST_SPREAD],
     ).fetchall()
-    return {str(question_id): int(n) for question_id, n in found}
+    return {str(question_id): int(n) for question_id, n in rows}

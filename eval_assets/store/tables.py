@@ -159,8 +159,8 @@ class Column:
 def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Column]:
     """Return the columns of `table`, in order."""
     comments = {(of, column): comment for of, column, comment in column_comments()}
-    found = connection.execute(f'DESCRIBE "{table}"').fetchall()
-    return [Column(name, type_, comments.get((table, name))) for name, type_, *_ in found]
+    rows = connection.execute(f'DESCRIBE "{table}"').fetchall()
+    return [Column(name, type_, comments.get((table, name))) for name, type_, *_ in rows]
 
 
 def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
@@ -174,8 +174,8 @@ def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[s
     ).fetchall()
     holding = []
     for table, names in columns:
-        found = " OR ".join(f'contains("{name}"::VARCHAR, $text)' for name in names)
-        query = f'SELECT count(*) FROM (FROM "{table}" WHERE {found} LIMIT 1)'  # noqa: S608
+        condition = " OR ".join(f'contains("{name}"::VARCHAR, $text)' for name in names)
+        query = f'SELECT count(*) FROM (FROM "{table}" WHERE {condition} LIMIT 1)'  # noqa: S608
         if connection.execute(query, {"text": text}).fetchall()[0][0]:
             holding.append(table)
     return holding

@@ -48,7 +48,8 @@ judges = (
 )
 evaluation = Evaluation("test", Path(), (question,), judges=judges)
 folder = Path(sys.argv[1])
-with open_ledger(folder, evaluation="test", database=folder / "eval.duckdb", given=None) as ledger:
+database = folder / "eval.duckdb"
+with open_ledger(folder, evaluation="test", database=database, setting=None) as ledger:
     with Worker(ledger, asset="judge_scores") as worker:
         summary = asyncio.run(
             judge_portions(

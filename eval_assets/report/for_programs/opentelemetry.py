@@ -89,14 +89,14 @@ def _event(
     }
 
 
-def _attributes(given: Mapping[str, object]) -> list[dict[str, object]]:
+def _attributes(values: Mapping[str, object]) -> list[dict[str, object]]:
     """Return attributes as OTLP has them, without those that are not given."""
     return [
         {
             "key": key,
             "value": {"doubleValue": value} if isinstance(value, float) else {"stringValue": value},
         }
-        for key, value in given.items()
+        for key, value in values.items()
         if value is not None and not (isinstance(value, float) and math.isnan(value))
     ]
 
@@ -107,5 +107,5 @@ def _label(value: float, scale: Scale) -> str | None:
     return words.get(value)
 
 
-def _time(given: str | None, at: datetime) -> datetime:
-    return datetime.fromisoformat(given) if given else at
+def _time(text: str | None, at: datetime) -> datetime:
+    return datetime.fromisoformat(text) if text else at

@@ -23,24 +23,24 @@ Part = tuple[str, str]
 
 def section(data: ReportData) -> Section | None:
     """Return alpha of people and judges by part; None if the responses have no parts."""
-    found: dict[str, dict[Part, Record]] = {kind: {} for kind in _KINDS}
+    result: dict[str, dict[Part, Record]] = {kind: {} for kind in _KINDS}
     for record in data.rows("agreement_by_slice"):
         if part := _part(record):
-            found[text(record, "rater_kind")][part] = record
+            result[text(record, "rater_kind")][part] = record
     values: dict[str, set[str]] = {}
-    for slice_, value in (part for parts in found.values() for part in parts):
+    for slice_, value in (part for parts in result.values() for part in parts):
         values.setdefault(slice_, set()).add(value)
     divided = [slice_ for slice_ in in_order(values) if len(values[slice_]) > 1]
     if not divided:
         return None
-    kinds = [kind for kind in _KINDS if any(part[0] in divided for part in found[kind])]
+    kinds = [kind for kind in _KINDS if any(part[0] in divided for part in result[kind])]
     table = Table(
         "Agreement by part of the responses",
         columns("Responses", *(f"{_KINDS[kind]}: alpha" for kind in kinds)),
         tuple(
             row
             for slice_ in divided
-            for row in _rows(slice_, values[slice_], {kind: found[kind] for kind in kinds})
+            for row in _rows(slice_, values[slice_], {kind: result[kind] for kind in kinds})
         ),
     )
     title = "Where do they agree less?"
@@ -57,14 +57,14 @@ def _part(record: Record) -> Part | None:
 
 
 def _rows(
-    slice_: str, values: set[str], found: Mapping[str, Mapping[Part, Record]]
+    slice_: str, values: set[str], result: Mapping[str, Mapping[Part, Record]]
 ) -> Iterator[TableRow]:
     """Yield a heading, and a row for each value of a slice."""
     title, shown = shown_values(slice_, values, table="agreement_by_slice")
     yield TableRow(cells(title), kind="heading")
     for value in shown:
         yield TableRow(
-            cells(value, *(_cell(by_part.get((slice_, value))) for by_part in found.values()))
+            cells(value, *(_cell(by_part.get((slice_, value))) for by_part in result.values()))
         )
 
 

@@ -22,10 +22,10 @@ _MANY_EQUAL = 20
 
 def section(data: ReportData) -> Section | None:
     """Return every caution, those about the verdict first; None if there is none."""
-    found = tuple(cautions(data))
-    if not found:
+    blocks = tuple(cautions(data))
+    if not blocks:
         return None
-    block = Card("", (Definitions(found),))
+    block = Card("", (Definitions(blocks),))
     return Section("cautions", "Before you rely on this", "Cautions", (block,))
 
 

@@ -54,7 +54,7 @@ def section(data: ReportData) -> Section | None:
     valid = [_certificate(row) for row in rows if not text(row, "stale_because")]
     held = [certificate for certificate in valid if certificate]
     shown = {row.judge_id for row in data.judge_humans}
-    priced = ["Per 1,000 scores#"] if any(each.get("cost_per_1000_usd") for each in held) else []
+    priced = ["Per 1,000 scores#"] if any(item.get("cost_per_1000_usd") for item in held) else []
     table = Table(
         "Judges on their sealed tests",
         (
@@ -70,8 +70,8 @@ def section(data: ReportData) -> Section | None:
     why = Bullets(cells(*map(_note, rows)), heading="Why")
     blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), table, why]
     if held:
-        blocks.insert(0, Bullets(cells(*(each["summary"] for each in held))))
-        cautions = dict.fromkeys(caution for each in held for caution in each["cautions"])
+        blocks.insert(0, Bullets(cells(*(item["summary"] for item in held))))
+        cautions = dict.fromkeys(caution for item in held for caution in item["cautions"])
         blocks.append(Fold(_CAUTIONS, (Bullets(cells(*cautions)),)))
     title = "Which judge may be used?"
     return Section("certificates", title, "Certificates", (Card("", tuple(blocks)),))
@@ -149,5 +149,5 @@ def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:
 
 def _certificate(row: Record) -> Certificate:
     """Return what a certificate says; empty if neither claim holds."""
-    found: Certificate = json.loads(text(row, "certificate") or "{}")
-    return found
+    result: Certificate = json.loads(text(row, "certificate") or "{}")
+    return result

@@ -36,10 +36,10 @@ def section(data: ReportData) -> Section | None:
     rounds = list(data.rows("agreement_by_round"))
     if not rounds:
         return None
-    found = [_sentence(record) for record in rounds if number(record, "previous_round") > 0]
+    result = [_sentence(record) for record in rounds if number(record, "previous_round") > 0]
     blocks: tuple[Block, ...] = (
         Text(_LEAD),
-        *bullets(found, "Did it help?"),
+        *bullets(result, "Did it help?"),
         _table(rounds),
         Text(_CAUTION, is_small=True),
     )

@@ -46,9 +46,9 @@ Key = tuple[str, str, str, str]
 def section(data: ReportData) -> Section | None:
     """Return a table per question that has scores; None if no question has any."""
     tables = [
-        _table(data, question, found)
+        _table(data, question, result)
         for question in data.evaluation.rubric
-        if (found := _by_key(data, question.id))
+        if (result := _by_key(data, question.id))
     ]
     if not tables:
         return None
@@ -62,7 +62,7 @@ def section(data: ReportData) -> Section | None:
 
 def _by_key(data: ReportData, question_id: str) -> dict[Key, Record]:
     """Return the rows of a question; of two rows of one key the larger, which has all models."""
-    found: dict[Key, Record] = {}
+    result: dict[Key, Record] = {}
     for record in data.rows("score_summary"):
         if text(record, "question_id") == question_id:
             key = (
@@ -71,16 +71,16 @@ def _by_key(data: ReportData, question_id: str) -> dict[Key, Record]:
                 text(record, "model_name"),
                 text(record, "rater_id") if text(record, "rater_kind") == "judge" else _HUMANS,
             )
-            if key not in found or count(record, "n") > count(found[key], "n"):
-                found[key] = record
-    return found
+            if key not in result or count(record, "n") > count(result[key], "n"):
+                result[key] = record
+    return result
 
 
 def _table(
-    data: ReportData, question: RubricQuestion, found: Mapping[Key, Record]
+    data: ReportData, question: RubricQuestion, result: Mapping[Key, Record]
 ) -> tuple[str, Table]:
     judges = [judge.id for judge in data.evaluation.judges]
-    raters = [rater for rater in (_HUMANS, *judges) if rater in {key[3] for key in found}]
+    raters = [rater for rater in (_HUMANS, *judges) if rater in {key[3] for key in result}]
     shapes = _shapes(raters)
     ends = (question.scale.low, question.scale.high)
     return question.id, Table(
@@ -88,8 +88,8 @@ def _table(
         (Column("Responses"), Column("Mean", axis=ends), *columns(*raters, "n#")),
         tuple(
             row
-            for slice_ in in_order({slice_ for slice_, *_ in found})
-            for row in _slice_rows(slice_, shapes, ends, found)
+            for slice_ in in_order({slice_ for slice_, *_ in result})
+            for row in _slice_rows(slice_, shapes, ends, result)
         ),
         key=tuple((shape, rater) for rater, shape in shapes.items()),
     )
@@ -102,10 +102,10 @@ def _shapes(raters: Sequence[str]) -> dict[str, Shape]:
 
 
 def _slice_rows(
-    slice_: str, shapes: dict[str, Shape], ends: tuple[float, float], found: Mapping[Key, Record]
+    slice_: str, shapes: dict[str, Shape], ends: tuple[float, float], result: Mapping[Key, Record]
 ) -> Iterator[TableRow]:
     """Yield a heading, and a row for each value and for each model's share of it."""
-    of_slice = {key: record for key, record in found.items() if key[0] == slice_}
+    of_slice = {key: record for key, record in result.items() if key[0] == slice_}
     models = sorted({model for *_, model, _ in of_slice if model})
     title, shown = shown_values(slice_, {value for _, value, *_ in of_slice}, table="score_summary")
     yield TableRow(cells(title), kind="heading")

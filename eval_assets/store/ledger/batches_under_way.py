@@ -25,10 +25,10 @@ def open_batches(ledger: SqlLedger, judge_id: str) -> list[Batch]:
         & (batches.c.batch_id.is_not(None) | batches.c.worker.in_(lapsed))
     )
     with ledger.reading() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             sa.select(batches).where(is_open).order_by(batches.c.intended_at)
         ).all()
-        return [_batch(connection, row) for row in found]
+        return [_batch(connection, row) for row in rows]
 
 
 def known_batches(ledger: SqlLedger) -> frozenset[str]:

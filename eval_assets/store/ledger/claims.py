@@ -53,7 +53,7 @@ class Claims:
             return {}
         rows = [
             {
-                **{name: value for name, value in vars(each).items() if name in claims.c},
+                **{name: value for name, value in vars(request).items() if name in claims.c},
                 "worker": worker,
                 "batch": None,
                 "claimed_at": now,
@@ -61,23 +61,23 @@ class Claims:
                 "me": worker,
             }
             # In one order everywhere: two workers must not wait for one another's rows.
-            for each in sorted(asked, key=lambda each: each.call_key)
+            for request in sorted(asked, key=lambda request: request.call_key)
         ]
         claimed = set(connection.scalars(self._claim_free, rows))
-        found: dict[str, Reply | ClaimState] = dict.fromkeys(claimed, "claimed")
-        held = [each.call_key for each in asked if each.call_key not in claimed]
-        found |= _states(connection, held)
+        result: dict[str, Reply | ClaimState] = dict.fromkeys(claimed, "claimed")
+        held = [request.call_key for request in asked if request.call_key not in claimed]
+        result |= _states(connection, held)
         # Only now: another worker may have recorded a reply and released it meanwhile.
         replies = replies_to(connection, claimed)
         release(connection, replies, worker=worker)
-        self._keep(connection, [each for each in asked if each.call_key in claimed], now)
-        return {**found, **replies}
+        self._keep(connection, [request for request in asked if request.call_key in claimed], now)
+        return {**result, **replies}
 
     def _keep(self, connection: sa.Connection, asked: Sequence[Request], now: datetime) -> None:
         """Store what is asked, if it was never asked before."""
         rows = [
-            {"call_key": each.call_key, "prompt": each.prompt, "first_asked_at": now}
-            for each in sorted(asked, key=lambda each: each.call_key)
+            {"call_key": request.call_key, "prompt": request.prompt, "first_asked_at": now}
+            for request in sorted(asked, key=lambda request: request.call_key)
         ]
         if rows:
             connection.execute(self._keep_new, rows)
@@ -85,11 +85,11 @@ class Claims:
 
 def replies_to(connection: sa.Connection, call_keys: Collection[str]) -> dict[str, Reply]:
     """Return the latest reply to each request that has one."""
-    found: dict[str, Reply] = {}
+    records: dict[str, Reply] = {}
     for keys in in_portions(call_keys):
         rows = connection.execute(_REPLIES_TO, {"keys": keys})
-        found |= {key: Reply(text or "", status) for key, text, status in rows}
-    return found
+        records |= {key: Reply(text or "", status) for key, text, status in rows}
+    return records
 
 
 def release(connection: sa.Connection, call_keys: Collection[str], *, worker: int) -> None:
@@ -127,6 +127,6 @@ def _states(connection: sa.Connection, held: Collection[str]) -> dict[str, Claim
     """Return whether requests that others hold are in flight or in a batch."""
     states: dict[str, ClaimState] = dict.fromkeys(held, "held")
     for keys in in_portions(held):
-        found = connection.scalars(_IN_BATCHES, {"keys": keys})
-        states |= dict.fromkeys(found, "in_batch")
+        rows = connection.scalars(_IN_BATCHES, {"keys": keys})
+        states |= dict.fromkeys(rows, "in_batch")
     return states

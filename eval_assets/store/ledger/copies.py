@@ -143,8 +143,8 @@ def _add_attempts(
     """Copy the attempts with a number above `after`, a portion at a time."""
     while True:
         portion = {"evaluation": ledger.evaluation, "after": after, "most": _ATTEMPTS_AT_ONCE}
-        found = reading.execute(_ATTEMPTS, portion)
-        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+        records = reading.execute(_ATTEMPTS, portion)
+        rows = pd.DataFrame(records.all(), columns=list(records.keys()), dtype=object)
         insert_rows(connection, "judge_calls", rows)
         if len(rows) < _ATTEMPTS_AT_ONCE:
             return
@@ -175,8 +175,8 @@ def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
         .group_by(workers.c.run_id, workers.c.asset)
     )
     with ledger.reading() as connection:
-        found = connection.execute(query)
-        return pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+        rows = connection.execute(query)
+        return pd.DataFrame(rows.all(), columns=list(rows.keys()), dtype=object)
 
 
 def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
@@ -192,8 +192,8 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
         .order_by(batches.c.intended_at, claims.c.call_key)
     )
     with ledger.reading() as connection:
-        found = connection.execute(query)
-        rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+        records = connection.execute(query)
+        rows = pd.DataFrame(records.all(), columns=list(records.keys()), dtype=object)
     by_batch = rows.groupby(["batch_id", "judge_id", "intended_at"], sort=False)
     return (
         by_batch["call_key"]
@@ -218,5 +218,5 @@ def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
         .order_by(*table.primary_key.columns)
     )
     with ledger.reading() as connection:
-        found = connection.execute(query)
-        return pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+        rows = connection.execute(query)
+        return pd.DataFrame(rows.all(), columns=list(rows.keys()), dtype=object)

@@ -86,24 +86,24 @@ class SqlLedger:
             raise StoreError(f"{self.place}: {_reason(error)}") from error
 
 
-def connect_ledger(folder: Path, *, evaluation: str, given: str | None) -> SqlLedger:
+def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> SqlLedger:
     """Connect to the ledger of an evaluation folder, and make its tables if it is new.
 
     Args:
         folder: The evaluation folder.
         evaluation: Name of the evaluation.
-        given: What EVAL_LEDGER holds: a path, or a postgresql:// URL; None or empty for
+        setting: What EVAL_LEDGER holds: a path, or a postgresql:// URL; None or empty for
             `ledger.sqlite` in the folder.
 
     Raises:
         StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
     """
     own = folder / "ledger.sqlite"
-    if given and "://" in given:
-        engine, place = _postgresql(given)
+    if setting and "://" in setting:
+        engine, place = _postgresql(setting)
     else:
-        path = Path(given) if given else own
-        if not given:
+        path = Path(setting) if setting else own
+        if not setting:
             _make(folder)
         engine, place = _sqlite(path), str(path)
     is_own = place == str(own)
@@ -164,14 +164,14 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _postgresql(given: str) -> tuple[sa.Engine, str]:
+def _postgresql(setting: str) -> tuple[sa.Engine, str]:
     """Return the engine of a PostgreSQL database and what to call it.
 
     Raises:
         StoreError: If it is not a PostgreSQL URL, holds a password, or the driver is missing.
     """
     try:
-        url = sa.make_url(given)
+        url = sa.make_url(setting)
     except sa.exc.ArgumentError:
         raise StoreError(
             "EVAL_LEDGER is not a URL. Write postgresql://user@host/database, or a path."

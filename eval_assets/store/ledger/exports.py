@@ -48,8 +48,8 @@ def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
         after = 0
         with ledger.reading() as reading:
             while True:
-                found = reading.execute(_ROWS, {"evaluation": ledger.evaluation, "after": after})
-                rows = pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+                records = reading.execute(_ROWS, {"evaluation": ledger.evaluation, "after": after})
+                rows = pd.DataFrame(records.all(), columns=list(records.keys()), dtype=object)
                 if rows.empty:
                     break
                 insert_rows(connection, "exported", rows[columns])

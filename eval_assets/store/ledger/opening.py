@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def open_ledger(
-    folder: Path, *, evaluation: str, database: Path, given: str | None
+    folder: Path, *, evaluation: str, database: Path, setting: str | None
 ) -> Iterator[SqlLedger]:
     """Open the ledger of an evaluation folder, and close it whatever happens.
 
@@ -25,13 +25,13 @@ def open_ledger(
         folder: The evaluation folder.
         evaluation: Name of the evaluation.
         database: Where the folder's tables are, which need not exist.
-        given: What EVAL_LEDGER holds: a path, or a postgresql:// URL; None or empty for
+        setting: What EVAL_LEDGER holds: a path, or a postgresql:// URL; None or empty for
             `ledger.sqlite` in the folder.
 
     Raises:
         StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
     """
-    ledger = connect_ledger(folder, evaluation=evaluation, given=given)
+    ledger = connect_ledger(folder, evaluation=evaluation, setting=setting)
     try:
         if not is_taken_over(ledger):
             _take_over(ledger, database, folder)

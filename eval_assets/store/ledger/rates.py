@@ -88,14 +88,14 @@ def start_of(
     if per_minute is None:
         return now
     paced_until = 0.0
-    for start, each in granted:
-        paced_until = max(paced_until, start) + each * WINDOW_SECONDS / per_minute
+    for start, item in granted:
+        paced_until = max(paced_until, start) + item * WINDOW_SECONDS / per_minute
     starts_at = max(now, paced_until - _BURST_SECONDS)
-    excess = sum(each for _, each in granted) + min(amount, per_minute) - per_minute
-    for start, each in granted:
+    excess = sum(item for _, item in granted) + min(amount, per_minute) - per_minute
+    for start, item in granted:
         if excess <= 0:
             break
-        excess -= each
+        excess -= item
         starts_at = max(starts_at, start + WINDOW_SECONDS)
     return starts_at
 

@@ -117,7 +117,7 @@ def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[Reading]
         sa.select(test_set_uses).where(which).order_by(test_set_uses.c.read_at, test_set_uses.c.k)
     )
     with ledger.reading() as connection:
-        found = connection.execute(query).all()
+        rows = connection.execute(query).all()
     return [
         Reading.from_json(
             {**row.candidates, **(row.released or {"rows": [], "certificates": {}})},
@@ -127,7 +127,7 @@ def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[Reading]
             level=row.level,
             read_at=row.read_at,
         )
-        for row in found
+        for row in rows
     ]
 
 

@@ -32,7 +32,7 @@ def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float |
         call_keys: Keys of the requests; those that were never sent are left out.
     """
     keys = list(call_keys)
-    found: dict[str, float | None] = {}
+    costs: dict[str, float | None] = {}
     is_known = sa.func.count(attempts.c.cost_usd) == sa.func.count()
     for start in range(0, len(keys), _KEYS_AT_ONCE):
         query = (
@@ -44,10 +44,10 @@ def costs_of(ledger: SqlLedger, call_keys: Collection[str]) -> dict[str, float |
             .group_by(attempts.c.call_key)
         )
         with ledger.reading() as connection:
-            found |= {
+            costs |= {
                 key: cost if known else None for key, cost, known in connection.execute(query)
             }
-    return found
+    return costs
 
 
 def spent_in_month(ledger: SqlLedger, day: date) -> float:
@@ -84,15 +84,15 @@ def left_of_caps(
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_RESERVING)))
     # Reservations are read before spending. Recording turns one into the other: what is recorded
     # in between then counts twice, not never.
-    found = []
+    remaining = []
     if (cap := caps.budget_usd) is not None:
         reserved_usd = _reserved_by(connection, is_of_run)
-        found.append((cap - _spent_by(connection, is_of_run), reserved_usd))
+        remaining.append((cap - _spent_by(connection, is_of_run), reserved_usd))
     if (cap := caps.budget_usd_per_month) is not None:
         reserved_usd = _reserved_by(connection, workers.c.evaluation == account)
         spent_usd = _spent_in_month(connection, account, datetime.now(UTC).date())
-        found.append((cap - spent_usd, reserved_usd))
-    return found
+        remaining.append((cap - spent_usd, reserved_usd))
+    return remaining
 
 
 def portion_of(left_usd: float, *, needed_usd: float) -> float:
@@ -193,8 +193,8 @@ def _reserved_by(connection: sa.Connection, condition: sa.ColumnElement[bool]) -
 def _rows_of(ledger: SqlLedger, query: sa.Executable) -> pd.DataFrame:
     """Return the rows of a query, NULL as None."""
     with ledger.reading() as connection:
-        found = connection.execute(query)
-        return pd.DataFrame(found.all(), columns=list(found.keys()), dtype=object)
+        rows = connection.execute(query)
+        return pd.DataFrame(rows.all(), columns=list(rows.keys()), dtype=object)
 
 
 def _column(by: SpendingBy) -> sa.ColumnElement[object]:

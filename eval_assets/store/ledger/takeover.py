@@ -164,6 +164,6 @@ def _absent_worker(
 
 def _records(database: duckdb.DuckDBPyConnection, table: str) -> list[Row]:
     """Return the rows of a table, NULL as None."""
-    found = database.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - names of our own schema
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    rows = database.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - names of our own schema
+    names = [column[0] for column in rows.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in rows.fetchall()]

@@ -92,17 +92,17 @@ class Worker:
         """Store attempts, all or none of them; a request that is answered is claimed no more."""
         rows = [
             {
-                **vars(each),
-                "charged_usd": _charged(each),
-                "day": each.started_at.astimezone(UTC).date(),
+                **vars(attempt),
+                "charged_usd": _charged(attempt),
+                "day": attempt.started_at.astimezone(UTC).date(),
                 "evaluation": self._ledger.evaluation,
                 "worker": self._lease.worker,
             }
-            for each in made
+            for attempt in made
         ]
         with self._ledger.writing() as connection:
             connection.execute(sa.insert(attempts), rows)
-            answered = [each.call_key for each in made if each.status in REPLIES]
+            answered = [attempt.call_key for attempt in made if attempt.status in REPLIES]
             end_claims(connection, answered)
             live = math.fsum(row["charged_usd"] for row in rows if not row["in_batch"])
             self._spend_reserved(connection, live)
@@ -142,16 +142,16 @@ class Worker:
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""
         with self._ledger.reading() as connection:
-            found = connection.scalars(
+            rows = connection.scalars(
                 sa.select(refusals.c.capability).where(
                     (refusals.c.base_url == base_url) & (refusals.c.model == model)
                 )
             )
-            return frozenset(found)
+            return frozenset(rows)
 
     def record_refusals(self, refused: Collection[Refusal]) -> None:
         """Remember what endpoints refuse for models."""
-        rows = [{**vars(each), "learnt_at": datetime.now(UTC)} for each in refused]
+        rows = [{**vars(item), "learnt_at": datetime.now(UTC)} for item in refused]
         with self._ledger.writing() as connection:
             connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
 

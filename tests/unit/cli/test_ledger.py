@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     )
     database = tmp_path / "out" / "eval.duckdb"
     with (
-        open_ledger(tmp_path, evaluation="poems", database=database, given=None) as opened,
+        open_ledger(tmp_path, evaluation="poems", database=database, setting=None) as opened,
         Worker(opened, asset="judge_scores", run_id="run-1") as worker,
     ):
         worker.claim([request_for("a")])

@@ -84,5 +84,5 @@ def given(request: pytest.FixtureRequest) -> str | None:
 def ledger(tmp_path: Path, given: str | None) -> Iterator[SqlLedger]:
     """A new ledger."""
     database = tmp_path / "out" / "eval.duckdb"
-    with open_ledger(tmp_path, evaluation="poems", database=database, given=given) as ledger:
+    with open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger:
         yield ledger

@@ -108,7 +108,7 @@ def test_copies_of_another_ledger_are_replaced(
             tmp_path,
             evaluation="poems",
             database=tmp_path / "none",
-            given=str(tmp_path / "other.sqlite"),
+            setting=str(tmp_path / "other.sqlite"),
         ) as other,
         Worker(other, asset="judge_scores") as asking,
     ):
@@ -124,7 +124,7 @@ def test_another_evaluations_attempts_are_not_copied(
     for name in ("poems", "songs"):
         with (
             open_ledger(
-                tmp_path, evaluation=name, database=tmp_path / "none", given=shared
+                tmp_path, evaluation=name, database=tmp_path / "none", setting=shared
             ) as mine,
             Worker(mine, asset="judge_scores") as asking,
         ):
@@ -195,7 +195,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         before = {table: contents(connection, table) for table in tables}
 
     lost = str(tmp_path / "new.sqlite")
-    with open_ledger(tmp_path, evaluation="poems", database=database, given=lost) as found:
+    with open_ledger(tmp_path, evaluation="poems", database=database, setting=lost) as found:
         assert Worker(found, asset="x").replies(["a", "b"]) == {"a": Reply("4", "ok")}
         assert Worker(found, asset="x").open_batches("gpt") == [
             Batch("batch-1", "gpt", ("c",), NOW, batch_id="batch-1")
@@ -238,7 +238,7 @@ def test_rows_from_before_there_was_a_ledger_move_over_once(
                     false, 0.1, TIMESTAMPTZ '2026-11-20 08:00:00Z', '3')
         """)
     for _ in range(2):
-        with open_ledger(tmp_path, evaluation="poems", database=database, given=given) as ledger:
+        with open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger:
             assert Worker(ledger, asset="x").replies(["a"]) == {"a": Reply("3", "ok")}
             with connect(database) as connection, transaction(connection):
                 copy_ledger(ledger, connection)
@@ -253,13 +253,13 @@ def test_a_ledger_that_took_over_needs_the_database_no_more(
 ) -> None:
     """A person's open session, or damage to it, never stops a request."""
     database = tmp_path / "out" / "eval.duckdb"
-    with open_ledger(tmp_path, evaluation="poems", database=database, given=given):
+    with open_ledger(tmp_path, evaluation="poems", database=database, setting=given):
         pass
     database.parent.mkdir()
     database.write_text("no database")
 
     with (
-        open_ledger(tmp_path, evaluation="poems", database=database, given=given) as ledger,
+        open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger,
         Worker(ledger, asset="judge_scores") as worker,
     ):
         worker.record([attempt("a", started_at=datetime.now(UTC) - timedelta(seconds=1))])

@@ -22,23 +22,23 @@ from tests.unit.store.ledger.conftest import attempt, request_for
 def refusal(folder: Path, given: str | None = None) -> str:
     """Return what is said of a ledger that cannot be opened: one line."""
     with pytest.raises(StoreError) as raised:
-        connect_ledger(folder, evaluation="poems", given=given).close()
+        connect_ledger(folder, evaluation="poems", setting=given).close()
     assert "\n" not in str(raised.value)
     return str(raised.value)
 
 
 def test_a_ledger_lies_in_the_folder_unless_another_place_is_given(tmp_path: Path) -> None:
-    connect_ledger(tmp_path, evaluation="poems", given=None).close()
-    connect_ledger(tmp_path, evaluation="poems", given=str(tmp_path / "team.sqlite")).close()
+    connect_ledger(tmp_path, evaluation="poems", setting=None).close()
+    connect_ledger(tmp_path, evaluation="poems", setting=str(tmp_path / "team.sqlite")).close()
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ledger.sqlite", "team.sqlite"]
 
 
 def test_rows_carry_the_evaluation_only_in_a_ledger_that_may_be_shared(tmp_path: Path) -> None:
     """A folder's own ledger goes with it when the evaluation is given another name."""
-    own = connect_ledger(tmp_path, evaluation="poems", given=None)
-    named = connect_ledger(tmp_path, evaluation="poems", given=str(tmp_path / "ledger.sqlite"))
-    shared = connect_ledger(tmp_path, evaluation="poems", given=str(tmp_path / "team.sqlite"))
+    own = connect_ledger(tmp_path, evaluation="poems", setting=None)
+    named = connect_ledger(tmp_path, evaluation="poems", setting=str(tmp_path / "ledger.sqlite"))
+    shared = connect_ledger(tmp_path, evaluation="poems", setting=str(tmp_path / "team.sqlite"))
 
     assert (own.evaluation, named.evaluation, shared.evaluation) == ("", "", "poems")
     for each in (own, named, shared):
@@ -86,7 +86,7 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
         connection.execute(sa.update(ledger_version), {"version": 1})
     given = None if ledger.place.endswith(".sqlite") else ledger.place
 
-    migrated = connect_ledger(tmp_path, evaluation="poems", given=given)
+    migrated = connect_ledger(tmp_path, evaluation="poems", setting=given)
     try:
         assert reserved(migrated) == 0
         assert spending_table(migrated, by="run")["charged_usd"].tolist() == [0.01]
@@ -116,7 +116,7 @@ def test_a_migration_that_fails_changes_nothing(
     assert "note" not in columns()
 
     monkeypatch.setattr(engine_module, "MIGRATIONS", (*[extend] * VERSION, lambda _: None))
-    connect_ledger(tmp_path, evaluation="poems", given=given).close()
+    connect_ledger(tmp_path, evaluation="poems", setting=given).close()
     assert "note" in columns()
 
 
@@ -178,7 +178,7 @@ def test_a_folder_that_may_not_be_written_is_one_line(read_only_folder: Path) ->
 
 
 def test_a_full_disk_is_one_line_and_keeps_what_was_stored(tmp_path: Path) -> None:
-    ledger = connect_ledger(tmp_path, evaluation="poems", given=None)
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=None)
     with Worker(ledger, asset="judge_scores") as worker:
         worker.record([attempt("a")])
         with largest_file(300_000), pytest.raises(StoreError, match=r"cannot be written|is full"):
@@ -189,7 +189,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_a_server_that_goes_away_is_one_line_at_once(postgres: Postgres, tmp_path: Path) -> None:
-    ledger = connect_ledger(tmp_path, evaluation="poems", given=postgres.new_database())
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=postgres.new_database())
 
     def ask() -> None:
         with Worker(ledger, asset="judge_scores") as worker:
@@ -206,7 +206,7 @@ def test_a_server_that_goes_away_is_one_line_at_once(postgres: Postgres, tmp_pat
 def test_a_server_whose_disk_is_full_is_not_reported_as_away(
     postgres: Postgres, tmp_path: Path
 ) -> None:
-    ledger = connect_ledger(tmp_path, evaluation="poems", given=postgres.new_database())
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=postgres.new_database())
     raised_by_a_server = "DO $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$"
     with (
         pytest.raises(StoreError, match="the disk of its server is full; what was stored before"),
@@ -217,7 +217,7 @@ def test_a_server_whose_disk_is_full_is_not_reported_as_away(
 
 
 def test_reading_waits_for_no_transaction_of_another_program(tmp_path: Path) -> None:
-    ledger = connect_ledger(tmp_path, evaluation="poems", given=None)
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=None)
     holder = sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with ledger.reading() as reading:

@@ -61,7 +61,7 @@ def test_evaluations_on_one_ledger_number_their_versions_apart(
         (tmp_path / name).mkdir()
         database = tmp_path / name / "eval.duckdb"
         with open_ledger(
-            tmp_path / name, evaluation=name, database=database, given=given
+            tmp_path / name, evaluation=name, database=database, setting=given
         ) as ledger:
             [version] = JudgeLedger(ledger).register([(DECLARED, {})], at=NOW)
             JudgeLedger(ledger).record(a_reading())

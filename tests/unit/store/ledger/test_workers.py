@@ -165,7 +165,7 @@ def test_many_workers_at_once_claim_every_request_exactly_once(
     def claim_all(place: int) -> list[str]:
         database = tmp_path / "out" / "eval.duckdb"
         with (
-            open_ledger(tmp_path, evaluation="poems", database=database, given=given) as ledger,
+            open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger,
             Worker(ledger, asset="judge_scores") as worker,
         ):
             together.wait()
