@@ -171,14 +171,11 @@ def _as_json(value: object) -> object:
     """Return the value with text as keys, and other values than those of JSON as text."""
     match value:
         case dict():
-            return {_key(key): _as_json(item) for key, item in value.items()}
+            names = (str(k).lower() if isinstance(k, bool) else str(k) for k in value)
+            return dict(zip(names, map(_as_json, value.values()), strict=True))
         case list() | set() | tuple():
             return [_as_json(item) for item in value]
         case bool() | int() | float() | str() | None:
             return value
         case _:
             return str(value)
-
-
-def _key(key: object) -> str:
-    return str(key).lower() if isinstance(key, bool) else str(key)

@@ -14,7 +14,7 @@ import numpy as np
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.header import SAMPLE_ROWS, Header, header_of, named_columns
+from eval_assets.readers.formats.header import SAMPLE_ROWS, header_of, named_columns
 from eval_assets.readers.formats.table import Column, Table, numbering
 
 if TYPE_CHECKING:
@@ -56,8 +56,12 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
     delimiter = _delimiter_of(text, default=delimiter)
     reader = _reader(text, delimiter)
     try:
-        header = header_of(_first_rows(_reader(text, delimiter)), file=file)
-        _skip_to_data(reader, header)
+        start = _reader(text, delimiter)
+        filled = ((start.line_num, row) for row in start if _counts(row))
+        header = header_of(list(islice(filled, SAMPLE_ROWS)), file=file)
+        n_left = header.n_rows
+        while n_left:
+            n_left -= _counts(next(reader))
         width = len(header.names)
         numbers = [numbering() for _ in header.names]
         codes = [array("i") for _ in header.names]
@@ -117,16 +121,6 @@ def _reader(text: str, delimiter: str) -> "_csv.Reader":
     encoded = io.BytesIO(text.encode("utf-8", "surrogatepass"))
     lines = io.TextIOWrapper(encoded, "utf-8", errors="surrogatepass", newline="")
     return csv.reader(lines, delimiter=delimiter, strict=True)
-
-
-def _first_rows(reader: "_csv.Reader") -> list[tuple[int, list[str]]]:
-    return list(islice(((reader.line_num, row) for row in reader if _counts(row)), SAMPLE_ROWS))
-
-
-def _skip_to_data(reader: "_csv.Reader", header: Header) -> None:
-    n_left = header.n_rows
-    while n_left:
-        n_left -= _counts(next(reader))
 
 
 def _counts(row: list[str]) -> bool:

@@ -63,7 +63,9 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
     below = [cell.strip() for cell in rest[1][1]] if len(rest) > 1 else []
     if _spans(names, below):
         notes.append(f"lines {line} and {rest[1][0]} read as one header")
-        return Header(list(_joined(names, below)), rest[1][0], n_titles + 2, tuple(notes))
+        pairs = zip(_filled_in(names), below, strict=True)
+        joined = [f"{group}: {name}" if group and name else group or name for group, name in pairs]
+        return Header(joined, rest[1][0], n_titles + 2, tuple(notes))
     return Header(names, line, n_titles + 1, tuple(notes))
 
 
@@ -114,11 +116,6 @@ def _spans(names: Sequence[str], below: Sequence[str]) -> bool:
     n_groups = len({group for group, _ in grouped})
     n_names = len({name for _, name in grouped})
     return min(n_groups, n_names) >= _FEWEST and n_groups * n_names == len(set(grouped))
-
-
-def _joined(names: Sequence[str], below: Sequence[str]) -> Iterator[str]:
-    for group, name in zip(_filled_in(names), below, strict=True):
-        yield f"{group}: {name}" if group and name else group or name
 
 
 def _filled_in(names: Sequence[str]) -> Iterator[str]:

@@ -21,11 +21,7 @@ _KEYS = ("messages", "conversations", "conversation")
 _ASSISTANT = ("assistant", "gpt", "ai", "model")
 
 
-def _is_chat(record: Record) -> bool:
-    return any(records_at(record, key) for key in _KEYS)
-
-
-@importer("chat", _is_chat)
+@importer("chat", lambda record: any(records_at(record, key) for key in _KEYS))
 def read_chat(records: Iterable[Record], export: Export) -> None:
     """Add a response for each message of the model; its prompt is the message before.
 

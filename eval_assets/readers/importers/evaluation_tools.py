@@ -107,11 +107,7 @@ _LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
 _UNCHANGED = "UNCHANGED"
 
 
-def _is_inspect_ai(record: Record) -> bool:
-    return isinstance(record.get("eval"), dict) and "samples" in record
-
-
-@importer("inspect-ai", _is_inspect_ai)
+@importer("inspect-ai", lambda record: isinstance(record.get("eval"), dict) and "samples" in record)
 def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
     """Add the samples with a score for each scorer.
 
@@ -154,11 +150,10 @@ def _values(scorer: str, score: object) -> Iterator[tuple[str, object]]:
 _MANUAL = "human"
 
 
-def _is_promptfoo(record: Record) -> bool:
-    return isinstance(at(record, "results", "results"), list) or "gradingResult" in record
-
-
-@importer("promptfoo", _is_promptfoo)
+@importer(
+    "promptfoo",
+    lambda record: isinstance(at(record, "results", "results"), list) or "gradingResult" in record,
+)
 def read_promptfoo(records: Iterable[Record], export: Export) -> None:
     """Add each result with the scores of its assertions.
 
@@ -224,11 +219,10 @@ def read_deepeval(records: Iterable[Record], export: Export) -> None:
                 export.add_score(response_id, name, judge, metric.get("score"), reply=reply)
 
 
-def _is_lm_eval(record: Record) -> bool:
-    return "doc_id" in record and ("resps" in record or "filtered_resps" in record)
-
-
-@importer("lm-eval", _is_lm_eval)
+@importer(
+    "lm-eval",
+    lambda record: "doc_id" in record and ("resps" in record or "filtered_resps" in record),
+)
 def read_lm_eval(records: Iterable[Record], export: Export) -> None:
     """Add the samples with the value of each metric; each filter is a response of its own.
 

@@ -147,11 +147,7 @@ _RESPONSES = ("response", "text", "html", "output", "answer_text")
 _HASHES = ("_input_hash", "_task_hash")
 
 
-def _is_prodigy(record: Record) -> bool:
-    return "answer" in record and any(key in record for key in _HASHES)
-
-
-@importer("prodigy", _is_prodigy)
+@importer("prodigy", lambda record: "answer" in record and any(key in record for key in _HASHES))
 def read_prodigy(records: Iterable[Record], export: Export) -> None:
     """Add the answers: chosen options, or accept and reject of a suggested label.
 
@@ -183,11 +179,7 @@ _OTHER_SCHEMES = {"annotator_origin", "spans", "links"}
 _SCALE_POINT = re.compile(r"scale_([0-9]+)")
 
 
-def _is_potato(record: Record) -> bool:
-    return "instance_id" in record and "user_id" in record
-
-
-@importer("potato", _is_potato)
+@importer("potato", lambda record: "instance_id" in record and "user_id" in record)
 def read_potato(records: Iterable[Record], export: Export) -> None:
     """Add the label that each annotator gave in each scheme.
 

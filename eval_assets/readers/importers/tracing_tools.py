@@ -235,11 +235,7 @@ _OURS = "eval_assets."
 _SCORE = "gen_ai.evaluation.score."
 
 
-def _is_opentelemetry(record: Record) -> bool:
-    return isinstance(record.get("resourceLogs"), list)
-
-
-@importer("opentelemetry", _is_opentelemetry)
+@importer("opentelemetry", lambda record: isinstance(record.get("resourceLogs"), list))
 def read_opentelemetry(records: Iterable[Record], export: Export) -> None:
     """Add each event as a rating by a person or a score of a judge.
 
