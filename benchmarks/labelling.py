@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.table import Row, duration, markdown
 from eval_assets.labelling.rater_queue import Answer, now
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.responses import read_responses
@@ -72,7 +72,7 @@ def _evaluation(folder: Path) -> Path:
 
 def _study(folder: Path) -> Study:
     evaluation = read_evaluation(folder)
-    return Study(evaluation, shown_responses(evaluation, read_responses(evaluation)))
+    return Study(evaluation, response_views(evaluation, read_responses(evaluation)))
 
 
 def _on_disk(folder: Path) -> Iterator[Row]:

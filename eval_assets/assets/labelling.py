@@ -26,7 +26,7 @@ from eval_assets.labelling.adjudication import (
     read_adjudications,
 )
 from eval_assets.labelling.quality import measure_quality
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
@@ -151,7 +151,7 @@ def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Stu
     study = Study(evaluation, {}, read_assignments(evaluation))
     if evaluation.labels.files and not study.raters and not study.sessions.files():
         return study
-    return replace(study, responses=shown_responses(evaluation, stored_responses(connection)))
+    return replace(study, responses=response_views(evaluation, stored_responses(connection)))
 
 
 def _settled_row(decision: Adjudication, steps: list[Adjudication]) -> dict[str, object]:

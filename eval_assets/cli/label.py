@@ -149,21 +149,13 @@ def _print_session(session: Session, *, as_format: str) -> None:
         exported = {"exportedAt": time_text(now()), **session_json(session)}
         click.echo(json.dumps(exported, ensure_ascii=False, indent=2))
         return
-    writer = csv.DictWriter(sys.stdout, _CSV_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for one in session.labels:
-        if not one.is_repeat:
-            writer.writerow(
-                {
-                    "response_id": one.response_id,
-                    "rater_id": session.key.rater_id,
-                    "question_id": session.key.question_id,
-                    "round": session.key.round,
-                    "rating": "" if one.rating is None else f"{one.rating:.15g}",
-                    "labelled_at": time_text(one.labelled_at),
-                    "confidence": one.confidence,
-                    "notes": one.notes,
-                    "skipped": "true" if one.rating is None else "",
-                    "skip_reason": one.skip_reason,
-                }
-            )
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(_CSV_COLUMNS)
+    unit_columns = (session.key.rater_id, session.key.question_id, session.key.round)
+    for stored in session.labels:
+        if stored.is_repeat:
+            continue
+        rating = "" if stored.rating is None else f"{stored.rating:.15g}"
+        skipped = "true" if stored.rating is None else ""
+        answer = (rating, time_text(stored.labelled_at), stored.confidence, stored.notes)
+        writer.writerow((stored.response_id, *unit_columns, *answer, skipped, stored.skip_reason))

@@ -14,7 +14,7 @@ import click
 
 from eval_assets.labelling.choices import Choice, choices_of, value_name
 from eval_assets.labelling.rater_queue import WorkUnit
-from eval_assets.labelling.rater_view import ShownResponse
+from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.sessions import Answer, Label
 
 PREVIEW_LINES = 20
@@ -68,7 +68,7 @@ def show_question(unit: WorkUnit, *, keys: Sequence[str], also: Sequence[str]) -
     click.echo("  ".join(["", *also]))
 
 
-def show_in_full(response: ShownResponse, *, captures: bool) -> None:
+def show_in_full(response: ResponseView, *, captures: bool) -> None:
     """Print all of the response, or all of the captures."""
     if not captures:
         _section("Response", [response.response or "(empty response)"])

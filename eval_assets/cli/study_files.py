@@ -16,7 +16,7 @@ from eval_assets.labelling.adjudication import (
     worst_first,
 )
 from eval_assets.labelling.quality import QualityFigure, measure_quality
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
@@ -60,7 +60,7 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
             generated = generated_answers(connection)
         both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
         responses = both.drop_duplicates("response_id", ignore_index=True)
-    shown = shown_responses(evaluation, responses)
+    shown = response_views(evaluation, responses)
     return StudyFiles(Study(evaluation, shown, read_assignments(evaluation)), responses)
 
 

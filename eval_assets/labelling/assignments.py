@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.rater_view import response_records
 from eval_assets.scale import TOLERANCE
 
 if TYPE_CHECKING:
@@ -224,14 +224,13 @@ def strata_of(responses: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]
     Raises:
         ValueError: If no response has such a column.
     """
-    rows = responses.astype(object).where(responses.notna(), None).to_dict("records")
-    flat = [{**json.loads(row["attributes"] or "{}"), **row} for row in rows]
-    missing = [column for column in columns if not any(column in row for row in flat)]
-    if missing and flat:
+    rows = response_records(responses)
+    missing = [column for column in columns if not any(column in row for row in rows)]
+    if missing and rows:
         raise ValueError(f"the responses have no column {', '.join(missing)}")
     return {
         str(row["response_id"]): " / ".join(str(row.get(column)) for column in columns)
-        for row in flat
+        for row in rows
     }
 
 

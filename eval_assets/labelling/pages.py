@@ -17,7 +17,7 @@ from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling.choices import choices_of
 from eval_assets.labelling.dimensions import dimension_of
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, label_of, possible_units
-from eval_assets.labelling.rater_view import ShownResponse, guideline_hash
+from eval_assets.labelling.rater_view import ResponseView, guideline_hash
 from eval_assets.labelling.sessions import (
     UNDO,
     Answer,
@@ -113,7 +113,7 @@ def _question(question: RubricQuestion) -> dict[str, Any]:
     }
 
 
-def _response(response: ShownResponse) -> dict[str, Any]:
+def _response(response: ResponseView) -> dict[str, Any]:
     return {
         "prompt": response.prompt,
         "response": response.response,

@@ -10,7 +10,7 @@ from functools import partial
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.labelling.assignments import Assignment, chance
-from eval_assets.labelling.rater_view import ShownResponse, guideline_hash
+from eval_assets.labelling.rater_view import ResponseView, guideline_hash
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Answer, Label, Session, SessionKey, TextHashes, Unit
 
@@ -24,7 +24,7 @@ class WorkUnit:
 
     key: SessionKey
     question: RubricQuestion
-    response: ShownResponse
+    response: ResponseView
     is_repeat: bool = False
 
     @property
@@ -42,7 +42,7 @@ class WorkUnit:
 def work_of(
     rater_id: str,
     evaluation: Evaluation,
-    responses: Mapping[str, ShownResponse],
+    responses: Mapping[str, ResponseView],
     assignments: Sequence[Assignment] | None,
 ) -> list[WorkUnit]:
     """Return all that a rater is to label in the current round, in order.
@@ -54,7 +54,7 @@ def work_of(
         >>> from eval_assets.scale import BINARY
         >>> clear, short = (RubricQuestion(q, q, BINARY, "nominal") for q in ("clear", "short"))
         >>> evaluation = Evaluation("e", Path(), (clear, short))
-        >>> responses = {r: ShownResponse(r, "p", "a", (clear, short)) for r in ("r1", "r2")}
+        >>> responses = {r: ResponseView(r, "p", "a", (clear, short)) for r in ("r1", "r2")}
         >>> work = work_of("anna", evaluation, responses, [Assignment("r2", "anna")])
         >>> [(unit.response.response_id, unit.question.id) for unit in work]
         [('r2', 'clear'), ('r2', 'short')]
@@ -91,7 +91,7 @@ def work_of(
 
 
 def possible_units(
-    rater_id: str, number: int, responses: Mapping[str, ShownResponse]
+    rater_id: str, number: int, responses: Mapping[str, ResponseView]
 ) -> dict[str, WorkUnit]:
     """Return every unit that a rater could be given in a round, by its code."""
     units = [
@@ -104,7 +104,7 @@ def possible_units(
 
 
 def _unit(
-    rater_id: str, number: int, response: ShownResponse, question: RubricQuestion, purpose: str
+    rater_id: str, number: int, response: ResponseView, question: RubricQuestion, purpose: str
 ) -> WorkUnit:
     key = SessionKey(
         rater_id=rater_id, question_id=question.id, round=number, run_id=response.run_id

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from eval_assets.config.labelling import Labelling
     from eval_assets.config.rubric import RubricQuestion
 
-_CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
+CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
+"""Columns that name the conversation of a response."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class EarlierTurn:
 
 
 @dataclass(frozen=True)
-class ShownResponse:
+class ResponseView:
     """A response as raters see it: nothing here comes from a judge or from another rater.
 
     Args:
@@ -75,32 +76,29 @@ def guideline_hash(question: RubricQuestion) -> str:
     return _hash([question.question, question.guidelines, question.scale.described()])
 
 
-def shown_responses(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str, ShownResponse]:
+def response_views(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str, ResponseView]:
     """Return the rater's view of each response, by its id.
 
     Raises:
         ExceptionGroup: Of an InputError for each column named that no response has.
     """
     labelling = evaluation.labelling
-    plain = responses.astype(object).where(responses.notna(), None)
-    rows = [
-        {**json.loads(row.pop("attributes") or "{}"), **row} for row in plain.to_dict("records")
-    ]
+    rows = response_records(responses)
     if labelling.show or labelling.hide:
         _check_columns(rows, labelling)
     earlier = _earlier_turns(responses)
-    asked_by = ("indicator_id", *evaluation.filter_columns)
+    columns = ("indicator_id", *evaluation.filter_columns)
 
     @cache
-    def asked(*cells: str | None) -> tuple[RubricQuestion, ...]:
-        return evaluation.asked(dict(zip(asked_by, cells, strict=True)))
+    def questions_of(*cells: str | None) -> tuple[RubricQuestion, ...]:
+        return evaluation.asked(dict(zip(columns, cells, strict=True)))
 
     return {
-        row["response_id"]: ShownResponse(
+        row["response_id"]: ResponseView(
             response_id=row["response_id"],
             prompt="" if "prompt_text" in labelling.hide else row["prompt_text"] or "",
             response=row["response_text"] or "",
-            questions=asked(*(_cell(row.get(column)) for column in asked_by)),
+            questions=questions_of(*(_cell(row.get(column)) for column in columns)),
             run_id=_cell(row.get(labelling.run_column)),
             earlier=earlier.get(row["response_id"], ()),
             facts=tuple(
@@ -111,6 +109,12 @@ def shown_responses(evaluation: Evaluation, responses: pd.DataFrame) -> dict[str
         )
         for row in rows
     }
+
+
+def response_records(responses: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the responses as records, whose attributes are keys beside the columns."""
+    records = responses.astype(object).where(responses.notna(), None).to_dict("records")
+    return [{**json.loads(row.pop("attributes") or "{}"), **row} for row in records]
 
 
 def _check_columns(rows: Iterable[Mapping[str, Any]], labelling: Labelling) -> None:
@@ -144,7 +148,7 @@ def _earlier_turns(responses: pd.DataFrame) -> dict[str, tuple[EarlierTurn, ...]
     """Return the turns before each response in its own conversation, by response id."""
     turns = responses[responses["convo_id"].notna() & responses["turn_index"].notna()]
     earlier: dict[str, tuple[EarlierTurn, ...]] = {}
-    for _, conversation in turns.groupby(_CONVERSATION, dropna=False, sort=False):
+    for _, conversation in turns.groupby(CONVERSATION, dropna=False, sort=False):
         before: tuple[EarlierTurn, ...] = ()
         in_order = conversation.sort_values("turn_index", kind="stable")
         for response_id, prompt, response in zip(

@@ -99,14 +99,17 @@ def _head(session: Session) -> dict[str, Any]:
     """Return all of the JSON object but the labels."""
     withdrawn = sorted(session.withdrawn, key=lambda label: (label.labelled_at, label.response_id))
     n_rated = sum(label.rating is not None for label in session.labels)
+    fields = _SESSION.dump_python(
+        session, mode="json", by_alias=True, exclude={"key", "labels", "withdrawn"}
+    )
+    guideline_hash = fields.pop("guidelineHash")
     return {
         "sessionId": session.key.session_id,
         **_KEY.dump_python(session.key, by_alias=True),
-        **_SESSION.dump_python(
-            session, mode="json", by_alias=True, exclude={"key", "labels", "withdrawn"}
-        ),
+        **fields,
         "completedScenarios": n_rated,
         "skippedScenarios": len(session.labels) - n_rated,
+        "guidelineHash": guideline_hash,
         "withdrawn": _WITHDRAWN.dump_python(withdrawn, mode="json", by_alias=True),
     }
 
@@ -140,7 +143,7 @@ def _label_line(label: Label, key: SessionKey) -> str:
 
 def _label_json(label: Label, key: SessionKey) -> dict[str, Any]:
     """Return one label with its rater and question, its rating under the dimension's names."""
-    plain = _LABEL.dump_python(label, mode="json", by_alias=True)
+    plain = _in_file_order(_LABEL.dump_python(label, mode="json", by_alias=True))
     if not plain["history"]:
         del plain["history"]
     named = {
@@ -151,6 +154,11 @@ def _label_json(label: Label, key: SessionKey) -> dict[str, Any]:
         **plain,
     }
     return with_fields(named, key.question_id)
+
+
+def _in_file_order(plain: dict[str, Any]) -> dict[str, Any]:
+    first = {name: plain[name] for name in ("scenarioId", "timestamp", "rating", "repeat")}
+    return {**first, **plain, "history": list(map(_in_file_order, plain["history"]))}
 
 
 def _plain_label(label: dict[str, Any], key: SessionKey) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pandas as pd
 from eval_assets.labelling.adjudication import Adjudication
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import WorkUnit
-from eval_assets.labelling.rater_view import ShownResponse
+from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.sessions import Label, Session, time_text
 
 HISTORY_COLUMNS = (
@@ -62,7 +62,7 @@ def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
 
 
 def with_circumstances(
-    labels: pd.DataFrame, sessions: Iterable[Session], responses: Mapping[str, ShownResponse]
+    labels: pd.DataFrame, sessions: Iterable[Session], responses: Mapping[str, ResponseView]
 ) -> pd.DataFrame:
     """Return labels with `seconds` and `is_outdated`, known of those that come from sessions.
 
@@ -129,7 +129,7 @@ def _row(session: Session, kind: str, before: float | None, after: Label) -> dic
     }
 
 
-def _is_outdated(label: Label, responses: Mapping[str, ShownResponse]) -> bool:
+def _is_outdated(label: Label, responses: Mapping[str, ResponseView]) -> bool:
     response = responses.get(label.response_id)
     if response is None or not response.questions:
         return False

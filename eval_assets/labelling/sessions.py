@@ -154,8 +154,8 @@ class SessionKey:
 
     rater_id: Annotated[str, Field(alias="labelerId")]
     question_id: Annotated[str, Field(alias="dimension")]
-    round: int = 1
     run_id: str | None = None
+    round: int = 1
 
     @property
     def session_id(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
+from eval_assets.labelling.rater_view import CONVERSATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +35,6 @@ SHEET_COLUMNS = (
 """Header of every sheet; what else a row needs, such as the turns before, comes after it."""
 
 _KEY = ["indicator_id", "convo_id", "turn_index", "model_name", "seed"]
-_CONVERSATION = ["indicator_id", "convo_id", "model_name", "seed"]
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
@@ -104,7 +104,7 @@ def _place_by_conversation(
 ) -> Callable[[WorkUnit], tuple[int, int, int]]:
     """Return the key that sorts units by question, by conversation as it comes first, and turn."""
     named = by_id["convo_id"].notna()
-    keys = dict(zip(by_id.index, by_id[_CONVERSATION].itertuples(index=False), strict=True))
+    keys = dict(zip(by_id.index, by_id[CONVERSATION].itertuples(index=False), strict=True))
     conversation = {
         name: keys[name] if is_named else (name,) for name, is_named in named.to_dict().items()
     }

@@ -11,7 +11,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import RaterQueue, work_of
-from eval_assets.labelling.rater_view import ShownResponse
+from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
 
 _KEY_FILE = ".key"
@@ -25,7 +25,7 @@ class Study:
     """
 
     evaluation: Evaluation
-    responses: Mapping[str, ShownResponse]
+    responses: Mapping[str, ResponseView]
     assignments: Sequence[Assignment] | None = None
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -60,7 +60,7 @@ def given_by(rater: str) -> Given:
 def keys_of(folder: Path, rater: str, given: Given) -> list[str]:
     """The key for each unit in the rater's order; what the sample leaves unrated is a 1."""
     evaluation = read_evaluation(folder)
-    shown = shown_responses(evaluation, read_responses(evaluation))
+    shown = response_views(evaluation, read_responses(evaluation))
     study = Study(evaluation, shown, read_assignments(evaluation))
     keys = []
     for unit in study.queue(rater).units:

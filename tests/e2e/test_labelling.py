@@ -7,7 +7,7 @@ import pytest
 
 from eval_assets.labelling.adjudication import AdjudicationQueue, Disagreement
 from eval_assets.labelling.rater_queue import now
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -21,7 +21,7 @@ COMPARED = (*MEASURED, "judge_scores", "judge_human_agreement")
 
 def study_of(folder: Evaluated) -> Study:
     evaluation = read_evaluation(folder.path)
-    return Study(evaluation, shown_responses(evaluation, read_responses(evaluation)))
+    return Study(evaluation, response_views(evaluation, read_responses(evaluation)))
 
 
 @pytest.fixture

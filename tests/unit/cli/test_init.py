@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from eval_assets.cli.init import init
 from eval_assets.errors import InputError
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
 from eval_assets.readers.labels.read import read_labels
@@ -60,7 +60,7 @@ def test_every_template_can_be_labelled_as_it_is(
     outcome = CliRunner().invoke(init, [str(tmp_path), "--template", template])
     evaluation = read_evaluation(tmp_path)
     responses = read_responses(evaluation)
-    study = Study(evaluation, shown_responses(evaluation, responses))
+    study = Study(evaluation, response_views(evaluation, responses))
 
     assert "Now run: eval-assets serve --labels" in outcome.output
     assert [question.id for question in evaluation.rubric] == questions

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from eval_assets.cli.label import label
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -35,7 +35,7 @@ def run(folder: Path, *options: str) -> Result:
 def labelled(folder: Path) -> str:
     """One label of anna's, and the id of its session."""
     evaluation = read_evaluation(folder)
-    study = Study(evaluation, shown_responses(evaluation, read_responses(evaluation)))
+    study = Study(evaluation, response_views(evaluation, read_responses(evaluation)))
     queue = study.queue("anna", question_id="code_validity", run_id="two")
     queue.answer(queue.units[0], Answer(rating=1, notes="fine"), at=after(0))
     return queue.units[0].key.session_id

@@ -13,7 +13,7 @@ from eval_assets.config.labelling import Labelling
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.sessions import Label, Session, SessionKey, TextHashes
 from eval_assets.labelling.study import Study
 from eval_assets.scale import BINARY, LIKERT5
@@ -98,4 +98,4 @@ def study_of(
     """A study of made-up responses whose raters are anna and ben."""
     labelling = Labelling(raters=("anna", "ben"), **settings)  # type: ignore[arg-type]
     evaluation = evaluation_of(folder, labelling=labelling, rubric=rubric)
-    return Study(evaluation, shown_responses(evaluation, response_rows(rows)), assignments)
+    return Study(evaluation, response_views(evaluation, response_rows(rows)), assignments)

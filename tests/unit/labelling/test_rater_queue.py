@@ -6,7 +6,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, work_of
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.labelling.sessions import Answer
 from tests.unit.labelling.conftest import CLARITY, after, evaluation_of, response_rows
@@ -17,7 +17,7 @@ def units_of(
     assignments: list[Assignment] | None = None,
     rows: tuple[dict[str, object], ...] = ({}, {}, {}),
 ) -> list[WorkUnit]:
-    shown = shown_responses(evaluation, response_rows(rows))
+    shown = response_views(evaluation, response_rows(rows))
     return work_of("anna", evaluation, shown, assignments)
 
 
@@ -105,7 +105,7 @@ def test_each_run_has_a_session_of_its_own(evaluation: Evaluation) -> None:
 
 
 def test_raters_label_in_orders_of_their_own_that_never_change(evaluation: Evaluation) -> None:
-    shown = shown_responses(evaluation, response_rows([{}] * 12))
+    shown = response_views(evaluation, response_rows([{}] * 12))
 
     def order(rater: str, count: int) -> list[str]:
         some = dict(list(shown.items())[:count])

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from eval_assets.config.labelling import Labelling
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from tests.unit.labelling.conftest import CLARITY, CORRECT, evaluation_of, response_rows
 
 
@@ -18,7 +18,7 @@ def test_raters_see_prompt_response_and_the_columns_named_and_no_others(tmp_path
         }
     ]
 
-    [shown] = shown_responses(evaluation, response_rows(rows)).values()
+    [shown] = response_views(evaluation, response_rows(rows)).values()
 
     assert (shown.prompt, shown.response) == ("Prompt 0", "Answer 0")
     assert shown.facts == (("captures", ("Skill: lint", "Bash: ls")), ("plugin", ("lint",)))
@@ -34,7 +34,7 @@ def test_the_turns_before_are_shown_oldest_first(tmp_path: Path) -> None:
         {"response_id": "other", "convo_id": "c", "turn_index": 1, "model_name": "m2"},
     ]
 
-    shown = shown_responses(evaluation_of(tmp_path), response_rows(rows))
+    shown = response_views(evaluation_of(tmp_path), response_rows(rows))
 
     assert [turn.prompt for turn in shown["t3"].earlier] == ["Prompt 1", "Prompt 2"]
     assert shown["t1"].earlier == ()
@@ -44,13 +44,13 @@ def test_the_turns_before_are_shown_oldest_first(tmp_path: Path) -> None:
 def test_a_hidden_prompt_is_not_shown(tmp_path: Path) -> None:
     evaluation = evaluation_of(tmp_path, labelling=Labelling(hide=("prompt_text",)))
 
-    assert shown_responses(evaluation, response_rows([{}]))["a0"].prompt == ""
+    assert response_views(evaluation, response_rows([{}]))["a0"].prompt == ""
 
 
 def test_a_response_is_shown_with_the_questions_asked_of_it_and_its_run(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"run_id": 7}, {"indicator_id": "correct"}]
 
-    shown = shown_responses(evaluation_of(tmp_path), response_rows(rows))
+    shown = response_views(evaluation_of(tmp_path), response_rows(rows))
 
     assert (shown["a0"].run_id, shown["a1"].run_id) == ("7", None)
     assert shown["a0"].questions == (CLARITY, CORRECT)
@@ -61,7 +61,7 @@ def test_a_column_that_no_response_has_is_named(tmp_path: Path) -> None:
     evaluation = evaluation_of(tmp_path, labelling=Labelling(show=("plugin",), hide=("verdict",)))
 
     with pytest.raises(ExceptionGroup) as raised:
-        shown_responses(evaluation, response_rows([{}]))
+        response_views(evaluation, response_rows([{}]))
 
     said = [str(error) for error in raised.value.exceptions]
     assert said[0].startswith(
@@ -72,7 +72,7 @@ def test_a_column_that_no_response_has_is_named(tmp_path: Path) -> None:
 
 def test_a_label_is_tied_to_the_texts_that_were_seen(tmp_path: Path) -> None:
     def hashes(**changed: object) -> tuple[str, str, str]:
-        shown = shown_responses(evaluation_of(tmp_path), response_rows([changed]))["a0"]
+        shown = response_views(evaluation_of(tmp_path), response_rows([changed]))["a0"]
         made = shown.hashes(CLARITY)
         return made.prompt, made.response, made.guidelines
 

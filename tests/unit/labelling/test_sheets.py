@@ -10,7 +10,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.labelling import Labelling
 from eval_assets.errors import InputError
 from eval_assets.labelling.rater_queue import work_of
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.sheets import (
     SHEET_COLUMNS,
     neutralised,
@@ -29,7 +29,7 @@ def rows_of(
     evaluation: Evaluation, rows: list[dict[str, object]], **settings: object
 ) -> list[dict[str, str]]:
     responses = response_rows(rows)
-    units = work_of("anna", evaluation, shown_responses(evaluation, responses), None)
+    units = work_of("anna", evaluation, response_views(evaluation, responses), None)
     text = sheet_text(responses, units, **settings)  # type: ignore[arg-type]
     return list(csv.DictReader(io.StringIO(text)))
 
@@ -60,7 +60,7 @@ def test_turns_of_a_conversation_follow_one_another(tmp_path: Path) -> None:
 def test_turns_that_are_not_in_the_sheet_stand_in_its_last_column(tmp_path: Path) -> None:
     evaluation = evaluation_of(tmp_path, rubric=(CLARITY,))
     responses = response_rows(ROWS)
-    units = work_of("anna", evaluation, shown_responses(evaluation, responses), None)
+    units = work_of("anna", evaluation, response_views(evaluation, responses), None)
     second = [unit for unit in units if unit.response.earlier]
 
     [row] = csv.DictReader(io.StringIO(sheet_text(responses, second)))

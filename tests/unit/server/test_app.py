@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -115,7 +115,7 @@ def test_no_byte_of_the_answers_to_a_rater_is_from_a_judge_or_a_label_file(tmp_p
         "response_id,rater_id,question_id,rating,notes\na1,cleo,clarity,2,what cleo wrote\n"
     )
     evaluation = read_evaluation(tmp_path)
-    shown = shown_responses(evaluation, read_responses(evaluation))
+    shown = response_views(evaluation, read_responses(evaluation))
     study = Study(evaluation, shown, read_assignments(evaluation))
     with TestClient(make_app(study, hosts=["testserver"])) as client:
         anna = link(study, "anna")

@@ -8,7 +8,7 @@ import pytest
 
 from eval_assets.labelling.assignments import Assignment
 from eval_assets.labelling.rater_queue import RaterQueue
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.sessions import Answer
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -49,7 +49,7 @@ def queue(folder: Path, *, round_: int = 1, repeat: bool = False) -> RaterQueue:
         for response in ("a", "b")
         for purpose in purposes
     ]
-    shown = shown_responses(evaluation, read_responses(evaluation))
+    shown = response_views(evaluation, read_responses(evaluation))
     return Study(evaluation, shown, assignments).queue("anna")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_assets.labelling.rater_view import shown_responses
+from eval_assets.labelling.rater_view import response_views
 from eval_assets.labelling.sheets import sheet_text
 from eval_assets.labelling.study import Study
 from eval_assets.readers.evaluation.read import read_evaluation
@@ -61,7 +61,7 @@ def test_a_filled_sheet_is_read_back(
     (tmp_path / "labels").mkdir()
     evaluation = read_evaluation(tmp_path)
     given = read_responses(evaluation)
-    study = Study(evaluation, shown_responses(evaluation, given))
+    study = Study(evaluation, response_views(evaluation, given))
     rows = filled(sheet_text(given, study.queue("anna").units), "1")
     (tmp_path / "labels" / "anna.csv").write_bytes(
         saved(rows, delimiter=delimiter, encoding=encoding)
@@ -80,7 +80,7 @@ def test_a_sheet_saved_as_a_workbook_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "labels").mkdir()
     given = read_responses(read_evaluation(tmp_path))
     evaluation = read_evaluation(tmp_path)
-    study = Study(evaluation, shown_responses(evaluation, given))
+    study = Study(evaluation, response_views(evaluation, given))
     header, *rows = filled(sheet_text(given, study.queue("anna").units), "1")
     score, turn = header.index("score"), header.index("turn_index")
     cells: list[list[Cell]] = [[*header]]
