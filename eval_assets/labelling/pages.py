@@ -132,7 +132,6 @@ def _answer(label: Label) -> dict[str, Any]:
 
 _ANSWER = TypeAdapter(Answer)
 
-
 _FORMAT = "eval-assets labels"
 _FEWEST_LINES = 2
 _AGAIN = "Ask the rater to save the file again from the page"
@@ -176,23 +175,21 @@ def returned_sessions(text: str, study: Study, *, file: str) -> list[Session]:
     """
     head, lines, page_key, (rater_id, number) = _opened(text, study, file=file)
     if not hmac.compare_digest(_seal(page_key, [head, *lines[:-1]]), _sealed_with(lines[-1])):
-        message = "the file was changed after the page wrote it, or is not complete"
-        raise InputError(InputProblem(file, None, None, message, _AGAIN))
+        raise _refusal(file, None, "the file was changed after the page wrote it, or is incomplete")
     units = possible_units(rater_id, number, study.responses)
     actions = [_action(line, file=file, at=at) for at, line in enumerate(lines[:-1], start=2)]
     sessions: dict[SessionKey, Session] = {}
     for line_number, action in enumerate(sorted(actions, key=lambda action: action.at), start=2):
         unit = units.get(action.unit)
         if unit is None:
-            message = "the response or the question is not part of this evaluation any more"
-            raise InputError(
-                InputProblem(file, line_number, "unit", message, "Restore it, then merge")
-            )
+            message = "the response or the question is no longer part of this evaluation"
+            problem = InputProblem(file, line_number, "unit", message, "Restore it, then merge")
+            raise InputError(problem)
         session = sessions.get(unit.key) or _begun(study, unit, action)
         try:
             sessions[unit.key] = _replayed(session, unit, action)
         except ValueError as error:
-            raise InputError(InputProblem(file, line_number, None, str(error), _AGAIN)) from error
+            raise _refusal(file, line_number, str(error)) from error
     return [replace(session, closed_at=session.updated_at) for session in sessions.values()]
 
 
@@ -208,7 +205,7 @@ def merge_returned(sessions: Sequence[Session], study: Study, *, file: str) -> i
         try:
             after = study.sessions.change(session.key, partial(_merged, returned=session))
         except ValueError as error:
-            raise InputError(InputProblem(file, None, None, str(error), _AGAIN)) from error
+            raise _refusal(file, None, str(error)) from error
         n_new += _n_answers(after) - (_n_answers(before) if before else 0)
     return n_new
 
@@ -262,7 +259,11 @@ def _action(line: str, *, file: str, at: int) -> ReturnedAction:
         return _ACTION.validate_json(line)
     except ValidationError as error:
         message = f"this is not an answer ({error.errors(include_url=False)[0]['msg']})"
-        raise InputError(InputProblem(file, at, None, message, _AGAIN)) from error
+        raise _refusal(file, at, message) from error
+
+
+def _refusal(file: str, line: int | None, message: str) -> InputError:
+    return InputError(InputProblem(file, line, None, message, _AGAIN))
 
 
 def _begun(study: Study, unit: WorkUnit, action: ReturnedAction) -> Session:
