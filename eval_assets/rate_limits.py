@@ -14,11 +14,19 @@ class RateLimits:
         account: Fingerprint of the endpoint and the key.
         requests_per_minute: Most requests in any minute; None for no such limit.
         input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
+
+    Raises:
+        ValueError: If a limit is not above 0.
     """
 
     account: str
     requests_per_minute: float | None
     input_tokens_per_minute: float | None
+
+    def __post_init__(self) -> None:
+        for rate in (self.requests_per_minute, self.input_tokens_per_minute):
+            if rate is not None and not rate > 0:
+                raise ValueError(f"a rate must be above 0 a minute, got {rate:g}")
 
 
 @dataclass(frozen=True)

@@ -1,108 +1,39 @@
 """When a request may be sent: never faster than configured, and as fast as the vendor takes."""
 
 import asyncio
-from collections import deque
 from dataclasses import dataclass
 
 from eval_assets.judges.calling.shared_rate_limits import SharedRates, loop_time
-
-_MINUTE = 60.0
-_WINDOW = 61.0
-"""Seconds over which a rate is held: requests sent a minute apart may arrive a little closer."""
-
-_BURST_SECONDS = 1.0
-"""How far requests may run ahead of an even pace: vendors also enforce a rate by the second."""
 
 _FIRST_IN_FLIGHT = 16
 _DECREASE = 0.5
 
 
-class Rate:
-    """At most so much a minute, over any minute, and evenly within it.
-
-    Raises:
-        ValueError: If the rate is not above 0.
-    """
-
-    def __init__(self, per_minute: float) -> None:
-        if not per_minute > 0:
-            raise ValueError(f"a rate must be above 0 a minute, got {per_minute:g}")
-        self.per_minute = per_minute
-        self._admissions: deque[Admission] = deque()
-        self._total = 0.0
-        self._paced_until = 0.0
-
-    def opens_at(self, amount: float, *, now: float) -> float:
-        """Return when `amount` more may be taken, at the earliest `now`."""
-        self._forget(now - _WINDOW)
-        opens_at = max(now, self._paced_until - _BURST_SECONDS)
-        excess = self._total + min(amount, self.per_minute) - self.per_minute
-        for admission in self._admissions:
-            if excess <= 0:
-                break
-            excess -= admission.amount
-            opens_at = max(opens_at, admission.at + _WINDOW)
-        return opens_at
-
-    def take(self, amount: float, *, now: float) -> "Admission":
-        """Count `amount` as taken now."""
-        admission = Admission(at=now, amount=min(amount, self.per_minute))
-        self._admissions.append(admission)
-        self._total += admission.amount
-        self._paced_until = max(self._paced_until, now) + amount * _MINUTE / self.per_minute
-        return admission
-
-    def amend(self, admission: "Admission", *, amount: float) -> None:
-        """Correct what was taken, once it is known."""
-        amount = min(amount, self.per_minute)
-        if admission.is_counted:
-            self._total += amount - admission.amount
-        admission.amount = amount
-
-    def _forget(self, until: float) -> None:
-        while self._admissions and self._admissions[0].at <= until:
-            forgotten = self._admissions.popleft()
-            forgotten.is_counted = False
-            self._total -= forgotten.amount
-
-
-@dataclass
+@dataclass(frozen=True)
 class Admission:
-    """An amount taken from a rate; of a request also its estimated tokens and its grant."""
+    """A request that may start: when, its tokens by the estimate and as corrected, its grant."""
 
     at: float
-    amount: float
-    is_counted: bool = True
-    estimated: int = 0
-    grant_id: int | None = None
+    estimated: int
+    expected: int
+    grant_id: int | None
 
 
 class Limiter:
     """Decides when the requests to one model start.
 
-    A configured rate is kept over any minute. How many requests may be in flight is found out: the
-    number doubles with every round of successes until the vendor first complains, is halved when
-    it does, and from then on grows by one a round. A wait that the vendor asks for holds back
-    every request. Waiting requests start in the order in which they came.
+    The rates that are configured are kept together with all processes. How many requests may be in
+    flight is found out: the number doubles with every round of successes until the vendor first
+    complains, is halved when it does, and from then on grows by one a round. A wait that the vendor
+    asks for holds back every request. Waiting requests start in the order in which they came.
 
     Args:
-        requests_per_minute: Most requests in any minute; None for no such limit.
-        input_tokens_per_minute: Most input tokens in any minute; None for no such limit.
         max_in_flight: Most requests at a time.
-        shared: The rates as all processes keep them together; None if nobody else asks.
+        rates: Rates of requests and tokens; None for no such limits.
     """
 
-    def __init__(
-        self,
-        *,
-        requests_per_minute: float | None,
-        input_tokens_per_minute: float | None,
-        max_in_flight: int,
-        shared: SharedRates | None = None,
-    ) -> None:
-        self._requests = None if requests_per_minute is None else Rate(requests_per_minute)
-        self._tokens = None if input_tokens_per_minute is None else Rate(input_tokens_per_minute)
-        self._shared = shared
+    def __init__(self, *, max_in_flight: int, rates: SharedRates | None) -> None:
+        self._rates = rates
         self._n_estimated = 0
         self._n_counted = 0
         self._most = max_in_flight
@@ -121,33 +52,24 @@ class Limiter:
 
     async def admit(self, *, input_tokens: int) -> Admission:
         """Wait until a request may start, and return its admission."""
-        estimated = input_tokens
         async with self._turn:
             while self._in_flight >= self.allowed_in_flight:
                 self._ended.clear()
                 await self._ended.wait()
-            input_tokens = self._expected(estimated)  # it may have waited long for its turn
-            now = await self._open(input_tokens)
+            expected = self._expected(input_tokens)  # it may have waited long for its turn
+            now = await self._open(expected)
             self._in_flight += 1
-            if self._requests:
-                self._requests.take(1, now=now)
-            admission = Admission(at=now, amount=input_tokens)
-            if self._tokens:
-                admission = self._tokens.take(input_tokens, now=now)
-            admission.estimated = estimated
-            if self._shared:
-                admission.grant_id = self._shared.take(input_tokens)
-            return admission
+            grant_id = self._rates.take(expected) if self._rates else None
+            return Admission(now, input_tokens, expected, grant_id)
 
     def succeeded(self, admission: Admission, *, input_tokens: int | None) -> None:
         """End a request that was answered; `input_tokens` are by the vendor's count."""
-        if self._tokens and input_tokens is not None:
+        if input_tokens is not None:
             self._n_estimated += admission.estimated
             self._n_counted += input_tokens
-            if self._shared and admission.grant_id is not None:
-                expected = round(admission.amount)
-                self._shared.amend(admission.grant_id, expected=expected, counted=input_tokens)
-            self._tokens.amend(admission, amount=input_tokens)
+            if self._rates and admission.grant_id is not None:
+                grant_id, expected = admission.grant_id, admission.expected
+                self._rates.amend(grant_id, expected=expected, counted=input_tokens)
         self._allowed += 1.0 if self._is_starting else 1.0 / self._allowed
         self._allowed = min(self._allowed, self._most)
         self.dropped()
@@ -185,23 +107,13 @@ class Limiter:
     async def _open(self, input_tokens: int) -> float:
         """Wait until every limit allows one more request; return the time then."""
         while True:
-            now = loop_time()
-            opens_at = self._opens_at(input_tokens, now=now)
-            if opens_at <= now and self._shared:
-                granted_at = self._shared.opens_at(input_tokens, now=now)
+            now, opens_at = loop_time(), self._held_until
+            if opens_at <= now and self._rates:
+                granted_at = self._rates.opens_at(input_tokens, now=now)
                 if granted_at is None:
-                    await self._shared.renew(input_tokens)
+                    await self._rates.renew(input_tokens)
                     continue
                 opens_at = granted_at
             if opens_at <= now:
                 return now
             await asyncio.sleep(opens_at - now)
-
-    def _opens_at(self, input_tokens: int, *, now: float) -> float:
-        """Return when every limit allows one more request."""
-        opens_at = max(now, self._held_until)
-        if self._requests:
-            opens_at = max(opens_at, self._requests.opens_at(1, now=now))
-        if self._tokens:
-            opens_at = max(opens_at, self._tokens.opens_at(input_tokens, now=now))
-        return opens_at

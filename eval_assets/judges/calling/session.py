@@ -154,10 +154,8 @@ def _limiter(account: str, models: Sequence[AnyLiveModel], ledger: Ledger) -> Li
         )
 
     return Limiter(
-        requests_per_minute=limits.requests_per_minute,
-        input_tokens_per_minute=limits.input_tokens_per_minute,
         max_in_flight=min(model.max_in_flight for model in declared),
-        shared=SharedRates(limits, grant) if requests or tokens else None,
+        rates=SharedRates(limits, grant) if requests or tokens else None,
     )
 
 

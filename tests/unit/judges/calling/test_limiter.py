@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_assets.judges.calling.limiter import Limiter, Rate
+from eval_assets.judges.calling.limiter import Limiter
+from eval_assets.rate_limits import RateLimits
+from tests.unit.judges.calling.test_shared_rate_limits import Grants
 from tests.virtual_time import run
 
 
@@ -18,11 +20,9 @@ def limiter(
     tokens: float | None = None,
     most: int = 1000,
 ) -> Limiter:
-    return Limiter(
-        requests_per_minute=requests,
-        input_tokens_per_minute=tokens,
-        max_in_flight=most,
-    )
+    if requests is None and tokens is None:
+        return Limiter(max_in_flight=most, rates=None)
+    return Grants(RateLimits("a", requests, tokens)).limiter(most=most)
 
 
 def busiest_minute(taken: list[tuple[float, float]]) -> float:
@@ -72,25 +72,32 @@ def test_requests_are_spread_over_the_minute_not_sent_at_once() -> None:
 def test_no_minute_holds_more_than_the_rate_for_any_arrivals(
     arrivals: list[tuple[float, int]], per_minute: int
 ) -> None:
-    rate, now, taken = Rate(per_minute), 0.0, []
-    for pause, amount in arrivals:
-        now = rate.opens_at(amount, now=now + pause)
-        rate.take(amount, now=now)
-        taken.append((now, float(min(amount, per_minute))))
-    assert busiest_minute(taken) <= per_minute + 1e-6
+    async def scenario() -> list[tuple[float, float]]:
+        requests, sent = limiter(tokens=per_minute), []
+        for pause, amount in arrivals:
+            await asyncio.sleep(pause)
+            admission = await requests.admit(input_tokens=amount)
+            sent.append((admission.at, float(min(amount, per_minute))))
+            requests.succeeded(admission, input_tokens=amount)
+        return sent
+
+    assert busiest_minute(run(scenario())) <= per_minute + 1e-6
 
 
-def test_what_was_taken_is_corrected_by_the_vendors_count() -> None:
-    rate = Rate(100)
-    taken = rate.take(10, now=0.0)
-    assert rate.opens_at(80, now=30.0) == 30.0
-    rate.amend(taken, amount=60)
-    assert rate.opens_at(80, now=30.0) > 60.0
+def test_tokens_of_a_request_are_corrected_by_the_vendors_count() -> None:
+    async def scenario() -> float:
+        requests = limiter(tokens=100)
+        first = await requests.admit(input_tokens=10)
+        requests.succeeded(first, input_tokens=60)
+        # The second is estimated at 10 as well, of which by the first 60 are expected.
+        return (await requests.admit(input_tokens=10)).at
+
+    assert run(scenario()) > 60.0
 
 
 def test_a_rate_must_be_above_zero() -> None:
     with pytest.raises(ValueError, match="above 0 a minute, got 0"):
-        Rate(0)
+        limiter(requests=0)
 
 
 def test_the_number_in_flight_doubles_until_the_first_complaint_then_halves_and_creeps() -> None:

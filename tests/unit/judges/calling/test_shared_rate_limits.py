@@ -60,12 +60,7 @@ class Grants:
 
     def limiter(self, *, most: int) -> Limiter:
         """Return the limiter of one process."""
-        return Limiter(
-            requests_per_minute=self.limits.requests_per_minute,
-            input_tokens_per_minute=self.limits.input_tokens_per_minute,
-            max_in_flight=most,
-            shared=SharedRates(self.limits, self.ask),
-        )
+        return Limiter(max_in_flight=most, rates=SharedRates(self.limits, self.ask))
 
 
 def sent_by(  # noqa: PLR0913 - who asks for how much
