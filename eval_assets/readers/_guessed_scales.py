@@ -56,10 +56,7 @@ def guessed_scales(
 ) -> dict[str, Scale]:
     """Return the scale of each question whose labels leave no doubt about it.
 
-    Args:
-        files: Label files; those that do not exist are ignored.
-        folder: Evaluation folder.
-        question_ids: All questions of the rubric.
+    Files that do not exist are ignored.
 
     Returns:
         By question: the binary scale if all ratings are 0 and 1 and both occur, 1 to 5 if all are
@@ -96,11 +93,7 @@ def likely_scale(
 ) -> Scale:
     """Return the likeliest scale of a question's ratings.
 
-    Args:
-        cells: The ratings.
-        file: File, as messages name it.
-        level: Level of measurement, None for the scale's own.
-        top: Highest value of the scale, as in 4/5; NaN if it is unknown.
+    `top` is the highest value of the scale, as in 4/5; NaN if it is unknown.
 
     Raises:
         InputError: If they are words whose order is not known.

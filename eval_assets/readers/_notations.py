@@ -171,9 +171,7 @@ def _ticks_crossed(table: Table) -> Table:
 def _chosen(table: Table, choices: Mapping[str, Sequence[RatingColumn]]) -> tuple[Table, Tops]:
     """Return the table with one column of ratings for several columns of crosses.
 
-    Args:
-        table: The table.
-        choices: By header of the new column, the old ones with their values as questions.
+    `choices` holds the old columns by the header of the new one, with their values as questions.
     """
     crossed = {column.header for columns in choices.values() for column in columns}
     columns = {header: cells for header, cells in table.columns.items() if header not in crossed}

@@ -90,9 +90,7 @@ def _labels_of_any_file(path: Path, scale: Scale | None) -> tuple[ParsedLabels, 
 def _exported_labels(path: Path, *, plain_rows: bool) -> ParsedLabels | None:
     """Return the labels in a file that another tool exported, None if it is not such a file.
 
-    Args:
-        path: The file.
-        plain_rows: Whether rows count that could as well be those of a table without a tool.
+    With `plain_rows`, rows count that could as well be those of a table without a tool.
 
     Raises:
         InputError: If it is an export in which no person rated anything.

@@ -138,11 +138,7 @@ class Units:
     ) -> None:
         """Add rows whose response or question does not exist, or that do not belong together.
 
-        Args:
-            problems: The problems of the rows.
-            references: Names of the rows' units.
-            responses: Position of each row's response.
-            questions: Position of each row's question.
+        `responses` and `questions` are the positions of each row's response and question.
         """
         unknown = responses < 0
         if self.some_unread:

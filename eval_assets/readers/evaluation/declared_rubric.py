@@ -84,11 +84,8 @@ def declared_rubric(
 ) -> object:
     """Return the rubric as the noun has it: a scale by its values, a level for every question.
 
-    Args:
-        checks: Problems are noted here.
-        raw: The rubric as the file has it, or the name of a file that holds it.
-        label_files: Labels from which scales are guessed, read only if one is not declared.
-        folder: Evaluation folder.
+    `raw` is the rubric as the file has it, or the name of a file that holds it. Label files are
+    read only if a scale is not declared.
     """
     files = files_in_folder(folder, "rubric") if raw is None else ()
     file = next((path for path in files if format_of(path) in FORMATS), None)
@@ -184,11 +181,6 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
     Columns other than question_id, question, scale, level and guidelines name columns of the
     responses: the question is asked of those with the value in the cell; a blank cell is no limit.
     Rows that repeat a question add values.
-
-    Args:
-        checks: Problems are noted here, and from now on where in the file a question is.
-        path: The file.
-        folder: Evaluation folder.
     """
     try:
         table = read_table(path, folder=folder)

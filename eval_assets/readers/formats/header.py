@@ -38,9 +38,7 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
     Rows with a single cell above it are a title. If its cells span several columns of the next row,
     as merged cells do, both rows name the columns.
 
-    Args:
-        start: The first rows of the table, blank ones left out.
-        file: File, as messages name it.
+    `start` holds the first rows of the table, without blank ones.
 
     Raises:
         InputError: If no row names anything.

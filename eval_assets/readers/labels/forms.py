@@ -20,10 +20,7 @@ _FORMS = (
 def parsed_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> ParsedLabels:
     """Return the labels of a file in any form.
 
-    Args:
-        table: The file.
-        questions: Questions of the rubric, to which dimensions and columns are matched, each with
-            its scale; None if that is not known yet.
+    `questions` are those of the rubric, each with its scale; None if that is not known yet.
 
     Raises:
         InputError: If the columns are those of none of the forms.

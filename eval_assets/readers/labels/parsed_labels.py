@@ -51,9 +51,7 @@ class ParsedLabels:
 def labels_in_rows(table: Table, units: References | Sequence[str]) -> ParsedLabels:
     """Return the labels of a table with one row a rating.
 
-    Args:
-        table: The table.
-        units: Units of the rows, or the ids of the questions that the rows may name.
+    `units` are those of the rows, or the ids of the questions that the rows may name.
     """
     headers = {field: table.header_of(*names) or field for field, names in FIELDS.items()}
     units = units if isinstance(units, References) else references_in(table, units)

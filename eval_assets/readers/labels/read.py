@@ -87,11 +87,7 @@ def joined_labels(
 ) -> Labels:
     """Return the labels of several files together.
 
-    Args:
-        files: Labels of each file.
-        unusable: Problems of files as a whole.
-        rejects_rows: Whether bad rows are left out, and not errors.
-        notes: Notes on the files.
+    `unusable` are problems of files as a whole. Bad rows are errors unless `rejects_rows`.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or file.

@@ -67,11 +67,7 @@ def checked_labels(
 
     Ratings have the further column `rating_header`, the column or key of each rating.
 
-    Args:
-        parsed: Labels of one file.
-        rubric: The questions and their scales.
-        units: The units that can be rated.
-        ignored: Questions whose labels are neither kept nor wrong.
+    Labels of `ignored` questions are neither kept nor wrong.
     """
     table = parsed.table
     problems = RowProblems(table.file, table.lines)

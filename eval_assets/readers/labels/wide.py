@@ -65,9 +65,7 @@ class RatingColumn(NamedTuple):
 def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> ParsedLabels | None:
     """Return the labels of a wide table, None if it is not one.
 
-    Args:
-        table: The file.
-        questions: Questions of the rubric, each with its scale; None if that is not known yet.
+    `questions` are those of the rubric, each with its scale; None if that is not known yet.
 
     Raises:
         InputError: If there are columns of ratings without a rater or a question.

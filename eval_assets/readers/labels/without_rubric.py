@@ -52,9 +52,7 @@ _RATER_NAME = re.compile(
 def labels_without_rubric(table: Table, scale: Scale | None) -> ParsedLabels:
     """Return the labels of a table, its questions named even if there is only one.
 
-    Args:
-        table: The file.
-        scale: Scale of its ratings, by which columns of them are told from others, if known.
+    The scale, if it is known, tells columns of ratings from others.
 
     Raises:
         InputError: If the columns leave the rater or the item open.
