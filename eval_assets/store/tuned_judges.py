@@ -16,9 +16,9 @@ from eval_assets.store.splits import (
     questions_where_people_agree,
 )
 from eval_assets.store.tables import read_table
+from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.issued import CurrentEvidence
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.sealed_evaluation import Background
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
 import numpy as np
@@ -32,9 +33,10 @@ from eval_assets.tuning.certificate import (
     QuestionCertificate,
     ShuffledControl,
 )
-from eval_assets.tuning.fingerprints import Fingerprints
+from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of
+from eval_assets.tuning.history import Reading
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.reading import Verdicts, verdict_row
+from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
 from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
 from eval_assets.tuning.tuned_prompts import copied_share_on
 from eval_assets.tuning.versions import JudgeVersion
@@ -50,23 +52,39 @@ ALT_TEST_EPSILON = 0.15
 """Value of a judge's lower cost beside skilled raters, as the test's authors propose."""
 
 
-def question_certificate(  # noqa: PLR0913 - all that a reader has to know
+@dataclass(frozen=True)
+class Background:
+    """Facts that a certificate states about a question and its judges besides the test.
+
+    Args:
+        margin: How far below people's figure a judge's may lie and still be fit.
+        people_agree: Whether the question passes both human gates.
+        human_agreement: A^HH and alpha with intervals, as the gates see them.
+        cost_per_1000_usd: What 1,000 scores cost, by judge and hash of its prompt; None if not
+            known.
+        models_returned: Models that answered, by judge, by their own account.
+    """
+
+    margin: float
+    people_agree: bool
+    human_agreement: Mapping[str, float | None]
+    cost_per_1000_usd: Mapping[tuple[str, str], float | None]
+    models_returned: Mapping[str, tuple[str, ...]]
+
+
+def question_certificate(
     verdicts: Verdicts,
     units: RatedUnits,
-    scores: Floats,
+    candidate: Candidate,
     *,
-    reading: int,
-    seal: int,
-    evidence: Fingerprints,
-    human_figures: Mapping[str, float | None],
-    cost_per_1000_usd: float | None,
-    issued_at: datetime,
+    reading: Reading,
+    background: Background,
 ) -> QuestionCertificate:
     """Return the certificate of a version on one question.
 
-    `units` are all rated units of the question that are not under an earlier seal, `scores` the
-    version's scores of them.
+    `units` are all rated units of the question that are not under an earlier seal.
     """
+    version, scores = candidate.version, candidate.scores
     is_test = (units.splits == "test") & ~np.isnan(scores)
     test, question = units.only(is_test), units.question
     held: dict[Literal["fit", "improved"], bool] = {
@@ -82,24 +100,34 @@ def question_certificate(  # noqa: PLR0913 - all that a reader has to know
         scale=CertifiedScale(
             low=question.scale.low, high=question.scale.high, level=question.level
         ),
-        summary=_summary(verdicts, question.id, reading=reading),
+        summary=_summary(verdicts, question.id, reading=reading.number),
         holds=tuple(claim for claim, holds in held.items() if holds),
         claims=Claims(improvement=_claim(verdicts.improvement), fitness=_claim(verdicts.fitness)),
-        seal=seal,
-        reading=reading,
+        seal=reading.seal,
+        reading=reading.number,
         level=significance,
         total_level=TOTAL_SIGNIFICANCE,
         n_groups=verdicts.fitness.compared.shortfall.n_groups,
         n_units=int(is_test.sum()),
         detectable_gain=or_none(detectable),
-        human_agreement=dict(human_figures),
-        prompt_copied_share=_copied_share(verdicts.version, units),
+        human_agreement=dict(background.human_agreement),
+        prompt_copied_share=_copied_share(version, units),
         metrics=certificate_metrics(units.part("train"), test, scores[is_test]),
-        cost_per_1000_usd=cost_per_1000_usd,
+        cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
         cautions=tuple(_cautions(verdicts, test)),
-        evidence=evidence,
-        issued_at=issued_at.isoformat(timespec="seconds"),
-        valid_until=(issued_at + timedelta(days=VALID_DAYS)).date().isoformat(),
+        evidence=_evidence(units, candidate, background),
+        issued_at=reading.read_at.isoformat(timespec="seconds"),
+        valid_until=(reading.read_at + timedelta(days=VALID_DAYS)).date().isoformat(),
+    )
+
+
+def _evidence(units: RatedUnits, candidate: Candidate, background: Background) -> Fingerprints:
+    is_test = units.splits == "test"
+    return fingerprints_of(
+        candidate.version,
+        units.only(is_test),
+        candidate.raw[is_test],
+        models_returned=background.models_returned.get(candidate.version.judge_id, ()),
     )
 
 

@@ -1,7 +1,7 @@
 """The sealed test of one question: read it when due, open it, recompute its certificates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -10,10 +10,8 @@ import numpy as np
 from eval_assets.tuning._improvement import MIN_TEST_GROUPS
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
-from eval_assets.tuning.certificate_contents import question_certificate
+from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.fingerprints import (
-    Fingerprints,
-    fingerprints_of,
     label_fingerprints,
     labels_hash,
     scores_hash,
@@ -23,26 +21,6 @@ from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Row, evaluation_rows, read_test
 from eval_assets.tuning.seal_policy import reading_significance
 from eval_assets.tuning.steps import TunedJudge, VersionScores
-
-
-@dataclass(frozen=True)
-class Background:
-    """Facts that a certificate states about a question and its judges besides the test.
-
-    Args:
-        margin: How far below people's figure a judge's may lie and still be fit.
-        people_agree: Whether the question passes both human gates.
-        human_agreement: A^HH and alpha with intervals, as the gates see them.
-        cost_per_1000_usd: What 1,000 scores cost, by judge and hash of its prompt; None if not
-            known.
-        models_returned: Models that answered, by judge, by their own account.
-    """
-
-    margin: float
-    people_agree: bool
-    human_agreement: Mapping[str, float | None]
-    cost_per_1000_usd: Mapping[tuple[str, str], float | None]
-    models_returned: Mapping[str, tuple[str, ...]]
 
 
 class SealLedger(Protocol):
@@ -269,34 +247,11 @@ def make_reading(
         reading=reading.number,
         open_seal=open_seal,
     )
-    certificates = {}
-    for verdict, candidate in zip(verdicts, candidates, strict=True):
-        judge = verdict.version.judge_id
-        if verdict.is_certified:
-            certificates[judge] = question_certificate(
-                verdict,
-                units,
-                candidate.scores,
-                reading=reading.number,
-                seal=reading.seal,
-                evidence=fingerprints_now(units, candidate, background),
-                human_figures=background.human_agreement,
-                cost_per_1000_usd=background.cost_per_1000_usd.get(
-                    (judge, verdict.version.prompt_hash)
-                ),
-                issued_at=reading.read_at,
-            )
+    certificates = {
+        verdict.version.judge_id: question_certificate(
+            verdict, units, candidate, reading=reading, background=background
+        )
+        for verdict, candidate in zip(verdicts, candidates, strict=True)
+        if verdict.is_certified
+    }
     return replace(reading, rows=tuple(rows), certificates=certificates)
-
-
-def fingerprints_now(
-    units: RatedUnits, candidate: Candidate, background: Background
-) -> Fingerprints:
-    """Return the current evidence of a certificate of this candidate."""
-    is_test = units.splits == "test"
-    return fingerprints_of(
-        candidate.version,
-        units.only(is_test),
-        candidate.raw[is_test],
-        models_returned=background.models_returned.get(candidate.version.judge_id, ()),
-    )

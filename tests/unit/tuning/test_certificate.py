@@ -13,8 +13,8 @@ from eval_assets.tuning.certificate import (
     certificate_schema,
     differences,
 )
-from eval_assets.tuning.certificate_contents import question_certificate
-from eval_assets.tuning.fingerprints import fingerprints_of
+from eval_assets.tuning.certificate_contents import Background, question_certificate
+from eval_assets.tuning.history import Reading
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import read_test
 from eval_assets.tuning.versions import JudgeVersion, canonical_json
@@ -32,6 +32,16 @@ VERSION = JudgeVersion(
 )
 
 
+READING = Reading("q", 1, 1, 0.025, (VERSION,), (), "", (), {}, READ_AT)
+BACKGROUND = Background(
+    margin=0.1,
+    people_agree=True,
+    human_agreement={"a_hh": 0.83, "alpha": None},
+    cost_per_1000_usd={},
+    models_returned={},
+)
+
+
 def certified(
     n_groups: int = 120, *, version: JudgeVersion = VERSION
 ) -> tuple[QuestionCertificate, RatedUnits, np.ndarray]:
@@ -41,24 +51,9 @@ def certified(
         units, splits=np.where(np.arange(len(quality)) < len(quality) // 2, "train", "test")
     )
     scores = np.clip(np.round(quality), 1, 5)
-    [verdicts] = read_test(
-        units,
-        [offered(version, scores, judged(quality, seed=2, noise=3))],
-        reading=1,
-        margin=0.1,
-        people_agree=True,
-    )
-    found = question_certificate(
-        verdicts,
-        units,
-        scores,
-        reading=1,
-        seal=1,
-        evidence=fingerprints_of(version, units.part("test"), scores[units.splits == "test"]),
-        human_figures={"a_hh": 0.83, "alpha": None},
-        cost_per_1000_usd=None,
-        issued_at=READ_AT,
-    )
+    candidate = offered(version, scores, judged(quality, seed=2, noise=3))
+    [verdicts] = read_test(units, [candidate], reading=1, margin=0.1, people_agree=True)
+    found = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
     return found, units, scores
 
 
@@ -118,24 +113,9 @@ def test_few_groups_and_rare_values_are_said() -> None:
     rng = np.random.default_rng(3)
     people = (rng.random((400, 3)) < 0.06).astype(float)
     units = rated_units(people, scale=BINARY, level="nominal", split="test")
-    [verdicts] = read_test(
-        units,
-        [offered(VERSION, people[:, 0])],
-        reading=1,
-        margin=0.1,
-        people_agree=True,
-    )
-    rare = question_certificate(
-        verdicts,
-        units,
-        people[:, 0],
-        reading=1,
-        seal=1,
-        evidence=fingerprints_of(VERSION, units, people[:, 0]),
-        human_figures={},
-        cost_per_1000_usd=0.2,
-        issued_at=READ_AT,
-    )
+    candidate = offered(VERSION, people[:, 0])
+    [verdicts] = read_test(units, [candidate], reading=1, margin=0.1, people_agree=True)
+    rare = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
     assert any("6 % of the ratings" in caution for caution in rare.cautions)
 
 

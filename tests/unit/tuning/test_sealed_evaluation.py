@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.history import Reading, Seal
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.sealed_evaluation import (
-    Background,
     candidates_for,
     due_reading,
     make_reading,
