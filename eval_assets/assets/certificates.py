@@ -30,8 +30,8 @@ from eval_assets.store.prompted import has_prompts, prompt_sources
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import replace_rows
 from eval_assets.store.tuned_judges import background_of, current_evidence, current_judges
-from eval_assets.tuning.certificate import Certificate, QuestionCertificate
-from eval_assets.tuning.issued import certificate_files, certificate_rows
+from eval_assets.tuning.certificate import Certificate
+from eval_assets.tuning.issued import CertificateRow, certificate_files, certificate_rows
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.sealed_evaluation import read_if_due
 
@@ -144,8 +144,8 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         metadata={
             **table,
             "a_ha_beside_a_hh": _near_people(rows),
-            "n_valid": sum(bool(row["certificate"]) and not row["stale_because"] for row in rows),
-            "certificates": rows_as_metadata(pd.DataFrame(rows, columns=shown)),
+            "n_valid": sum(bool(row.certificate) and not row.stale_because for row in rows),
+            "certificates": rows_as_metadata(pd.DataFrame(map(vars, rows), columns=shown)),
             "folder": dg.MetadataValue.path(str((folder.out / "certificates").resolve())),
         },
     )
@@ -162,17 +162,17 @@ def _figures(rows: Sequence[Row], name: str) -> dict[str, Figure]:
     }
 
 
-def _near_people(rows: Sequence[Row]) -> dg.MarkdownMetadataValue:
+def _near_people(rows: Sequence[CertificateRow]) -> dg.MarkdownMetadataValue:
     """Return A^HA of certified judges beside A^HH of the same answers, and the best constant's."""
     beside = [
         {
-            **{name: row[name] for name in _NAMED},
+            **{name: getattr(row, name) for name in _NAMED},
             "a_ha": certificate.metrics.a_ha,
             "a_hh": certificate.metrics.a_hh,
             "a_ha_of_a_constant": certificate.metrics.controls.constant.a_ha,
         }
         for row in rows
-        if isinstance(certificate := row["certificate"], QuestionCertificate)
+        if (certificate := row.certificate) is not None
     ]
     columns = [*_NAMED, "a_ha", "a_hh", "a_ha_of_a_constant"]
     return rows_as_metadata(pd.DataFrame(beside, columns=columns))
@@ -193,13 +193,14 @@ _VERDICT = (
 """What an asset's page has room for; the reason is on that of the certificates."""
 
 
-def _as_table(rows: Sequence[Row]) -> pd.DataFrame:
+def _as_table(rows: Sequence[CertificateRow]) -> pd.DataFrame:
     """Return certificate rows as the table has them: certificates as JSON text."""
     return pd.DataFrame(
         [
-            {**row, "certificate": json.dumps(certificate.as_json())}
-            if isinstance(certificate := row["certificate"], QuestionCertificate)
-            else row
+            {
+                **vars(row),
+                "certificate": row.certificate and json.dumps(row.certificate.as_json()),
+            }
             for row in rows
         ]
     )

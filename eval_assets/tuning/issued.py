@@ -46,6 +46,23 @@ class CurrentEvidence:
         )
 
 
+@dataclass(frozen=True)
+class CertificateRow:
+    """A row of `judge_certificates`; without a claim that holds there is no certificate."""
+
+    judge_id: str
+    version: str
+    question_id: str
+    fitness: str
+    improvement: str
+    reason: str
+    n_groups: int | None
+    n_readings: int
+    certificate: QuestionCertificate | None
+    created_at: datetime
+    stale_because: str | None
+
+
 def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     readings: Sequence[Reading],
     fingerprints_now: FingerprintsNow,
@@ -54,7 +71,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     sources: Collection[str],
     moved: Collection[str] = (),
     left_out: str = "",
-) -> list[Row]:
+) -> list[CertificateRow]:
     """Return rows of `judge_certificates` of one question.
 
     There is one for every version in the last reading, and one for every version that was ever
@@ -85,8 +102,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     rows = []
     for (judge, number), reading in readings_by_version.items():
         [version] = [v for v in reading.candidates if v.judge_id == judge]
-        row = _row(judge, number, reading, in_order)
-        certificate = reading.certificates.get(judge)
+        certificate, reasons = reading.certificates.get(judge), list[str]()
         if certificate is not None:
             reasons = [
                 _superseded(judge, number, reading, in_order),
@@ -100,8 +116,8 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
                     today=today,
                 ),
             ]
-            row["stale_because"] = "; ".join(filter(None, reasons)) or None
-        rows.append(row)
+        stale = "; ".join(filter(None, reasons)) or None
+        rows.append(_row(version, reading, in_order, stale=stale))
     return rows
 
 
@@ -129,21 +145,24 @@ def certificate_files(readings: Sequence[Reading]) -> dict[str, Certificate]:
     return files
 
 
-def _row(judge: str, version: str, reading: Reading, readings: Sequence[Reading]) -> Row:
-    verdicts = _verdicts(reading, judge, version)
-    return {
-        "judge_id": judge,
-        "version": version,
-        "question_id": reading.question_id,
-        "fitness": verdicts["fitness"]["verdict"],
-        "improvement": verdicts["improvement"]["verdict"],
-        "reason": "; ".join(str(row["reason"]) for row in verdicts.values()),
-        "n_groups": verdicts["fitness"].get("n_groups"),
-        "n_readings": sum(other.seal == reading.seal for other in readings),
-        "certificate": reading.certificates.get(judge),
-        "created_at": reading.read_at,
-        "stale_because": None,
-    }
+def _row(
+    version: JudgeVersion, reading: Reading, readings: Sequence[Reading], *, stale: str | None
+) -> CertificateRow:
+    verdicts = _verdicts(reading, version.judge_id, version.version)
+    n_groups = verdicts["fitness"].get("n_groups")
+    return CertificateRow(
+        judge_id=version.judge_id,
+        version=version.version,
+        question_id=reading.question_id,
+        fitness=str(verdicts["fitness"]["verdict"]),
+        improvement=str(verdicts["improvement"]["verdict"]),
+        reason="; ".join(str(row["reason"]) for row in verdicts.values()),
+        n_groups=None if n_groups is None else int(str(n_groups)),
+        n_readings=sum(other.seal == reading.seal for other in readings),
+        certificate=reading.certificates.get(version.judge_id),
+        created_at=reading.read_at,
+        stale_because=stale,
+    )
 
 
 def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:

@@ -54,7 +54,7 @@ def rows(
 ) -> list[dict[str, Any]]:
     named = {"sources": (), **named}
     found = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)
-    return [dict(row) for row in found]
+    return [vars(row) for row in found]
 
 
 def test_a_certificate_holds_while_nothing_changes() -> None:
