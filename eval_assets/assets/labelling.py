@@ -31,7 +31,7 @@ from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
     n_assigned,
-    with_circumstances,
+    with_session_fields,
 )
 from eval_assets.labelling.sessions import file_name, time_text
 from eval_assets.labelling.sheets import sheet_text, write_sheet
@@ -123,7 +123,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with folder.connect() as connection:
                 result = stored_labels(connection, question.id)
             result = result.assign(question_id=question.id)
-            return with_circumstances(result, sessions, study.responses)
+            return with_session_fields(result, sessions, study.responses)
 
         figures = measure_quality(evaluation, labels, history, assigned=assigned, controls=controls)
         with folder.connect() as connection, transaction(connection):

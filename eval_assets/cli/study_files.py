@@ -21,7 +21,7 @@ from eval_assets.labelling.session_frames import (
     control_values,
     history_rows,
     n_assigned,
-    with_circumstances,
+    with_session_fields,
 )
 from eval_assets.labelling.study import Study
 from eval_assets.readers.assignments import read_assignments
@@ -89,7 +89,7 @@ def judges_disagreements(files: StudyFiles, database: Path) -> list[Disagreement
 def quality_now(files: StudyFiles) -> list[QualityFigure]:
     """Return the quality of every rater's labels as the files are now."""
     study, sessions = files.study, files.study.sessions.all()
-    labels = with_circumstances(_labels_now(files), sessions, study.responses)
+    labels = with_session_fields(_labels_now(files), sessions, study.responses)
     settled = decisions(read_adjudications(files.evaluation))
     units = (unit for rater in study.raters for unit in study.queue(rater).units)
     return measure_quality(

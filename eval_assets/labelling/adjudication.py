@@ -151,13 +151,13 @@ def read_adjudications(evaluation: Evaluation) -> list[Adjudication]:
 
 def decisions(steps: Iterable[Adjudication]) -> dict[Unit, Adjudication]:
     """Return the last decision on each settled unit, consensus or exclusion."""
-    settled: dict[Unit, Adjudication] = {}
+    adjudications: dict[Unit, Adjudication] = {}
     for step in steps:
         if step.step in {"consensus", "excluded"}:
-            settled[step.unit] = step
+            adjudications[step.unit] = step
         elif step.step == "reopened":
-            settled.pop(step.unit, None)
-    return settled
+            adjudications.pop(step.unit, None)
+    return adjudications
 
 
 def disagreements(evaluation: Evaluation, labels: pd.DataFrame) -> list[Disagreement]:
@@ -240,7 +240,7 @@ class AdjudicationQueue:
     def cases(self) -> list[Case]:
         """Return all disagreements on responses that exist, open ones first, the worst first."""
         steps = read_adjudications(self._study.evaluation)
-        settled = decisions(steps)
+        adjudications = decisions(steps)
         cases = []
         for disagreement in self._disagreements():
             response = self._study.responses.get(disagreement.response_id)
@@ -255,7 +255,7 @@ class AdjudicationQueue:
                     unit=WorkUnit(_key(self._by, question.id), question, response),
                     own=own.value if own else None,
                     comments=tuple(comments),
-                    decision=settled.get(disagreement.unit),
+                    decision=adjudications.get(disagreement.unit),
                 )
             )
         return sorted(cases, key=lambda case: case.decision is not None)

@@ -181,7 +181,7 @@ def assign(
             by_rater[rater].append(plan.assignment(response, rater, purpose))
             loads[rater] += 1
     known = {(assignment.response_id, assignment.rater_id) for assignment in here}
-    settled = [
+    control_units = [
         (response, rater)
         for rater in plan.raters
         for response in sorted(controls, key=lambda r: chance(plan.seed, rater, r))
@@ -193,7 +193,7 @@ def assign(
         for assignment in _in_order_of(
             rater,
             by_rater[rater],
-            [response for response, of in settled if of == rater][: plan.n_controls],
+            [response for response, of in control_units if of == rater][: plan.n_controls],
             plan,
         )
     ]

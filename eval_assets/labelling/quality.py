@@ -248,7 +248,7 @@ def _against_others(
 def _of_single_labels(
     measured: _Question, mine: pd.DataFrame, closeness: Floats
 ) -> Iterator[tuple[str, tuple[float, int]]]:
-    """Yield figures that need each label's circumstances: skips, confidence, time and order."""
+    """Yield figures of single labels: skips, confidence, time and order."""
     rows = mine["row"].to_numpy()
     skipped = mine["skipped"].to_numpy(dtype=bool)
     yield "skipped_share", (float(skipped.mean()), len(mine))

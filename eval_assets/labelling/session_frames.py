@@ -61,14 +61,14 @@ def history_rows(sessions: Iterable[Session]) -> pd.DataFrame:
     )
 
 
-def with_circumstances(
+def with_session_fields(
     labels: pd.DataFrame, sessions: Iterable[Session], responses: Mapping[str, ResponseView]
 ) -> pd.DataFrame:
-    """Return labels with `seconds` and `is_outdated`, known of those that come from sessions.
+    """Return labels with `seconds` and `is_outdated`, from the sessions that hold them.
 
     A label is outdated if its prompt or response is not what the rater saw.
     """
-    known = pd.DataFrame(
+    session_rows = pd.DataFrame(
         [
             {
                 "response_id": label.response_id,
@@ -83,22 +83,22 @@ def with_circumstances(
         ],
         columns=[*_UNIT_AND_RATER, "seconds", "is_outdated"],
     ).drop_duplicates(_UNIT_AND_RATER, keep="last")
-    if known.empty:
+    if session_rows.empty:
         return labels.assign(seconds=math.nan, is_outdated=False)
-    joined = labels.merge(known, on=_UNIT_AND_RATER, how="left")
+    joined = labels.merge(session_rows, on=_UNIT_AND_RATER, how="left")
     is_outdated = joined["is_outdated"].eq(True)
     return joined.assign(seconds=joined["seconds"].astype(float), is_outdated=is_outdated)
 
 
 def control_values(
     assignments: Iterable[Assignment],
-    settled: Mapping[tuple[str, str], Adjudication],
+    adjudications: Mapping[tuple[str, str], Adjudication],
 ) -> dict[ControlUnit, float]:
     """Return the settled value of each assigned control response."""
     return {
         ControlUnit(assignment.response_id, question_id, assignment.rater_id): decision.value
         for assignment in assignments
-        for (response_id, question_id), decision in settled.items()
+        for (response_id, question_id), decision in adjudications.items()
         if assignment.purpose == "control"
         and assignment.response_id == response_id
         and assignment.question_id in {None, question_id}
