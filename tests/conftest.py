@@ -40,10 +40,10 @@ def read_only_folder(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 3 MB of its own; `mount -o remount,size=...` makes it larger."""
+    """A disk of 2 MB of its own; `mount -o remount,size=...` makes it larger."""
     folder = tmp_path / "small-disk"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=3M", "tmpfs", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2M", "tmpfs", str(folder)]
     if subprocess.run(mount, check=False, capture_output=True).returncode:
         pytest.skip("only root can mount a disk, and not on every machine")
     try:

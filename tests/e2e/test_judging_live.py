@@ -115,6 +115,7 @@ def statuses(process: Started) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_killed_loses_only_calls_in_flight_and_the_next_asks_for_the_rest(
     provider: RunningProvider, start: Callable[[], Started], tmp_path: Path, end: signal.Signals
@@ -135,6 +136,7 @@ def test_a_run_that_is_killed_loses_only_calls_in_flight_and_the_next_asks_for_t
     assert n_replies(tmp_path) == N_CALLS
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_make_exactly_the_requests_of_one(
     provider: RunningProvider, start: Callable[[], Started], tmp_path: Path
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_binary_question_takes_one_key_a_label(folder: Evaluated) -> None:
     assert session(folder, "clear")["closedAt"] is not None
 
 
+@pytest.mark.slow
 def test_every_answer_survives_kill_9_and_the_session_is_resumed(folder: Evaluated) -> None:
     for place, key in enumerate("351", start=1):
         with labelling(folder, "--dimension", "depth") as terminal:

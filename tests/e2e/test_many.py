@@ -82,7 +82,7 @@ def test_two_evaluations_run_side_by_side_and_an_unchanged_run_keeps_every_data_
         event.step_failure_data.user_failure_data.description or ""
         for event in first.all_events
         if event.is_step_failure
-        and "human_a_hh" in str(event.step_key)
+        and "human_gates" in str(event.step_key)
         and event.step_failure_data.user_failure_data
     }
     assert sentence.startswith("Gate human_a_hh is closed: 0.4")
