@@ -17,7 +17,7 @@ class InputProblem:
         file: File, as the user would name it.
         line: Line counted from 1; of Parquet and JSON, the row; None for the file as a whole.
         column: Column or key; None for the whole line.
-        what: What was found, without a full stop.
+        message: What was found, without a full stop.
         remedy: What to do, without a full stop.
 
     Examples:
@@ -28,12 +28,12 @@ class InputProblem:
     file: str
     line: int | None
     column: str | None
-    what: str
+    message: str
     remedy: str
 
     def __str__(self) -> str:
         place = [self.file, *(str(part) for part in (self.line, self.column) if part is not None)]
-        return f"{':'.join(place)}: {self.what}. {self.remedy}."
+        return f"{':'.join(place)}: {self.message}. {self.remedy}."
 
 
 class InputError(ValueError):
@@ -77,12 +77,12 @@ class Fault(NamedTuple):
 
     Args:
         key: Key in evaluation.yaml, seen from the noun.
-        what: What was found, without a full stop.
+        message: What was found, without a full stop.
         remedy: What to do, without a full stop.
     """
 
     key: KeyPath
-    what: str
+    message: str
     remedy: str
 
 
@@ -90,7 +90,7 @@ class DeclarationError(ValueError):
     """Everything that is wrong with a declared noun; readers add file and line."""
 
     def __init__(self, *faults: Fault) -> None:
-        super().__init__("; ".join(f"{fault.what}. {fault.remedy}" for fault in faults))
+        super().__init__("; ".join(f"{fault.message}. {fault.remedy}" for fault in faults))
         self.faults = faults
 
 
