@@ -80,25 +80,28 @@ def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
     """Measure in a database in memory, as `eval-assets run` does in a file."""
     import pandas as pd
 
+    from eval_assets.agreement.gates.evidence import gate_outcomes
     from eval_assets.agreement.humans import measure_humans
-    from eval_assets.figures import HumanFigures
-    from eval_assets.store.connection import connect
-    from eval_assets.store.figures import replace_figures
-    from eval_assets.store.gates import stored_gate_outcomes
+    from eval_assets.store.connection import connect_in_memory
+    from eval_assets.store.data_versions import rating_versions
     from eval_assets.store.inputs import write_labels, write_rubric
     from eval_assets.store.ratings import human_ratings
     from eval_assets.store.summaries import write_label_disagreements
     from eval_assets.store.tables import read_table, replace_rows
 
     responses = pd.DataFrame({"response_id": labels.ratings["response_id"].unique()})
-    with connect(Path(":memory:")) as connection:
+    with connect_in_memory() as connection:
         write_rubric(connection, evaluation.rubric)
         replace_rows(connection, "responses", responses)
         write_labels(connection, labels.ratings, earlier=labels.earlier)
         write_label_disagreements(connection)
         humans = measure_humans(human_ratings(connection, evaluation), evaluation)
-        replace_figures(connection, HumanFigures, humans.agreement)
-        outcomes = stored_gate_outcomes(connection, evaluation, sources={})
+        outcomes = gate_outcomes(
+            evaluation,
+            measured={"human": humans.agreement, "judge": ()},
+            versions=rating_versions(connection),
+            changed=(),
+        )
         disagreements = read_table(connection, "label_disagreements")
     return _Measured(evaluation, labels, humans, outcomes, disagreements)
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Literal
 from zoneinfo import available_timezones
 
@@ -46,16 +45,11 @@ class Schedule:
 
     def __post_init__(self) -> None:
         faults = list(_cron_faults(self.cron))
-        if self.timezone not in _time_zones():
+        # To list all zones, folders are searched, which takes longer than all other keys together.
+        if self.timezone != "UTC" and self.timezone not in available_timezones():
             message = f'"{self.timezone}" is not a time zone'
             faults.append(Fault(("timezone",), message, "Write one such as Europe/Berlin or UTC"))
         raise_faults(faults)
-
-
-@cache
-def _time_zones() -> set[str]:
-    """Return the names of all time zones, for which folders are searched."""
-    return available_timezones()
 
 
 @dataclass(frozen=True)
