@@ -22,7 +22,7 @@ from eval_assets.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.store.ledger.engine import SqlLedger
@@ -56,7 +56,6 @@ def ledger(
     export   write every request with its prompt and reply, a row per attempt
     """
     from eval_assets.readers.evaluation.read import read_evaluation
-    from eval_assets.store.ledger.copies import store_ledger
 
     if action == "export":
         check_output(form, output)
@@ -67,6 +66,8 @@ def ledger(
             case "show":
                 _show(opened, evaluation)
             case "sync":
+                from eval_assets.store.ledger.copies import store_ledger
+
                 store_ledger(opened, path, folder=data)
                 click.echo(f"{path} holds what {opened.place} does.")
             case "export":
@@ -87,7 +88,7 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
 
     click.echo(f"Ledger  {ledger.place}\n")
     for by in get_args(SpendingBy):
-        spent = spending_table(ledger, by=by).head(_MOST_ROWS).to_dict("records")
+        spent = spending_table(ledger, by=by)[:_MOST_ROWS]
         if rows := [_spent(row, row[by]) for row in spent]:
             print_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT)
     cap = evaluation.budget_usd_per_month
@@ -96,14 +97,14 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
     click.echo(f"This month  {month_usd:.4f}{of} USD at most\n")
     if (reserved_usd := reserved(ledger)) > 0:
         click.echo(f"Reserved    {reserved_usd:.4f} USD of the budget by runs at work\n")
-    flying = [_flying(row) for row in in_flight(ledger).to_dict("records")]
+    flying = [_flying(row) for row in in_flight(ledger)]
     if flying:
         print_table("In flight", _FLYING, flying, numbers=_FLYING[-2:])
     else:
         click.echo("Nothing is in flight.")
 
 
-def _spent(row: Mapping[Hashable, Any], key: object) -> tuple[str, ...]:
+def _spent(row: Mapping[str, Any], key: object) -> tuple[str, ...]:
     unknown = f" + {row['n_unknown']} unknown" if row["n_unknown"] else ""
     return (
         "outside a run" if key is None else str(key),
@@ -116,7 +117,7 @@ def _spent(row: Mapping[Hashable, Any], key: object) -> tuple[str, ...]:
     )
 
 
-def _flying(row: Mapping[Hashable, Any]) -> tuple[str, ...]:
+def _flying(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         row["judge_id"],
         row["asset"],

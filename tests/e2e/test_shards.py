@@ -206,6 +206,7 @@ def test_the_runs_of_a_backfill_share_one_budget(
     assert len(provider.log.completions) < N_RATINGS
     folder = EvaluationFolder(data=str(live_folder.path))
     with folder.ledger(folder.evaluation()) as ledger:
-        [(run, spent)] = spending_table(ledger, by="run")[["run", "charged_usd"]].to_numpy()
+        [row] = spending_table(ledger, by="run")
+        run, spent = row["run"], row["charged_usd"]
     assert run == "autumn"
     assert 0 < spent <= 0.007

@@ -1,10 +1,9 @@
 """Copies of the ledger in DuckDB, for whoever queries there."""
 
-from pathlib import Path
-from typing import Literal, get_args
+from __future__ import annotations
 
-import duckdb
-import pandas as pd
+from typing import TYPE_CHECKING, Literal, get_args
+
 import sqlalchemy as sa
 
 from eval_assets.store.connection import connect, transaction
@@ -19,9 +18,16 @@ from eval_assets.store.ledger._tables import (
     test_set_uses,
     workers,
 )
-from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import HistoryTable, history_of
 from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows, spare_memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+    import pandas as pd
+
+    from eval_assets.store.ledger.engine import SqlLedger
 
 _ATTEMPTS_AT_ONCE = 20_000
 
@@ -141,6 +147,8 @@ def _add_attempts(
     after: int,
 ) -> None:
     """Copy the attempts with a number above `after`, a portion at a time."""
+    import pandas as pd
+
     while True:
         portion = {"evaluation": ledger.evaluation, "after": after, "most": _ATTEMPTS_AT_ONCE}
         records = reading.execute(_ATTEMPTS, portion)
@@ -158,6 +166,8 @@ def _last_copied(connection: duckdb.DuckDBPyConnection) -> int:
 
 def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
     """Return what each asset spent in each run; None if some of it is not known."""
+    import pandas as pd
+
     is_unknown = attempts.c.cost_usd.is_(None) & (attempts.c.charged_usd > 0)
     spent = sa.case(
         (sa.func.count(sa.case((is_unknown, 1))) > 0, None),
@@ -181,6 +191,8 @@ def _run_spending(ledger: SqlLedger) -> pd.DataFrame:
 
 def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
     """Return the batches that vendors work on, with their requests."""
+    import pandas as pd
+
     query = (
         sa.select(batches.c.batch_id, batches.c.judge_id, claims.c.call_key, batches.c.intended_at)
         .select_from(batches.join(claims, claims.c.batch == batches.c.intent_id))
@@ -205,6 +217,8 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:
     """Return this evaluation's rows of a table, in order; JSON as text."""
+    import pandas as pd
+
     columns = [
         sa.func.nullif(sa.cast(column, sa.Text), "null").label(column.name)
         if isinstance(column.type, sa.JSON)

@@ -1,18 +1,24 @@
 """Events that cannot be computed again, beside requests and replies."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 import sqlalchemy as sa
 
-from eval_assets.agreement.staged import StageChange
 from eval_assets.store.ledger._tables import histories, staged_mode
-from eval_assets.store.ledger.engine import SqlLedger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+    from eval_assets.agreement.staged import StageChange
+    from eval_assets.store.ledger.engine import SqlLedger
 
 HistoryTable = Literal[
     "agreement_history",
@@ -86,6 +92,8 @@ def add_rows(
 
 def history_of(ledger: SqlLedger, table: HistoryTable) -> pd.DataFrame:
     """Return the rows that were added to a table, oldest first; times are text in ISO 8601."""
+    import pandas as pd
+
     query = (
         sa.select(histories.c.row)
         .where((histories.c.evaluation == ledger.evaluation) & (histories.c.history == table))
@@ -125,6 +133,8 @@ def _in_json(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
+    import pandas as pd
+
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, datetime):

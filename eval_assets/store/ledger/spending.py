@@ -1,15 +1,19 @@
 """Spending by judge and time, and requests in flight."""
 
-from collections.abc import Collection
-from datetime import UTC, date, datetime
-from typing import Literal, assert_never
+from __future__ import annotations
 
-import pandas as pd
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Literal, assert_never
+
 import sqlalchemy as sa
 
-from eval_assets.config.evaluation import Evaluation
 from eval_assets.store.ledger._tables import attempts, batches, claims, workers
-from eval_assets.store.ledger.engine import SqlLedger
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.store.ledger.engine import SqlLedger
 
 SpendingBy = Literal["judge", "model", "day", "run"]
 
@@ -105,7 +109,7 @@ def portion_of(left_usd: float, *, needed_usd: float) -> float:
     return max(needed_usd, left_usd / _PORTIONS)
 
 
-def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> pd.DataFrame:
+def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> list[dict[str, Any]]:
     """Return what was spent, a row for each judge, model, day or run.
 
     Returns:
@@ -135,7 +139,7 @@ def spending_table(ledger: SqlLedger, *, by: SpendingBy) -> pd.DataFrame:
     return _rows_of(ledger, query)
 
 
-def in_flight(ledger: SqlLedger) -> pd.DataFrame:
+def in_flight(ledger: SqlLedger) -> list[dict[str, Any]]:
     """Return what workers and vendors are at work on: judge_id, model, worker, batch and counts."""
     whose = (
         *(claims.c.judge_id, claims.c.model, claims.c.worker),
@@ -190,11 +194,10 @@ def _reserved_by(connection: sa.Connection, condition: sa.ColumnElement[bool]) -
     return connection.scalars(_sum(workers.c.reserved_usd).where(condition & is_alive)).one()
 
 
-def _rows_of(ledger: SqlLedger, query: sa.Executable) -> pd.DataFrame:
-    """Return the rows of a query, NULL as None."""
+def _rows_of(ledger: SqlLedger, query: sa.Executable) -> list[dict[str, Any]]:
+    """Return the rows of a query by column."""
     with ledger.reading() as connection:
-        rows = connection.execute(query)
-        return pd.DataFrame(rows.all(), columns=list(rows.keys()), dtype=object)
+        return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def _column(by: SpendingBy) -> sa.ColumnElement[object]:

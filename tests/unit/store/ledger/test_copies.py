@@ -202,7 +202,7 @@ def test_a_lost_ledger_comes_back_from_the_copies(ledger: SqlLedger, tmp_path: P
         ]
         assert JudgeLedger(found).readings("q") == [reading]
         assert JudgeLedger(found).versions() == [version.numbered("1.0.0", parent=None)]
-        assert spending_table(found, by="run")["charged_usd"].tolist() == [0.01]
+        assert [row["charged_usd"] for row in spending_table(found, by="run")] == [0.01]
         with connect(database) as connection, transaction(connection):
             copy_ledger(found, connection)
             assert {table: contents(connection, table) for table in tables} == before

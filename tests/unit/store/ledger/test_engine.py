@@ -89,7 +89,7 @@ def test_a_ledger_of_the_first_version_gets_what_is_new_and_keeps_its_rows(
     migrated = connect_ledger(tmp_path, evaluation="poems", setting=given)
     try:
         assert reserved(migrated) == 0
-        assert spending_table(migrated, by="run")["charged_usd"].tolist() == [0.01]
+        assert [row["charged_usd"] for row in spending_table(migrated, by="run")] == [0.01]
         with migrated.reading() as connection:
             assert sa.inspect(connection).has_table("rate_grants")
     finally:
