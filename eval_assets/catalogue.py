@@ -78,12 +78,12 @@ class Figure:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there is a value."""
+        """Return whether there is a value."""
         return not math.isnan(self.value)
 
     @property
     def has_interval(self) -> bool:
-        """Whether both ends of the interval are defined."""
+        """Return whether both ends of the interval are defined."""
         return not math.isnan(self.low + self.high)
 
 

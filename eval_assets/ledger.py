@@ -223,7 +223,7 @@ class Ledger(Protocol):
 
     @property
     def is_capped(self) -> bool:
-        """Whether there is a cap on what may be spent."""
+        """Return whether spending is capped."""
 
     def reserve(self, needed_usd: float) -> float:
         """Reserve a portion of what the caps have left: what others reserved is not left.

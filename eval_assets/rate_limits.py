@@ -8,7 +8,7 @@ GRANT_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class RateLimits:
-    """What a vendor lets one account ask of one model, whichever process asks.
+    """Rate limits of one account for one model, shared by all processes.
 
     Args:
         account: Fingerprint of the endpoint and the key.

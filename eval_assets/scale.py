@@ -135,7 +135,7 @@ class Scale:
 
     @property
     def is_binary(self) -> bool:
-        """Whether the scale has the two values 0 and 1."""
+        """Return whether the scale has the two values 0 and 1."""
         return self.values == (0.0, 1.0)
 
     @overload

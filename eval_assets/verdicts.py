@@ -64,7 +64,7 @@ class JudgeVerdict(StrEnum):
 
     @property
     def is_control(self) -> bool:
-        """Whether a judge that never reads the responses could do as well."""
+        """Return whether a judge that never reads the responses could do as well."""
         return self in {self.LIKE_CONSTANT, self.LIKE_SHUFFLED, self.AGAINST_HUMANS}
 
 

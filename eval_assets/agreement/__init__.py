@@ -1,1 +1,1 @@
-"""Agreement measured on stored ratings: of humans, of judges, of both, as gates judge it."""
+"""Agreement of humans and judges, measured on stored ratings, and the gates on it."""

@@ -1,4 +1,4 @@
-"""Anchors of judges: the answers that each rates again and again, and when it is due to."""
+"""Anchors of judges: responses that a judge scores again in each drift round."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Drift of judges: do they still rate the same answers as they did?"""
+"""Drift of judges' scores on the same responses."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The agreement of human raters as one JSON object, for pages and other programs."""
+"""Agreement of human raters as one JSON object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts on a judge from its figures against humans, question by question."""
+"""Verdicts on each judge and question from its agreement with humans."""
 
 from collections.abc import Iterable
 

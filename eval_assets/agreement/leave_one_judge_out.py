@@ -1,4 +1,4 @@
-"""Each judge compared with the others: agreement without it, and its distance from them."""
+"""Agreement without each judge, and the distance of that judge from the others."""
 
 from collections.abc import Iterator, Mapping
 

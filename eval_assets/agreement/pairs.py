@@ -1,4 +1,4 @@
-"""Agreement of two judges: on the responses to each prompt, on each response, and overall."""
+"""Agreement of two judges by prompt, by response, and overall."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Stored ratings as arrays: what agreement is measured on."""
+"""Stored ratings as arrays."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LongRatings:
 
     @property
     def is_grouped(self) -> bool:
-        """Whether some group holds more than one response."""
+        """Return whether some group holds more than one response."""
         return len(np.unique(self.group)) < len(self.group)
 
     def matrix(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Agreement by round of labelling: did the discussion help?"""
+"""Agreement by round of labelling, and its change from round to round."""
 
 from collections.abc import Mapping
 

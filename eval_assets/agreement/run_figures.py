@@ -1,4 +1,4 @@
-"""Agreement of one run, as the history of an evaluation keeps it."""
+"""Figures of one run as rows of `agreement_history`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

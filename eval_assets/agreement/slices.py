@@ -1,4 +1,4 @@
-"""Agreement on parts of the responses: by prompt and model, and by every other slice."""
+"""Agreement by prompt, by model, and by every other slice of the responses."""
 
 from __future__ import annotations
 

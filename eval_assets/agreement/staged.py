@@ -1,4 +1,4 @@
-"""Staged judging: when one judge of a pair is enough, and when both are asked again."""
+"""Staged judging: when one judge of a pair is enough."""
 
 import hashlib
 import math
@@ -18,7 +18,7 @@ Stage = Literal["both", "one"]
 
 @dataclass(frozen=True)
 class StageDecision:
-    """Which stage comes next, and why.
+    """The next stage, with the reason.
 
     Args:
         stage: The stage.
@@ -51,7 +51,7 @@ class StageChange:
 def next_stage(
     stage: Stage, *, kappa: float, exact_agreement: float, n_units: int, staged: Staged
 ) -> StageDecision:
-    """Whether one judge is enough from now on.
+    """Return the next stage: one judge, or two.
 
     An undefined kappa never leads to one judge: twenty equal scores show no ability to tell
     responses apart. It does not lead back either, as long as the judges say the same.

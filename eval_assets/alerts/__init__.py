@@ -1,1 +1,1 @@
-"""Alerts: what is said of a change, and the channels that it is sent through."""
+"""Alert messages and the channels that send them."""

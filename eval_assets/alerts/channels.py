@@ -1,4 +1,4 @@
-"""Channels that alerts go through: services that apprise knows, and a signed JSON webhook."""
+"""Alert channels: services of apprise, and a signed JSON webhook."""
 
 import hashlib
 import hmac
@@ -26,7 +26,7 @@ _TIMEOUT_SECONDS = 10
 
 
 class Channel(Protocol):
-    """Where alerts go."""
+    """A destination of alerts."""
 
     @property
     def id(self) -> str:

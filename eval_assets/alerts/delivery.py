@@ -1,4 +1,4 @@
-"""Alerts to channels: each alert once to each, in order, however often a channel fails."""
+"""Delivery of alerts: once to each channel, in order, with retries."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One alert: a check, or the runs of an evaluation, changed its state."""
+"""Alert on a change of state of a check or of an evaluation's runs."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal

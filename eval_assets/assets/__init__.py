@@ -1,1 +1,1 @@
-"""Dagster assets with their checks: each reads, calls one function, writes, and reports."""
+"""Dagster assets and their checks. Each asset reads, calls one function, writes and reports."""

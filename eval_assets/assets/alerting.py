@@ -1,4 +1,4 @@
-"""Alerts on checks and failed runs: changes of state, kept in the ledger and sent.
+"""Alerts on checks and failed runs, stored in the ledger and sent to channels.
 
 Alerts go by checks, not by failed runs alone: a run whose check warns succeeds.
 """

@@ -1,4 +1,4 @@
-"""Automation: runs when files change or batches end, runs at set times, and alerts."""
+"""Sensors and the schedule of an evaluation."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Readings of sealed tests, and the certificates that they give."""
+"""Assets of sealed tests and of judge certificates."""
 
 import json
 import re
@@ -37,7 +37,7 @@ from eval_assets.tuning.sealed_evaluation import read_if_due
 
 
 class ReadingConfig(dg.Config):
-    """Whether sealed tests are read.
+    """Configuration of the evaluation of sealed tests.
 
     Args:
         read: Read the test also if nothing but labels, maps or recorded scores changed.
@@ -98,7 +98,7 @@ def tuned_judge_evaluation(
     group_name="judge_tuning", kinds={"duckdb", "json"}, deps=[tuned_judge_evaluation, judge_drift]
 )
 def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Which judge may be used for which question, how sure that is, and whether it still holds."""
+    """Judge certificates with their evidence and validity."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:

@@ -1,4 +1,4 @@
-"""What Dagster's history says of an evaluation: the state of each check, and of its last run."""
+"""State of each check and of the last run, read from Dagster's history."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Checks on judging: enough scores, models that live on, independence, budget, no key let out."""
+"""Checks on judging: coverage, models, independence, budget and leaked keys."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence

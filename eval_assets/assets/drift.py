@@ -1,4 +1,4 @@
-"""Drift of live judges: a frozen set of answers is judged again on a schedule, within a budget."""
+"""The asset of judge drift: a frozen set of responses is scored again within a budget."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ _ROUND = 1_000
 def judge_drift(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> dg.MaterializeResult[None]:
-    """Whether live judges still rate the same answers as they did; nothing unless declared."""
+    """Drift of live judges on their anchors; empty unless declared."""
     with clear_failures():
         evaluation = folder.evaluation()
         if evaluation.drift is not None and (judges := declared_live_judges(evaluation)):

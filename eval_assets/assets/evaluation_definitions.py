@@ -1,4 +1,4 @@
-"""Assets, checks, jobs, schedules and sensors of an evaluation folder, or of a folder of several.
+"""Assets, checks, jobs, schedules and sensors of one evaluation folder or of several.
 
 In a folder of several, each evaluation has its own set of all of them, with its name as key prefix
 and at the start of the names of its groups, jobs, schedule and sensors. Key prefixes and not

@@ -1,4 +1,4 @@
-"""Where the steps of a run are executed: in its process, in others, or by workers elsewhere."""
+"""Executors of the steps of a run: in one process, in several, on Celery or on Kubernetes."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Versions of the files that people own, and the record of them in Dagster's history."""
+"""Versions of the input files, recorded in Dagster's history."""
 
 import hashlib
 from collections.abc import Callable

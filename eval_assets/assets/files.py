@@ -1,4 +1,4 @@
-"""The files that people own, as assets that Dagster knows of and does not make."""
+"""Input files as external assets."""
 
 import warnings
 from collections.abc import Iterator

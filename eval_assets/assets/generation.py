@@ -1,4 +1,4 @@
-"""Responses of the models under test to the prompts, if they are not given in files."""
+"""The asset of responses that the models under test generate."""
 
 import asyncio
 import json

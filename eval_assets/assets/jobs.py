@@ -1,4 +1,4 @@
-"""Jobs of one evaluation, and of each evaluation of a folder."""
+"""Jobs of one evaluation and of a folder of evaluations."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit

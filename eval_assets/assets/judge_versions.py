@@ -1,4 +1,4 @@
-"""Versions that judges rate as, if evaluation.yaml pins any."""
+"""Tuned versions that judges rate as, as evaluation.yaml declares them."""
 
 import logging
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The asset of LLM judges' scores."""
+"""The asset of judges' scores."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Assets of labelling: sheets to fill in, the raters' quality, and settled disagreements."""
+"""Assets of labelling: annotation sheets, label quality and adjudicated labels."""
 
 import json
 from dataclasses import replace
@@ -107,7 +107,7 @@ def adjudicated_labels(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 @dg.asset(group_name="human_labels", kinds={"duckdb"}, deps=[human_labels])
 def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """How well each rater labels, what to do about it, and answers that do not count."""
+    """Figures of each rater's labels with advice, and labels that do not count."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:

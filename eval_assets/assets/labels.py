@@ -1,4 +1,4 @@
-"""Labels by human raters, and responses on which they disagree."""
+"""Assets of human labels and of responses on which raters disagree."""
 
 import logging
 

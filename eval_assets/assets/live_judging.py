@@ -1,4 +1,4 @@
-"""Live judges: asked for what the ledger does not hold, within the run's budget."""
+"""Scores of live judges: requests that the ledger does not hold, within the run's budget."""
 
 import asyncio
 import itertools
@@ -43,7 +43,7 @@ Metadata = dict[str, dg.MetadataValue | list[str] | float | int | str | None]
 
 @dataclass(frozen=True)
 class LiveJudging:
-    """What came of asking the live judges; empty if there are none.
+    """Summary of the live-judge run; empty if no judge is live.
 
     Args:
         metadata: Calls, cost, estimate and cautions, for the asset.

@@ -1,4 +1,4 @@
-"""Tables and plots as the UI shows them on an asset's page: Markdown."""
+"""Tables and plots of an asset's page in the UI, as Markdown."""
 
 import base64
 import math

@@ -1,4 +1,4 @@
-"""The values by which an evaluation's responses are partitioned, as Dagster knows them."""
+"""Partitions of an evaluation's responses in Dagster."""
 
 import dagster as dg
 import duckdb

@@ -1,4 +1,4 @@
-"""Judges with other prompts: candidates are written and scored by models, within a budget."""
+"""Prompt tuning: models write and score candidates within a budget."""
 
 import asyncio
 import hashlib

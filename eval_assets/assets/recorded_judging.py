@@ -1,4 +1,4 @@
-"""Scores of recorded judges: read, and raw replies parsed."""
+"""Scores of recorded judges, read from files or parsed from raw replies."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The report for people: figures and verdicts of the gates."""
+"""The asset of the report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

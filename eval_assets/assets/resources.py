@@ -1,4 +1,4 @@
-"""The evaluation folder as a Dagster resource, its errors, and its tables as metadata."""
+"""The evaluation folder as a Dagster resource, and its errors."""
 
 import hashlib
 import os

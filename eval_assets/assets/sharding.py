@@ -1,4 +1,4 @@
-"""Judging in parts, which only fill the ledger, so that they may run anywhere and again.
+"""Judging in shards, each of which only fills the ledger and can run on any worker.
 
 Shards are steps of one run, before a last one that makes of the ledger what the plain asset makes
 of it. Partitions of the responses are judged in runs of their own, which Dagster starts as a

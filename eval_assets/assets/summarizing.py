@@ -1,4 +1,4 @@
-"""The executive summary of the report, asked of a judge like everything else."""
+"""The executive summary of the report, written by a judge."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The asset that compares systems, by judges' scores that ratings correct."""
+"""The asset that compares systems by corrected scores of judges."""
 
 import dagster as dg
 import pandas as pd
@@ -35,7 +35,7 @@ _MOST_PLOTTED = 30
     deps=[human_agreement, judge_agreement, judge_scores],
 )
 def system_comparison(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
-    """Which system is better, by slice: judges' scores of all answers, corrected by ratings."""
+    """Means and differences of systems by slice: judges' scores, corrected by human ratings."""
     with clear_failures():
         evaluation = folder.evaluation()
         with folder.connect() as connection:

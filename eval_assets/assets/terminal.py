@@ -1,4 +1,4 @@
-"""A run on the terminal: a line for each asset, not Dagster's whole event log."""
+"""Progress of a run on the terminal, one line per asset."""
 
 import logging
 import sys

@@ -1,4 +1,4 @@
-"""Judge tuning, behind the gates: every asset here calls the guard first."""
+"""Assets of judge tuning, each of which calls the guard of the gates first."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

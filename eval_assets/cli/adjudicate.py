@@ -1,4 +1,4 @@
-"""`eval-assets adjudicate`: settle disagreements in the terminal."""
+"""`eval-assets adjudicate`: adjudication of disagreements in the terminal."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`eval-assets agreement`: a verdict on any file of ratings, without an evaluation folder."""
+"""`eval-assets agreement`: agreement of any file of ratings, without an evaluation folder."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _Measured:
 
     @property
     def is_open(self) -> bool:
-        """Whether no gate is closed."""
+        """Return whether no gate is closed."""
         return not any(outcome.is_closed for outcome in self.outcomes)
 
 

@@ -1,4 +1,4 @@
-"""`eval-assets alerts`: try the channels that alerts go through."""
+"""`eval-assets alerts`: a test of the alert channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eval-assets assign`: who labels what."""
+"""`eval-assets assign`: assignment of responses to raters."""
 
 from __future__ import annotations
 

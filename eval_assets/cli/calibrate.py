@@ -1,4 +1,4 @@
-"""`eval-assets calibrate`: a judge checked against people on two files, without a folder."""
+"""`eval-assets calibrate`: comparison of a judge with human labels on two files."""
 
 from __future__ import annotations
 

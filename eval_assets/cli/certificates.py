@@ -1,4 +1,4 @@
-"""`eval-assets certificates`: which judge may be used for which question, and how sure that is."""
+"""`eval-assets certificates`: judge certificates with their evidence and validity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eval-assets dual-judge`: two judges of two vendors on the documents of one query."""
+"""`eval-assets dual-judge`: scores of two judges for the documents of one query."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Relevance scores by two judges of two vendors on the documents of one query."""
+"""Relevance scores of two judges for the documents of one query."""
 
 import asyncio
 import math

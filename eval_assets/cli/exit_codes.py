@@ -1,4 +1,4 @@
-"""Exit codes of the program, and errors on stderr: one line each, without traceback."""
+"""Exit codes of the program, and errors on stderr, one line each."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`eval-assets export`: a stored table, or all ratings in a form that other programs read."""
+"""`eval-assets export`: a stored table, or all ratings in a format of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eval-assets fake-provider`: try a live run without keys."""
+"""`eval-assets fake-provider`: a stand-in for vendors that needs no keys."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`eval-assets gates`: each gate's verdict on the data and minimums as they are now."""
+"""`eval-assets gates`: verdict of each gate on the current data and minimums."""
 
 from __future__ import annotations
 

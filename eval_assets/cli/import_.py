@@ -1,4 +1,4 @@
-"""`eval-assets import`: an evaluation folder drafted from another tool's export."""
+"""`eval-assets import`: an evaluation folder from another tool's export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eval-assets init`: an evaluation folder to start from, or what one with data lacks."""
+"""`eval-assets init`: a new evaluation folder, or the missing files of an existing one."""
 
 from __future__ import annotations
 

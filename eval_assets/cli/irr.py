@@ -1,4 +1,4 @@
-"""`eval-assets irr`: inter-rater reliability of the stored labels, question by question."""
+"""`eval-assets irr`: inter-rater reliability of the stored labels by question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single keys and lines from a terminal."""
+"""Input of single keys and lines in a terminal."""
 
 import os
 import select

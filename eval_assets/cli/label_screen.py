@@ -1,4 +1,4 @@
-"""The labelling screen in the terminal: plain lines, one unit after the other.
+"""Screen of the labelling command, in plain lines.
 
 Nothing is cleared or redrawn: lines work over a slow connection, in a screen reader, at any size of
 the window, and can be scrolled back to.

@@ -1,4 +1,4 @@
-"""The labelling loop of the terminal: show a unit, read a key, save, show the next."""
+"""Loop of the labelling command: show a unit, read a key, save."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`eval-assets ledger`: what was spent, what is in flight, and the ledger as a file."""
+"""`eval-assets ledger`: spending, requests in flight, and exports of the ledger."""
 
 from __future__ import annotations
 

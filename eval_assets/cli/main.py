@@ -1,4 +1,4 @@
-"""The program `eval-assets`: its commands, and how each of them ends."""
+"""The program `eval-assets`: its commands and its exit codes."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""One run of the assets in this process: the only module of the program that knows Dagster."""
+"""Runs of the assets in this process. No other module of the program imports Dagster."""
 
 import os
 import re

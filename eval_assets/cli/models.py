@@ -1,4 +1,4 @@
-"""`eval-assets models`: what is known of judge models: prices, capabilities and ends."""
+"""`eval-assets models`: prices, capabilities and end dates of judge models."""
 
 from __future__ import annotations
 

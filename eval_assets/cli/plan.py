@@ -1,4 +1,4 @@
-"""`eval-assets plan`: what more labels would buy."""
+"""`eval-assets plan`: simulated effect of more labels."""
 
 from __future__ import annotations
 

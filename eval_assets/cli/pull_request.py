@@ -1,4 +1,4 @@
-"""Gates and certificates as a comment on a pull request, and whether it should be held up.
+"""Gates and certificates as a comment on a pull request, and the exit code of the comparison.
 
 A change that only adds noise must not be held up: whoever lands it could do nothing about it. So a
 closed gate holds it up only if its interval lies below the minimum and, if the base is known, the

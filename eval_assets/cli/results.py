@@ -1,4 +1,4 @@
-"""Results in the types of JSON."""
+"""Results as JSON."""
 
 from __future__ import annotations
 

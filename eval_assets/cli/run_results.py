@@ -1,4 +1,4 @@
-"""The results of a run as it prints them, and the record by which an unchanged run is skipped."""
+"""Results of a run in the terminal, and the record that lets an unchanged run be skipped."""
 
 from __future__ import annotations
 

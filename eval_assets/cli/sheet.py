@@ -1,4 +1,4 @@
-"""`eval-assets sheet`: labelling without a server, in a spreadsheet or on a page by e-mail."""
+"""`eval-assets sheet`: annotation sheets and offline labelling pages."""
 
 from __future__ import annotations
 

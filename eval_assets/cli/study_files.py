@@ -1,4 +1,4 @@
-"""The evaluation as people label it: what the labelling commands start from."""
+"""Responses, assignments and sessions that the labelling commands read."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Measured figures as tables: coloured and fitted to a terminal, plain text in a pipe."""
+"""Tables of figures: coloured and fitted in a terminal, plain text in a pipe."""
 
 from __future__ import annotations
 

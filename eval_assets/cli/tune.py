@@ -1,4 +1,4 @@
-"""`eval-assets tune`: tune judges, plan it, or open the seal of a test."""
+"""`eval-assets tune`: tuning of judges, its plan, and the seal of a test."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The schema of evaluation.yaml, a module a section."""
+"""The schema of evaluation.yaml, one module per section."""

@@ -1,4 +1,4 @@
-"""An evaluation: what is evaluated, how and by whom, as evaluation.yaml declares it.
+"""The evaluation as evaluation.yaml declares it.
 
 Each section of the file is one frozen dataclass: its fields are the keys, with their defaults and
 limits (`eval_assets.config.types`). Rules over several keys are checked in `__post_init__`, which
@@ -35,7 +35,7 @@ _MOST_JURORS = 8
 
 @dataclass(frozen=True)
 class LabelFiles:
-    """Where the human ratings are.
+    """Files of human ratings.
 
     Args:
         files: Label files.

@@ -1,4 +1,4 @@
-"""Judges, and the models under test: LLMs as evaluation.yaml declares them."""
+"""Declarations of judges and of the models under test."""
 
 import hashlib
 import json
@@ -174,7 +174,7 @@ class Generator(AskedModel):
 
 @dataclass(frozen=True)
 class Staged:
-    """When one judge of a pair is enough, and when both are asked again.
+    """Conditions under which one judge of a pair is enough.
 
     Args:
         kappa: Agreement of the pair, Cohen's kappa, from which on one judge is enough.

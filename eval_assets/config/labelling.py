@@ -1,4 +1,4 @@
-"""How people label: who they are, what they see, and how much of it."""
+"""Declaration of labelling: raters, displayed columns and overlap."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""How an evaluation is operated: when it runs again by itself, and what alerts are sent."""
+"""Declarations of the schedule, judging, drift rounds and alerts."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 @dataclass(frozen=True)
 class Schedule:
-    """When everything runs again, once the schedule is switched on.
+    """Schedule of complete runs; it is off until it is switched on in the UI.
 
     Args:
         cron: Minute, hour, day of the month, month, day of the week.
@@ -54,7 +54,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Judging:
-    """How the work of live judges is split.
+    """Division of live judging into shards and partitions.
 
     Args:
         shards: Parts of the units that are judged on their own, each by a step of a run, which
@@ -69,7 +69,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Drift:
-    """How live judges are watched: they rate a frozen set of answers again and again.
+    """Drift monitoring: live judges score a frozen set of responses at intervals.
 
     Args:
         anchors: Answers that each judge rates again on each question, one of each group.
@@ -84,7 +84,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class Alerts:
-    """Which changes are reported to the channels that the environment names.
+    """Changes that are reported to the channels that the environment names.
 
     Args:
         checks: Names of the checks that count; empty for all of them, which the file calls `all`.

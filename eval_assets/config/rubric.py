@@ -1,4 +1,4 @@
-"""The rubric: what is asked of a response, and on which scale it is answered."""
+"""Declaration of the rubric: its questions and their scales."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class RubricQuestion:
 
     @property
     def has_order(self) -> bool:
-        """Whether of two different values one is the higher; of two classes one is 1."""
+        """Return whether the values have an order; of two classes one is 1."""
         values = self.scale.values
         return self.level != "nominal" or values is None or len(values) <= 2  # noqa: PLR2004
 

@@ -1,4 +1,4 @@
-"""How judges are tuned, as the section `tuning` of evaluation.yaml declares it."""
+"""Declaration of judge tuning."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, get_args
@@ -62,7 +62,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class Tuning:
-    """How judges are tuned.
+    """Settings of judge tuning.
 
     Args:
         split: Shares of the response groups.

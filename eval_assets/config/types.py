@@ -1,4 +1,4 @@
-"""Types that say what a key of evaluation.yaml may hold; the readers enforce them."""
+"""Types of the keys of evaluation.yaml. The readers enforce them."""
 
 from typing import Annotated
 

@@ -121,7 +121,7 @@ class _Thread:
 
     @property
     def has_ended(self) -> bool:
-        """Whether every turn is answered, or one of them never will be."""
+        """Return whether every turn has a response, or one has failed for good."""
         failed = bool(self._answers) and self._answers[-1].status != "ok"
         return failed or len(self._answers) == len(self._conversation.turns)
 

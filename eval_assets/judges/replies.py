@@ -43,7 +43,7 @@ class Reading:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether a whole reply arrived that holds no rating: it pays to ask once more."""
+        """Return whether a complete reply has no rating, so that asking once more may help."""
         return self.status in ("unparsable", "missing") and not self.error
 
 

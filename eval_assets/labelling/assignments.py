@@ -92,7 +92,7 @@ Allocation = Literal["proportional", "equal"]
 
 @dataclass(frozen=True, kw_only=True)
 class AssignmentPlan:
-    """How responses are to be assigned.
+    """Plan for assigning responses.
 
     Args:
         raters: The raters.

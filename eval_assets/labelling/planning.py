@@ -59,7 +59,7 @@ class GatePlan:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the interval leaves out the minimum already."""
+        """Return whether the interval excludes the minimum."""
         return self.now.low >= self.minimum or self.now.high < self.minimum
 
 

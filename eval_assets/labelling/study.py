@@ -36,7 +36,7 @@ class Study:
 
     @cached_property
     def sessions(self) -> SessionFolder:
-        """Where labels are kept."""
+        """Return the store of the labelling sessions."""
         return SessionFolder(self.evaluation.folder)
 
     def queue(

@@ -1,4 +1,4 @@
-"""Parts of a document: tables, plots, texts. Renderers write them in each format."""
+"""Parts of a document: tables, plots and texts, which every renderer accepts."""
 
 import re
 from collections.abc import Sequence
@@ -118,12 +118,12 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is shown in a window of its own that scrolls."""
+        """Return whether it is shown in a window of its own that scrolls."""
         return self.is_flat and len(self.rows) > _MOST_ROWS_SHOWN
 
     @property
     def is_flat(self) -> bool:
-        """Whether its rows can be put in any order."""
+        """Return whether its rows can be put in any order."""
         return not self.is_matrix and all(row.kind in {"plain", "total"} for row in self.rows)
 
 

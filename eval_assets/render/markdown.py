@@ -1,4 +1,4 @@
-"""Blocks of a document in GitHub's Markdown, which reads well as text too."""
+"""Documents as GitHub Markdown."""
 
 import html
 import re

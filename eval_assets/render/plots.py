@@ -1,4 +1,4 @@
-"""Small pictures of figures, as inline SVG that stretches with its column.
+"""Plots of figures as inline SVG.
 
 Places are percentages of the width, so a picture needs no script and no fixed size; colours and
 strokes come from the style sheet, so that it follows the reader's light or dark mode.

@@ -1,4 +1,4 @@
-"""Pages behind a rater's link: their own work and their own labels, and nothing else."""
+"""Labelling pages of one rater, which show that rater's work only."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Templates and files of the pages, and JSON that is safe inside them."""
+"""Templates and static files of the pages, and JSON that is safe inside them."""
 
 import json
 from importlib import resources

@@ -1,4 +1,4 @@
-"""The web application: who may see what, under which headers."""
+"""The web application: routes, access and headers."""
 
 from collections.abc import Sequence
 

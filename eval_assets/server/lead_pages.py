@@ -1,4 +1,4 @@
-"""Pages for the raters' lead: progress, quality, and disagreements to settle."""
+"""Pages of the lead: progress, label quality and disagreements."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ _MOST_BYTES = 64 * 1024
 
 @dataclass(frozen=True)
 class LeadSources:
-    """Where the lead's pages get what changes while people label.
+    """Sources of the data on the lead's pages that change during labelling.
 
     Args:
         disagreements: Returns disagreements as they are now, the worst first.

@@ -1,4 +1,4 @@
-"""Labelling pages that need no server: one file for each rater, to be sent by e-mail."""
+"""Offline labelling pages: one file per rater."""
 
 import base64
 import hashlib

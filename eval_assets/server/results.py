@@ -1,4 +1,4 @@
-"""Results for people and programs: the report, and what it is made from as JSON; read-only."""
+"""Pages and JSON endpoints of the results, read-only."""
 
 import hmac
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Results:
-    """Where the results of one evaluation come from, each time somebody asks.
+    """Sources of one evaluation's results, read for each request.
 
     Args:
         name: The evaluation's name, by which it is addressed.

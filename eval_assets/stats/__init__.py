@@ -1,4 +1,4 @@
-"""Agreement statistics: arrays in, numbers out; undefined is NaN. Needs NumPy only."""
+"""Agreement statistics on arrays. Undefined is NaN. Requires NumPy only."""
 
 from eval_assets.scale import Level, Scale
 from eval_assets.stats._coefficients import (

@@ -1,4 +1,4 @@
-"""Agreement coefficients as functions of how many units show each rating pattern.
+"""Agreement coefficients as functions of the number of units per rating pattern.
 
 A coefficient makes an `Estimator` of given patterns once; it then gives the coefficient for any
 number of sets of pattern weights at a time. The observed weights give the value itself, weights
@@ -61,7 +61,7 @@ class PatternCoefficient(ABC):
 
     @property
     def takes_text(self) -> bool:
-        """Whether ratings may be text labels: if only equal and unequal count."""
+        """Return whether ratings may be text labels."""
         return False
 
     @abstractmethod
@@ -120,7 +120,7 @@ class PairwiseAgreement(PatternCoefficient):
 
     @property
     def takes_text(self) -> bool:
-        """Whether only equal ratings agree."""
+        """Return whether only equal ratings agree."""
         return self.within == 0
 
     def measure(self, patterns: RatingPatterns) -> Measure:
@@ -151,7 +151,7 @@ class Alpha(PatternCoefficient):
 
     @property
     def takes_text(self) -> bool:
-        """Whether the level is nominal."""
+        """Return whether the level is nominal."""
         return self.level == "nominal"
 
     def measure(self, patterns: RatingPatterns) -> Measure:
@@ -247,7 +247,7 @@ class GwetAC(PatternCoefficient):
 
     @property
     def takes_text(self) -> bool:
-        """Whether near misses get no credit."""
+        """Return whether near misses get no credit."""
         return self.weights is None
 
     def measure(self, patterns: RatingPatterns) -> Measure:

@@ -1,4 +1,4 @@
-"""Units that a judge and human raters both rated: what each adds to the comparison."""
+"""Contribution of each unit that a judge and human raters both rated."""
 
 from dataclasses import dataclass
 from typing import Self

@@ -1,4 +1,4 @@
-"""How far ratings are apart, summed over all pairs without visiting them.
+"""Sums of distances over all pairs of ratings, without enumerating the pairs.
 
 Every coefficient compares the distances within units with those expected by chance, so two sums
 are needed for each distance: over the pairs of one unit and over the pairs of all ratings pooled.

@@ -1,4 +1,4 @@
-"""Ends of confidence intervals, from an estimate and its jackknife variance over groups.
+"""Bounds of confidence intervals from an estimate and its jackknife variance over groups.
 
 Each kind of figure has its own way for its sampling error to change with the true value. The ends
 are the outermost true values that the estimate does not contradict: those at which the estimate
@@ -67,7 +67,7 @@ class Evidence:
 
     @property
     def is_without_variation(self) -> bool:
-        """Whether all groups say the same, which does not mean that all others would."""
+        """Return whether all groups are equal, which says little about other groups."""
         return self.variance <= TIE**2
 
 
@@ -75,7 +75,7 @@ Ends = tuple[float, float, Method]
 
 
 class Spread(Protocol):
-    """How the sampling error of a figure changes with its true value."""
+    """Sampling error of a figure as a function of its true value."""
 
     def ends(self, evidence: Evidence) -> Ends:
         """Return the lower and upper end and the method; value and variance are defined."""

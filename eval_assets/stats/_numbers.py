@@ -1,4 +1,4 @@
-"""Ratings as data scientists hold them, taken in as arrays of floats.
+"""Conversion of ratings to arrays of floats.
 
 Accepted are lists, arrays and data frames, with NaN, None and pandas' NA for a missing rating, and
 at the nominal level text. Values that differ by float noise only are one value from here on, so

@@ -1,4 +1,4 @@
-"""How two scores of the same units go together, as functions of unit weights.
+"""Association of two scores of the same units, as functions of unit weights.
 
 A weight says how many units are of a kind; ranks and ties are those of the weighted units, so that
 estimates with units left out are exact.

@@ -1,4 +1,4 @@
-"""Rating patterns: what every agreement coefficient needs to know of a set of ratings.
+"""Rating patterns, from which every agreement coefficient is computed.
 
 No coefficient of this package asks who gave a rating, so a unit is described by how many ratings
 of each value it received: its pattern. Few raters on a short scale leave few distinct patterns
@@ -135,7 +135,7 @@ class RatingPatterns:
 
     @property
     def n_units(self) -> Integers:
-        """How many units show each pattern, shape (n_patterns,)."""
+        """Return the number of units with each pattern, shape (n_patterns,)."""
         return self.units.n_units
 
     @cached_property
@@ -155,7 +155,7 @@ class RatingPatterns:
 
     @cached_property
     def is_pairable(self) -> npt.NDArray[np.bool_]:
-        """Whether units with each pattern have two ratings, which it takes to agree or disagree."""
+        """Return whether units with each pattern have the two ratings that agreement requires."""
         return self.n_ratings > 1
 
     @cached_property

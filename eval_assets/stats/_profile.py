@@ -1,4 +1,4 @@
-"""Base of the profiles: they print as a table and convert to a data frame."""
+"""Base class of profiles, which print as a table and convert to a data frame."""
 
 import math
 from typing import TYPE_CHECKING

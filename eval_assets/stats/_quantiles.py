@@ -1,4 +1,4 @@
-"""Student's t distribution, so that the package needs nothing but NumPy."""
+"""Quantiles of Student's t distribution, without SciPy."""
 
 import math
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Units counted by kind and by response group: what an interval leaves out in turn.
+"""Units counted by kind and by response group.
 
 Units of one kind are alike to every estimator, so estimates are functions of how many units are of
 each kind. Responses to one prompt share its difficulty and are not independent, so the jackknife
@@ -35,7 +35,7 @@ FEWEST_DELETIONS = 25
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """How many units are of each kind, and how many of them in each group.
+    """Number of units of each kind, overall and in each group.
 
     Attributes:
         n_units: Units of each kind, shape (n_kinds,).

@@ -1,4 +1,4 @@
-"""How far raters agree: coefficients of a matrix of ratings, missing ratings allowed."""
+"""Agreement coefficients of a matrix of ratings; ratings may be missing."""
 
 import numpy as np
 

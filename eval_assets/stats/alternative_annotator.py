@@ -1,4 +1,4 @@
-"""The alternative-annotator test: whether a judge may replace raters, one rater at a time."""
+"""The alternative-annotator test: can a judge replace single raters?"""
 
 import math
 from dataclasses import dataclass

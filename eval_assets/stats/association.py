@@ -1,4 +1,4 @@
-"""How two columns of scores go together: correlations, differences, and who is stricter."""
+"""Correlation, difference and bias of two columns of scores."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whether a judge agrees with people about as well as people agree with each other."""
+"""Non-inferiority of a judge's agreement with humans to the agreement between humans."""
 
 from dataclasses import dataclass
 

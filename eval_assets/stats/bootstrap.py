@@ -1,4 +1,4 @@
-"""The bootstrap, for statistics that this package does not know."""
+"""Bootstrap intervals of any statistic."""
 
 import math
 from collections.abc import Callable

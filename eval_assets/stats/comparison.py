@@ -1,4 +1,4 @@
-"""The difference of a coefficient between two sets of ratings, with its interval."""
+"""Difference of a coefficient between two sets of ratings, with its interval."""
 
 from dataclasses import replace
 

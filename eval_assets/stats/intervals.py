@@ -1,4 +1,4 @@
-"""Confidence intervals of agreement coefficients, by leaving out response groups."""
+"""Confidence intervals of agreement coefficients from the jackknife over response groups."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Estimates whose error is measured by leaving out one group of dependent units at a time."""
+"""Jackknife estimates over groups of dependent units."""
 
 import math
 from dataclasses import dataclass

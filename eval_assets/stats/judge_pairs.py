@@ -1,4 +1,4 @@
-"""How close a judge's scores are to the ratings of humans, pair by pair."""
+"""Agreement of a judge's scores with single human ratings."""
 
 import numpy as np
 

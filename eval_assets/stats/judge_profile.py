@@ -1,4 +1,4 @@
-"""How close a judge's scores are to the ratings of humans."""
+"""All coefficients of a judge against human ratings, each with its interval."""
 
 import math
 from collections.abc import Callable, Mapping

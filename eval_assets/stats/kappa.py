@@ -1,4 +1,4 @@
-"""Cohen's kappa: two raters, or two judges, on the same units."""
+"""Cohen's kappa of two raters or judges on the same units."""
 
 import math
 from dataclasses import dataclass

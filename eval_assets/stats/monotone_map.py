@@ -1,4 +1,4 @@
-"""The map of a judge's values onto the human scale that agrees best with people."""
+"""The monotone map of a judge's values that agrees best with human ratings."""
 
 from dataclasses import dataclass
 
@@ -69,7 +69,7 @@ class MonotoneMap:
 
     @property
     def is_identity(self) -> bool:
-        """Whether every value that was seen stays what it is."""
+        """Return whether the map changes no observed value."""
         return bool(np.allclose(self.seen, self.mapped, rtol=0, atol=TOLERANCE))
 
     @property

@@ -1,4 +1,4 @@
-"""The figure that decides on a judge: its agreement with people by value, beyond chance."""
+"""Concordance of a judge with humans, and its gain over another judge."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ def concordance(reference: Ratings, scores: npt.ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class AgreementGain:
-    """How much better one judge agrees with people than another, on the same units.
+    """Difference of two judges' agreement with humans on the same units.
 
     Attributes:
         baseline: The figure of the judge as it stands, with its error.

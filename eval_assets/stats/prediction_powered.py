@@ -1,4 +1,4 @@
-"""Means of human ratings, estimated from a few of them and a judge's scores of all responses."""
+"""Means of human ratings, estimated from few ratings and a judge's scores of all responses."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The true share of positive responses, from a judge that is sometimes wrong."""
+"""Share of positive responses, corrected for the errors of a judge."""
 
 import math
 from statistics import NormalDist

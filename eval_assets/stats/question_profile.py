@@ -1,4 +1,4 @@
-"""All agreement coefficients of one question at once, each with its interval."""
+"""All agreement coefficients of one question, each with its interval."""
 
 from dataclasses import dataclass
 

@@ -209,7 +209,7 @@ class _Question:
 
     @property
     def is_rated_twice(self) -> Mask:
-        """Whether each response has two ratings on the question."""
+        """Return whether each response has two ratings on the question."""
         is_rated: Mask = self.sums[_RATED, self.pattern] > 0
         return is_rated
 

@@ -1,4 +1,4 @@
-"""The exact test of paired differences whose signs chance alone decides."""
+"""Exact sign-flip test of paired differences."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MeanShift:
-    """How far values moved on average between two measurements of the same things.
+    """Mean shift of values between two measurements of the same units.
 
     Attributes:
         value: Mean difference; NaN without any.

@@ -1,1 +1,1 @@
-"""The database, the ledger and all the SQL: what is stored of an evaluation, and read back."""
+"""The database, the ledger, and all SQL."""

@@ -1,4 +1,4 @@
-"""Ratings as arrays, whoever gave them."""
+"""Ratings of humans or judges as arrays."""
 
 from collections.abc import Iterable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The DuckDB file of an evaluation. One process holds it at a time.
+"""Connections to the DuckDB file of an evaluation, which one process holds at a time.
 
 Outside a session a connection is opened late and closed early. Within a session (a run) the process
 keeps the file open between uses, and closes it as soon as another process waits for it.

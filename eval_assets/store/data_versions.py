@@ -1,4 +1,4 @@
-"""The version of the ratings: what verdicts were measured on, and whether that still holds."""
+"""Versions of the stored ratings, by which verdicts are recognised as current or stale."""
 
 import duckdb
 

@@ -1,4 +1,4 @@
-"""Candidates for a judge's anchors, and the scores of other answers."""
+"""Candidates for a judge's anchors, and its scores of other responses."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

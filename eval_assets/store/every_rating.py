@@ -1,4 +1,4 @@
-"""Ratings by people and by judges in one table, for programs that know neither apart."""
+"""Ratings of humans and judges in one table, for exports."""
 
 import duckdb
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Gates on stored figures, and their verdicts."""
+"""Figures that the gates read, and their stored verdicts."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime

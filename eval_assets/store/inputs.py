@@ -1,4 +1,4 @@
-"""Inputs as they are stored: rubric, responses and labels, and what they were read from."""
+"""Stored rubric, responses and labels, with the fingerprints of their files."""
 
 from __future__ import annotations
 

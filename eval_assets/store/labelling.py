@@ -1,4 +1,4 @@
-"""Tables of labelling: decisions, history and quality."""
+"""Tables of labelling: adjudications, history and quality."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pairs of judges: the scores they are measured on, and the results."""
+"""Scores of pairs of judges, and the results measured on them."""
 
 import duckdb
 import numpy as np

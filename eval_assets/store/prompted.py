@@ -1,4 +1,4 @@
-"""Scores of judges with tuned prompts, and what people and judges wrote about answers."""
+"""Scores of judges with tuned prompts, and remarks of raters and judges on responses."""
 
 import json
 from collections.abc import Mapping

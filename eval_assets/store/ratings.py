@@ -1,4 +1,4 @@
-"""All ratings of people or judges, as agreement is measured on them."""
+"""Ratings of humans or judges, as agreement is measured on them."""
 
 from __future__ import annotations
 

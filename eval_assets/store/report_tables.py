@@ -1,4 +1,4 @@
-"""Everything that the report shows, read in one place and limited to what a person can read."""
+"""Tables of the report, limited to a readable number of rows."""
 
 from collections.abc import Mapping
 

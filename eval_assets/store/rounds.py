@@ -1,4 +1,4 @@
-"""Ratings by people, round by round of labelling."""
+"""Ratings of humans by round of labelling."""
 
 import duckdb
 

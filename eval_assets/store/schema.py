@@ -1,4 +1,4 @@
-"""The tables, as schema.sql declares them, with its comments on their columns."""
+"""Tables of schema.sql, with the comments on their columns."""
 
 import re
 from functools import cache

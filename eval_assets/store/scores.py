@@ -234,7 +234,7 @@ def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, st
 
 
 def status_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """How many units of each judge came to each status: judge_id, status, n."""
+    """Return the number of units by judge and status: judge_id, status, n."""
     return connection.execute(
         "SELECT judge_id, status, count(*) AS n FROM judge_scores GROUP BY ALL ORDER BY ALL"
     ).df()

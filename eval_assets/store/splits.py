@@ -1,4 +1,4 @@
-"""Inputs of tuning: rated responses with their judges' scores, and the split of each."""
+"""Inputs of tuning: rated responses with judges' scores, and their split."""
 
 from collections.abc import Collection, Mapping
 from typing import Any

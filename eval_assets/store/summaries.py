@@ -1,4 +1,4 @@
-"""Tables derived from ratings in SQL: combined scores, means by slice, and disagreements."""
+"""Tables that SQL derives from ratings: combined scores, means by slice, and disagreements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole tables: written, read and described."""
+"""Writing, reading and description of whole tables."""
 
 from __future__ import annotations
 

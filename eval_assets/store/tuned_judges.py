@@ -1,4 +1,4 @@
-"""Stored scores and facts that sealed tests of tuned judges rest on."""
+"""Stored scores that the sealed tests of tuned judges use."""
 
 from collections.abc import Mapping
 

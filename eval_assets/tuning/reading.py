@@ -37,7 +37,7 @@ class Verdicts:
 
     @property
     def is_certified(self) -> bool:
-        """Whether one of the two claims holds."""
+        """Return whether one of the two claims holds."""
         return self.improvement.verdict == "accepted" or self.fitness.verdict == "fit"
 
 

@@ -1,4 +1,4 @@
-"""The decision of each gate: one pure function of measured figures and declared minimums.
+"""Decision of each gate from measured figures and declared minimums.
 
 The asset checks call it, and so does every asset behind the gates: Dagster's blocking checks hold
 back only what is directly downstream in the same run.
@@ -49,7 +49,7 @@ class GateFigure:
 
 @dataclass(frozen=True)
 class Unusable:
-    """Why stored figures cannot be compared: missing, or older than the data."""
+    """Reason why stored figures cannot be compared: missing, or older than the data."""
 
     reason: str
     remedy: Remedy
@@ -107,7 +107,7 @@ class GateVerdict(GateFigure):
 
     @property
     def is_inconclusive(self) -> bool:
-        """Whether the interval holds the minimum."""
+        """Return whether the interval contains the minimum."""
         return self.verdict is not GateResult.NOT_EVALUABLE and _holds(self, self.minimum)
 
     @property
@@ -168,7 +168,7 @@ class GateOutcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the gate passes overall and on every question."""
+        """Return whether the gate passes overall and on every question."""
         return self.overall.verdict is GateResult.PASS and not self.failing_questions
 
     @property

@@ -1,4 +1,4 @@
-"""The gates: what each one measures. A new gate is an entry here and a default in config."""
+"""Declarations of the gates, with the figure that each one compares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

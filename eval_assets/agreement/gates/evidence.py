@@ -1,4 +1,4 @@
-"""Evidence of the gates: stored figures, and whether they belong to the data as they are now."""
+"""Stored figures that the gates compare, and whether they match the current data."""
 
 import hashlib
 import math

@@ -86,7 +86,7 @@ class Remedy:
 
     @property
     def concerns_disagreements(self) -> bool:
-        """Whether it refers to the list of disagreements."""
+        """Return whether it refers to the list of disagreements."""
         return self.kind in {RemedyKind.DISCUSS, RemedyKind.CHECK_SCALE_DIRECTION}
 
 

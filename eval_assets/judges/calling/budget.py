@@ -45,7 +45,7 @@ class Budget:
 
     @property
     def is_capped(self) -> bool:
-        """Whether there is a limit."""
+        """Return whether there is a limit."""
         return math.isfinite(self.limit_usd) or self._ledger is not None
 
     async def left_usd(self) -> float | None:

@@ -46,7 +46,7 @@ _OUTDATED = Unsent("the model is known by now to refuse this form", status="api_
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """When a failed request is sent again.
+    """Conditions and delays for sending a failed request again.
 
     Args:
         delays_seconds: Wait before each retry: four waits make at most five attempts.

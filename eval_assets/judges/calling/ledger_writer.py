@@ -66,7 +66,7 @@ class LedgerWriter:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the ledger has raised anything."""
+        """Return whether the ledger has raised anything."""
         return self._failure is not None
 
     def require_working(self) -> None:

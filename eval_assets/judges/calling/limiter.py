@@ -47,7 +47,7 @@ class Limiter:
 
     @property
     def allowed_in_flight(self) -> int:
-        """How many requests may be in flight just now."""
+        """Return the number of requests that may be in flight now."""
         return int(self._allowed)
 
     async def admit(self, *, input_tokens: int) -> Admission:

@@ -143,7 +143,7 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: units that are done, failed ones included, and their known cost."""
+    """Progress of a run: completed units, failed ones included, and their known cost."""
 
     n_done: int
     n_failed: int

@@ -39,7 +39,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """How requests are sent.
+    """Options for sending requests.
 
     Args:
         api_keys: Keys by id of the judge or generator.

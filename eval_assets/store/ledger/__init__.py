@@ -1,4 +1,4 @@
-"""The ledger: what was asked, answered and paid, and what else nothing can compute again.
+"""The ledger: requests, replies, spending and everything else that cannot be recomputed.
 
 SQLAlchemy Core on SQLite or PostgreSQL, with one schema and one set of statements.
 """

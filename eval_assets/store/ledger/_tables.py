@@ -1,4 +1,4 @@
-"""The ledger's tables, the same on SQLite and on PostgreSQL, and the migrations that make them."""
+"""Tables of the ledger on SQLite and PostgreSQL, and their migrations."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Batches that vendors work on, and the requests in them."""
+"""Batches in progress at vendors, and their requests."""
 
 from datetime import UTC, datetime
 from typing import Any

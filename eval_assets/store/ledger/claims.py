@@ -1,4 +1,4 @@
-"""Claims of requests, so that nobody else sends them, and the replies that end them."""
+"""Claims of requests, which prevent sending one twice, and the replies that end them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Copies of the ledger in DuckDB, for whoever queries there."""
+"""Copies of the ledger's tables in DuckDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ledger opened: a file or a PostgreSQL database, its tables made, its errors one line each."""
+"""The open ledger on SQLite or PostgreSQL, with its errors."""
 
 import os
 import sqlite3

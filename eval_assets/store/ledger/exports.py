@@ -1,4 +1,4 @@
-"""Everything that an evaluation asked, as a file: CSV, JSON Lines or Parquet."""
+"""Export of an evaluation's requests as CSV, JSON Lines or Parquet."""
 
 from pathlib import Path
 

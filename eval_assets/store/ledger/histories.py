@@ -1,4 +1,4 @@
-"""Events that cannot be computed again, beside requests and replies."""
+"""Histories that cannot be recomputed, such as alerts and agreement by run."""
 
 from __future__ import annotations
 

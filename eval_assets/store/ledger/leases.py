@@ -1,4 +1,4 @@
-"""Leases of workers: what one claims and reserves is its own for as long as it lives."""
+"""Leases of workers: claims and reservations last as long as the lease."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""The ledger of an evaluation folder, opened."""
+"""Opening of the ledger that belongs to an evaluation folder."""
 
 import logging
 from collections.abc import Iterator

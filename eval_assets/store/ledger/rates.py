@@ -1,4 +1,4 @@
-"""Rate limits that all processes on a ledger keep together: who may send how much, and when."""
+"""Rate limits that all processes on a ledger share."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Versions of judges that tuning made, and readings of the sealed tests that decide on them."""
+"""Versions of tuned judges, and evaluations of their sealed tests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Takeover of an earlier ledger, or of calls stored before there was one, from a database."""
+"""Import of an earlier ledger, or of calls that only the database holds."""
 
 import json
 from datetime import UTC, datetime

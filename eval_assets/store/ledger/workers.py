@@ -1,4 +1,4 @@
-"""A worker: one asset of one run, or one command, that asks and records what it is answered."""
+"""Workers: one asset of one run, or one command, that sends and records requests."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -109,7 +109,7 @@ class Worker:
 
     @property
     def is_capped(self) -> bool:
-        """Whether there is a cap on what may be spent."""
+        """Return whether spending is capped."""
         caps = self._caps
         return caps is not None and (caps.budget_usd, caps.budget_usd_per_month) != (None, None)
 
