@@ -1,6 +1,5 @@
 """The asset of the report."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +24,7 @@ from eval_assets.assets.resources import (
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
-from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, JudgeHumanFigures
+from eval_assets.figures import HumanFigures, JudgeFigures, JudgeHumanFigures, RoundFigures
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.report.content import report_content
 from eval_assets.report.data import ReportData
@@ -64,8 +63,8 @@ def agreement_report(
         with folder.connect() as connection, folder.ledger(evaluation) as ledger:
             measured = measured_now(connection, evaluation)
             rows = history_rows(
-                [row for row in measured.figures["human"] if isinstance(row, HumanFigures)],
-                [row for row in measured.figures["judge"] if isinstance(row, JudgeFigures)],
+                measured.humans,
+                measured.judges,
                 run_id=context.run.run_id,
                 at=datetime.now(tz=UTC),
             )
@@ -123,6 +122,16 @@ class CurrentAgreement:
     figures: MeasuredAgreement
     findings: tuple[Finding, ...]
 
+    @property
+    def humans(self) -> tuple[HumanFigures, ...]:
+        """Agreement of humans, overall and by question."""
+        return tuple(row for row in self.figures["human"] if isinstance(row, HumanFigures))
+
+    @property
+    def judges(self) -> tuple[JudgeFigures, ...]:
+        """Agreement of judges with each other."""
+        return tuple(row for row in self.figures["judge"] if isinstance(row, JudgeFigures))
+
 
 def report_data(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: CurrentAgreement
@@ -146,24 +155,18 @@ def report_data(
         evaluation=evaluation,
         gates=outcomes,
         tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
+        humans=measured.humans,
+        rounds=read_figures(connection, RoundFigures),
+        findings=measured.findings,
+        judges=measured.judges,
         judge_humans=read_figures(connection, JudgeHumanFigures),
         tables={
             **tables,
-            "human_agreement": _frame(measured.figures["human"]),
-            "judge_agreement": _frame(measured.figures["judge"]),
-            "label_findings": pd.DataFrame(
-                [vars(finding) for finding in measured.findings],
-                columns=["question_id", "kind", "finding"],
-            ),
             "dependent_judges": pd.DataFrame({"finding": dependent}),
         },
         sizes=sizes,
         generated_at=datetime.now(tz=UTC),
     )
-
-
-def _frame(rows: Sequence[FigureRecord]) -> pd.DataFrame:
-    return pd.DataFrame([row.columns() for row in rows])
 
 
 def measured_now(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> CurrentAgreement:

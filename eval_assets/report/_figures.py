@@ -12,8 +12,8 @@ from eval_assets.bands import (
     MODERATE_A_HH,
     alpha_label,
 )
+from eval_assets.catalogue import Figure
 from eval_assets.render.document import Cell, MarkKind, Plot, Table, TableRow, cells, columns
-from eval_assets.report.data import Record, number
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, figure_text, interval_text, percent_text
 
@@ -42,9 +42,8 @@ class Line:
         return self.value != UNDEFINED
 
 
-def coefficient(  # noqa: PLR0913 - where it is stored, what it is, how it reads
-    record: Record,
-    column: str,
+def coefficient(  # noqa: PLR0913 - what it is, how it reads
+    figure: Figure,
     name: str,
     *,
     reading: str,
@@ -52,11 +51,10 @@ def coefficient(  # noqa: PLR0913 - where it is stored, what it is, how it reads
     limits: Iterable[float] = (),
     tone: Tone = Tone.NONE,
 ) -> Line:
-    """Return a coefficient of a row, with its interval if the row has one.
+    """Return a coefficient, with its interval if it has one.
 
     Args:
-        record: The row.
-        column: Column of the figure; those of its interval end in `_low` and `_high`.
+        figure: The coefficient.
         name: What it is.
         reading: What it is called.
         undefined: The reason if it is undefined.
@@ -64,24 +62,23 @@ def coefficient(  # noqa: PLR0913 - where it is stored, what it is, how it reads
         tone: How good it is.
     """
     limits = tuple(limit for limit in limits if not math.isnan(limit))
-    value, low, high = _with_interval(record, column)
     return Line(
         name=name,
-        value=figure_text(value, limits=limits),
-        interval=interval_text(low, high, limits=limits),
-        reading=undefined if math.isnan(value) else reading,
+        value=figure_text(figure.value, limits=limits),
+        interval=interval_text(figure.low, figure.high, limits=limits),
+        reading=reading if figure.is_defined else undefined,
         tone=tone,
     )
 
 
-def share_of_pairs(record: Record, column: str, name: str, *, reading: str, undefined: str) -> Line:
-    """Return a share of pairs of ratings, which tables hold as a percentage."""
-    value, low, high = _with_interval(record, column)
+def share_of_pairs(figure: Figure, name: str, *, reading: str, undefined: str) -> Line:
+    """Return a share of pairs of ratings, which is a percentage."""
+    low, high = percent_text(figure.low), percent_text(figure.high)
     return Line(
         name=name,
-        value=percent_text(value),
-        interval="" if math.isnan(low + high) else f"{percent_text(low)} to {percent_text(high)}",
-        reading=undefined if math.isnan(value) else reading,
+        value=percent_text(figure.value),
+        interval=f"{low} to {high}" if figure.has_interval else "",
+        reading=reading if figure.is_defined else undefined,
     )
 
 
@@ -120,53 +117,49 @@ def alpha_tone(value: float) -> Tone:
     return tones.get(alpha_label(value), Tone.NONE)
 
 
-def agreement_plot(  # noqa: PLR0913 - what is stored where, and what to compare it with
-    record: Record,
-    column: str,
+def agreement_plot(
+    figure: Figure,
     *,
     name: str,
     marks: Iterable[tuple[MarkKind, float]],
     tone: Tone,
     axis_low: float = 0.0,
 ) -> Plot:
-    """Return a coefficient of a row on an axis that ends at 1, full agreement.
+    """Return a coefficient on an axis that ends at 1, full agreement.
 
     Args:
-        record: The row.
-        column: Column of the figure; those of its interval end in `_low` and `_high`.
+        figure: The coefficient.
         name: What it is.
         marks: What it is compared with; a NaN is left out.
         tone: How good it is.
         axis_low: Left end of the axis.
     """
-    value, low, high = _with_interval(record, column)
     marks = tuple((kind, at) for kind, at in marks if not math.isnan(at))
     limits = (*A_HH_LIMITS, *ALPHA_LIMITS, *(at for kind, at in marks if kind == "minimum"))
-    words = [f"{name}: {figure_text(value, limits=limits)}"]
-    if interval := interval_text(low, high, limits=limits):
+    words = [f"{name}: {figure_text(figure.value, limits=limits)}"]
+    if interval := interval_text(figure.low, figure.high, limits=limits):
         words.append(f"95 % interval {interval}")
     words += [f"{kind} {figure_text(at, limits=[])}" for kind, at in marks]
     return Plot(
         low=axis_low,
         high=1.0,
         label=", ".join(words),
-        dots=(("circle", value),),
-        interval=None if math.isnan(low + high) else (low, high),
+        dots=(("circle", figure.value),),
+        interval=(figure.low, figure.high) if figure.has_interval else None,
         marks=marks,
         tone=tone,
     )
 
 
-def within_questions(overall: Record) -> str:
+def within_questions(alpha: Figure) -> str:
     """Return alpha within questions as a remark on alpha over all of them; empty if undefined."""
-    value, low, high = _with_interval(overall, "alpha_within")
-    if math.isnan(value):
+    if not alpha.is_defined:
         return ""
     limits = ALPHA_LIMITS
-    interval = interval_text(low, high, limits=limits)
+    interval = interval_text(alpha.low, alpha.high, limits=limits)
     return (
         "Alpha over all questions counts differences between questions as agreement. Within "
-        f"questions it is {figure_text(value, limits=limits)}"
+        f"questions it is {figure_text(alpha.value, limits=limits)}"
         f"{f' (95 % interval {interval})' if interval else ''}."
     )
 
@@ -180,11 +173,3 @@ def lowest_tick(values: Iterable[float]) -> float:
     """
     lowest = min((value for value in values if not math.isnan(value)), default=0.0)
     return min(0.0, math.floor(2 * lowest) / 2)
-
-
-def _with_interval(record: Record, column: str) -> tuple[float, float, float]:
-    return (
-        number(record, column),
-        number(record, f"{column}_low"),
-        number(record, f"{column}_high"),
-    )

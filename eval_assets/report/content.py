@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from eval_assets.render.document import Section
-from eval_assets.report.data import ReportData, count
+from eval_assets.report.data import ReportData
 from eval_assets.report.sections import adjudications as settled
 from eval_assets.report.sections import (
     by_part,
@@ -80,15 +80,15 @@ class Report:
 @lru_cache(maxsize=1)
 def report_content(data: ReportData) -> Report:
     """Return the report on `data`, which every format shares."""
-    overall = next(data.rows("human_agreement"), {})
+    overall = next(iter(data.humans), None)
     return Report(
         name=data.evaluation.name,
         first=first_screen(data),
         facts=(
             counted(len(data.evaluation.rubric), "question"),
             counted(data.sizes.get("responses", 0), "response"),
-            counted(count(overall, "n_raters"), "human rater"),
-            counted(count(overall, "n_ratings"), "human rating"),
+            counted(overall.n_raters if overall else 0, "human rater"),
+            counted(overall.n_ratings if overall else 0, "human rating"),
             counted(len(data.evaluation.judges), "judge"),
         ),
         sections=tuple(section for build in SECTIONS if (section := build(data)) is not None),

@@ -7,9 +7,15 @@ from datetime import datetime
 
 import pandas as pd
 
+from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.figures import JudgeHumanFigures
+from eval_assets.figures import (
+    HumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+    RoundFigures,
+)
 
 Record = Mapping[str, object]
 """A row of a table, by column."""
@@ -23,6 +29,10 @@ class ReportData:
         evaluation: What was evaluated.
         gates: Outcome of every gate that applies, on the data as it is now.
         tunable: Ids of the questions that tuning may cover; empty while a gate is closed.
+        humans: Agreement of humans, overall and by question.
+        rounds: Agreement of humans by round of labelling; empty with one round.
+        findings: Remarks on the labels.
+        judges: Agreement of judges with each other.
         judge_humans: Agreement of judges with humans.
         tables: Other figures by table, with its columns. Lists of single responses hold the worst
             rows only, with `model_name`, `prompt_text` and `response_text` of the response.
@@ -33,6 +43,10 @@ class ReportData:
     evaluation: Evaluation
     gates: tuple[GateOutcome, ...]
     tunable: tuple[str, ...]
+    humans: tuple[HumanFigures, ...]
+    rounds: tuple[RoundFigures, ...]
+    findings: tuple[Finding, ...]
+    judges: tuple[JudgeFigures, ...]
     judge_humans: tuple[JudgeHumanFigures, ...]
     tables: Mapping[str, pd.DataFrame]
     sizes: Mapping[str, int]
@@ -65,14 +79,13 @@ def count(record: Record, column: str) -> int:
     return 0 if math.isnan(value) else int(value)
 
 
-def groups_text(record: Record, column: str) -> str:
+def groups_text(n: int, n_groups: int) -> str:
     """Return a count of units and, if they are fewer, of their response groups.
 
     Examples:
-        >>> groups_text({"n_units": 1056, "n_groups": 96}, "n_units")
+        >>> groups_text(1056, 96)
         '1,056 in 96 groups'
     """
-    n, n_groups = count(record, column), count(record, "n_groups")
     return (
         f"{n:,} in {n_groups:,} group{'' if n_groups == 1 else 's'}" if n_groups < n else f"{n:,}"
     )

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import asdict
 
 import pandas as pd
 
@@ -33,9 +34,9 @@ def render_json(data: ReportData) -> str:
             }
             for judge, sentence in zip(data.evaluation.judges, report.first.judges, strict=True)
         ],
-        "human_agreement": _rows(data.rows("human_agreement")),
-        "judge_agreement": _rows(data.rows("judge_agreement")),
-        "label_findings": _rows(data.rows("label_findings")),
+        "human_agreement": _rows(row.columns() for row in data.humans),
+        "judge_agreement": _rows(row.columns() for row in data.judges),
+        "label_findings": [asdict(finding) for finding in data.findings],
         "score_summary": _rows(data.rows("score_summary")),
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from eval_assets.figures import JudgeHumanFigures
-from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
+from eval_assets.catalogue import Figure
+from eval_assets.figures import HumanFigures, JudgeHumanFigures
+from eval_assets.report.data import ReportData, groups_text
 from eval_assets.report.sections.cautions import cautions
 from eval_assets.report.sections.first_screen import first_screen
 from eval_assets.wording import figure_text, interval_text
@@ -66,20 +67,17 @@ def _figures(data: ReportData) -> Iterator[str]:
     yield from (cell.text for cell in (*first.gates, *first.judges))
     yield f"Next: {first.next_step.text}"
     yield f"Questions: {len(data.evaluation.rubric)}. Judges: {len(data.evaluation.judges)}."
-    for record in data.rows("human_agreement"):
-        yield _of_people(record)
-    for row in data.judge_humans:
-        yield _of_judge(row)
+    yield from map(_of_people, data.humans)
+    yield from map(_of_judge, data.judge_humans)
     yield from (f"Caution: {caution.term}. {caution.meaning}" for caution in cautions(data))
 
 
-def _of_people(record: Record) -> str:
-    where = text(record, "question_id") or "all questions"
+def _of_people(row: HumanFigures) -> str:
     return (
-        f"People on {where}: A^HH {_figure(record, 'a_hh')}, by chance "
-        f"{figure_text(number(record, 'a_hh_by_chance'), limits=[])}, Krippendorff's alpha "
-        f"{_figure(record, 'alpha')}; responses {groups_text(record, 'n_responses')}, raters "
-        f"{count(record, 'n_raters'):,}, ratings {count(record, 'n_ratings'):,}."
+        f"People on {row.question_id or 'all questions'}: A^HH {_figure(row.a_hh)}, by chance "
+        f"{figure_text(row.a_hh_by_chance, limits=[])}, Krippendorff's alpha "
+        f"{_figure(row.alpha)}; responses {groups_text(row.n_responses, row.n_groups)}, raters "
+        f"{row.n_raters:,}, ratings {row.n_ratings:,}."
     )
 
 
@@ -89,15 +87,14 @@ def _of_judge(row: JudgeHumanFigures) -> str:
     )
     return (
         f"{row.judge_id} with people on {row.question_id}: A^HA "
-        f"{_figure(row.columns(), 'a_ha')}, constant score {constant}, own scores in random order "
+        f"{_figure(row.a_ha)}, constant score {constant}, own scores in random order "
         f"{shuffled}; verdict: {row.verdict.sentence}; responses "
-        f"{groups_text(row.columns(), 'n_units')}."
+        f"{groups_text(row.n_units, row.n_groups)}."
     )
 
 
-def _figure(record: Record, column: str) -> str:
+def _figure(figure: Figure) -> str:
     """Return a figure with its interval as the report writes them."""
-    value = figure_text(number(record, column), limits=[])
-    ends = (number(record, f"{column}_low"), number(record, f"{column}_high"))
-    interval = interval_text(*ends, limits=[])
+    value = figure_text(figure.value, limits=[])
+    interval = interval_text(figure.low, figure.high, limits=[])
     return f"{value} (95 % interval {interval})" if interval else value

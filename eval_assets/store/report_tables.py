@@ -15,7 +15,6 @@ MOST_LISTED = 200
 
 _WHOLE = (
     "judges",
-    "agreement_by_round",
     "judge_agreement_without",
     "judge_confusion",
     "judge_human_agreement_with_excluded",

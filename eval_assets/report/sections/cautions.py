@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.bands import FEW_GROUPS, LOWEST_COVERAGE, MOSTLY_EQUAL, SKEWED_SHARE
+from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
-from eval_assets.report.data import Record, ReportData, count, groups_text, number, text
+from eval_assets.report.data import ReportData, count, groups_text, text
 from eval_assets.report.sections.trend import falls
 from eval_assets.scale import TOLERANCE
 from eval_assets.wording import counted, figure_text, interval_text, listed, percent_text
@@ -89,11 +90,11 @@ def _undecided_figures(outcome: GateOutcome) -> list[str]:
 
 def _pooled(data: ReportData) -> Iterator[Definition]:
     """Yield gates that open on differences between questions, which pooled alpha counts."""
-    for gate, table in (("human_alpha", "human_agreement"), ("judge_alpha", "judge_agreement")):
+    for gate, rows in (("human_alpha", data.humans), ("judge_alpha", data.judges)):
         minimum = _minimum(data, gate)
-        for record in data.rows(table):
-            pooled, within = number(record, "alpha"), number(record, "alpha_within")
-            if text(record, "scope") == "overall" and within < minimum <= pooled:
+        for row in rows:
+            pooled, within = row.alpha.value, row.alpha_within.value
+            if row.scope is Scope.OVERALL and within < minimum <= pooled:
                 yield Definition(
                     f"{gate}: part of alpha is differences between questions",
                     f"Alpha over all questions is {figure_text(pooled, limits=[minimum])}; with "
@@ -120,27 +121,27 @@ def _unordered(data: ReportData) -> Iterator[Definition]:
 def _paradoxes(data: ReportData) -> Iterator[Definition]:
     """Yield questions with a high A^HH and a low alpha, which look contradictory and are not."""
     a_hh_minimum, alpha_minimum = _minimum(data, "human_a_hh"), _minimum(data, "human_alpha")
-    for record in _questions(data):
-        a_hh, alpha = number(record, "a_hh"), number(record, "alpha")
+    for row in _questions(data):
+        a_hh, alpha = row.a_hh.value, row.alpha.value
         if a_hh >= a_hh_minimum and alpha < alpha_minimum:
             yield Definition(
-                f"{text(record, 'question_id')}: high A^HH, low alpha",
+                f"{row.question_id}: high A^HH, low alpha",
                 f"A^HH is {figure_text(a_hh, limits=[a_hh_minimum])}, of which chance alone gives "
-                f"{figure_text(number(record, 'a_hh_by_chance'), limits=[])}; alpha, which takes "
+                f"{figure_text(row.a_hh_by_chance, limits=[])}; alpha, which takes "
                 f"chance out, is {figure_text(alpha, limits=[alpha_minimum])}. "
-                f"{_why_alpha_is_low(record)}",
+                f"{_why_alpha_is_low(row)}",
             )
 
 
-def _why_alpha_is_low(record: Record) -> str:
+def _why_alpha_is_low(row: HumanFigures) -> str:
     """Return what a low alpha beside a high A^HH comes from, judged by its interval."""
-    share = number(record, "most_frequent_share")
-    if number(record, "alpha_low") <= 0:
+    share = row.most_frequent_share
+    if row.alpha.low <= 0:
         return (
             "Its interval reaches down to chance: raters may share nothing but their habits. Go "
             "by alpha."
         )
-    if share > SKEWED_SHARE and number(record, "exact_agreement") >= MOSTLY_EQUAL:
+    if share > SKEWED_SHARE and row.exact_agreement.value >= MOSTLY_EQUAL:
         return (
             f"One value makes up {percent_text(100 * share)} of all ratings, so the few pairs that "
             f"differ decide alpha. Have some responses rated that deserve the rarer values before "
@@ -156,10 +157,9 @@ def _easy_by_chance(data: ReportData) -> Iterator[Definition]:
     """Yield questions on which raters who never read a response would reach the minimum."""
     minimum = _minimum(data, "human_a_hh")
     easy = [
-        f"{text(record, 'question_id')} "
-        f"({figure_text(number(record, 'a_hh_by_chance'), limits=[minimum])})"
-        for record in _questions(data)
-        if number(record, "a_hh_by_chance") >= minimum
+        f"{row.question_id} ({figure_text(row.a_hh_by_chance, limits=[minimum])})"
+        for row in _questions(data)
+        if row.a_hh_by_chance >= minimum
     ]
     if easy:
         yield Definition(
@@ -171,9 +171,9 @@ def _easy_by_chance(data: ReportData) -> Iterator[Definition]:
 
 def _small_samples(data: ReportData) -> Iterator[Definition]:
     few = [
-        f"{text(record, 'question_id')} ({groups_text(record, 'n_responses')})"
-        for record in _questions(data)
-        if 0 < count(record, "n_groups") < FEW_GROUPS
+        f"{row.question_id} ({groups_text(row.n_responses, row.n_groups)})"
+        for row in _questions(data)
+        if 0 < row.n_groups < FEW_GROUPS
     ]
     if few:
         yield Definition(
@@ -237,10 +237,9 @@ def _no_longer_paired(data: ReportData) -> Iterator[Definition]:
 def _skipped(data: ReportData) -> Iterator[Definition]:
     """Yield questions of which much was skipped."""
     much = [
-        f"{text(record, 'question_id')} ({percent_text(100 * share)})"
-        for record in _questions(data)
-        if (n := count(record, "n_skipped"))
-        and (share := n / (n + count(record, "n_ratings"))) >= _MUCH_SKIPPED
+        f"{row.question_id} ({percent_text(100 * share)})"
+        for row in _questions(data)
+        if (n := row.n_skipped) and (share := n / (n + row.n_ratings)) >= _MUCH_SKIPPED
     ]
     if much:
         yield Definition(
@@ -279,20 +278,21 @@ def _dependent_judges(data: ReportData) -> Iterator[Definition]:
 
 def _never_different(data: ReportData) -> Iterator[Definition]:
     """Yield ratings that are equal throughout, as if they came from one source."""
-    for table, title, whose in (
-        ("human_agreement", "Raters never differ", "each rater's labels are their own"),
-        ("judge_agreement", "Judges never differ", "each judge's scores are its own"),
-    ):
-        for record in data.rows(table):
-            n = max(count(record, "n_units"), count(record, "n_responses"))
-            is_overall = text(record, "scope") == "overall"
-            if is_overall and n >= _MANY_EQUAL and number(record, "alpha") >= 1 - TOLERANCE:
-                yield Definition(
-                    title,
-                    f"Of {n:,} {'responses' if table == 'human_agreement' else 'units'} not one is "
-                    f"rated differently. Independent ratings seldom agree so well: check that "
-                    f"{whose}, not one set under several names.",
-                )
+    sources = [
+        ("Raters", f"{row.n_responses:,} responses", "rater's labels are their own")
+        for row in data.humans
+        if _never_differ(row, row.n_responses)
+    ] + [
+        ("Judges", f"{row.n_units:,} units", "judge's scores are its own")
+        for row in data.judges
+        if _never_differ(row, row.n_units)
+    ]
+    for raters, units, independence in sources:
+        yield Definition(
+            f"{raters} never differ",
+            f"Of {units} not one is rated differently. Independent ratings seldom agree so well: "
+            f"check that each {independence}, not one set under several names.",
+        )
     for row in data.judge_humans:
         is_equal = row.a_ha.value >= 1 - TOLERANCE > row.a_ha_constant
         if is_equal and row.n_units >= _MANY_EQUAL:
@@ -301,6 +301,11 @@ def _never_different(data: ReportData) -> Iterator[Definition]:
                 f"Its scores equal all ratings of {row.n_units:,} units. Check that "
                 "they were not made from the labels.",
             )
+
+
+def _never_differ(row: HumanFigures | JudgeFigures, n: int) -> bool:
+    is_equal = row.alpha.value >= 1 - TOLERANCE
+    return row.scope is Scope.OVERALL and n >= _MANY_EQUAL and is_equal
 
 
 def _too_few_judges(data: ReportData) -> Iterator[Definition]:
@@ -313,10 +318,8 @@ def _too_few_judges(data: ReportData) -> Iterator[Definition]:
         )
 
 
-def _questions(data: ReportData) -> Iterator[Record]:
-    return (
-        record for record in data.rows("human_agreement") if text(record, "scope") == "question"
-    )
+def _questions(data: ReportData) -> Iterator[HumanFigures]:
+    return (row for row in data.humans if row.scope is Scope.QUESTION)
 
 
 def _minimum(data: ReportData, gate: str) -> float:

@@ -1,10 +1,12 @@
 """Each judge against humans, beside what a judge that reads nothing would reach."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from eval_assets.bands import A_HH_LIMITS
+from eval_assets.catalogue import Figure
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import JudgeHumanFigures
 from eval_assets.render.document import (
     Block,
     Card,
@@ -26,7 +28,7 @@ from eval_assets.report._figures import (
     coefficient,
     share_of_pairs,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import Record, ReportData, number, text
 from eval_assets.report.sections.confusion import confusion
 from eval_assets.report.sections.disagreements import texts_of
 from eval_assets.report.sections.judge_words import (
@@ -42,23 +44,6 @@ _LEAD = (
     "with each other is what it can be expected to reach."
 )
 _KEY = "● A^HA with 95 % interval   ╎ constant control   ┊ shuffled control   │ people (A^HH)"
-_CONTROLS = {
-    "a_ha_constant": "A^HA of the best constant score",
-    "a_ha_shuffled": "A^HA of its own scores, shuffled",
-}
-_SHARES = {"exact_agreement": "Exact agreement", "adjacent_agreement": "Adjacent agreement"}
-_COEFFICIENTS = {
-    "alpha": "Krippendorff's alpha",
-    "kappa": "Cohen's kappa",
-    "weighted_kappa": "Cohen's kappa (quadratic weights)",
-    "spearman": "Spearman's rho",
-    "kendall": "Kendall's tau-b",
-    "pearson": "Pearson's r",
-    "mae": "Mean absolute error (points)",
-    "bias": "Judge minus humans (points)",
-}
-_OF_CLASSES = {"a_ha", *_CONTROLS, "exact_agreement", "kappa"}
-"""Figures that mean something if values have no order."""
 
 
 def section(data: ReportData) -> Section | None:
@@ -82,13 +67,13 @@ def section(data: ReportData) -> Section | None:
 
 def _card(data: ReportData, judge_id: str) -> Card:
     rows = figures_of_judge(data, judge_id)
-    compared = [(data.evaluation.question(q), row.columns()) for q, row in rows.items()]
+    compared = [(data.evaluation.question(q), row) for q, row in rows.items()]
     sentence = judge_sentence(data, judge_id)
     blocks: list[Block] = [
         Text(f"{sentence[0].upper()}{sentence[1:]}."),
         *_version(data, judge_id),
         _overview(data, judge_id, compared),
-        *(_details(data, judge_id, question, record) for question, record in compared),
+        *(_details(data, question, row) for question, row in compared),
         *_far_apart(data, judge_id),
     ]
     return Card(judge_id, tuple(blocks), anchor=anchor("judge", judge_id))
@@ -110,9 +95,9 @@ def _version(data: ReportData, judge_id: str) -> list[Text]:
 
 
 def _overview(
-    data: ReportData, judge_id: str, compared: Sequence[tuple[RubricQuestion, Record]]
+    data: ReportData, judge_id: str, compared: Sequence[tuple[RubricQuestion, JudgeHumanFigures]]
 ) -> Table:
-    people = {text(r, "question_id"): number(r, "a_hh") for r in data.rows("human_agreement")}
+    people = {row.question_id: row.a_hh.value for row in data.humans}
     return Table(
         f"{judge_id} against people",
         (
@@ -121,38 +106,33 @@ def _overview(
             *columns("Constant#", "Shuffled#", "People#", "Verdict", "Lean", "Units#", "Groups#"),
         ),
         tuple(
-            TableRow(_overview_cells(data, record, question, people.get(question.id, math.nan)))
-            for question, record in compared
+            TableRow(_overview_cells(data, row, question, people.get(question.id, math.nan)))
+            for question, row in compared
         ),
     )
 
 
 def _overview_cells(
-    data: ReportData, record: Record, question: RubricQuestion, a_hh: float
+    data: ReportData, row: JudgeHumanFigures, question: RubricQuestion, a_hh: float
 ) -> tuple[Cell, ...]:
-    question_id = question.id
-    a_ha, constant, shuffled = (
-        number(record, c) for c in ("a_ha", "a_ha_constant", "a_ha_shuffled")
-    )
+    a_ha, constant, shuffled = row.a_ha.value, row.a_ha_constant, row.a_ha_shuffled
     limits = [limit for limit in (*A_HH_LIMITS, constant) if not math.isnan(limit)]
     plot = agreement_plot(
-        record,
-        "a_ha",
-        name=f"A^HA of {text(record, 'judge_id')} on {question_id}",
+        row.a_ha,
+        name=f"A^HA of {row.judge_id} on {question.id}",
         marks=[("constant", constant), ("shuffled", shuffled), ("people", a_hh)],
         tone=a_hh_tone(a_ha),
     )
     return cells(
-        Cell(question_id, link=anchor("question", question_id)),
+        Cell(question.id, link=anchor("question", question.id)),
         Cell(figure_text(a_ha, limits=limits), plot=plot),
         figure_text(constant, limits=[a_ha]),
         figure_text(shuffled, limits=[a_ha]),
         figure_text(a_hh, limits=[]),
-        verdict_cell(data, figures_of_judge(data, text(record, "judge_id"))[question_id]),
-        _leaning(record) if question.has_order else "values have no order",
-        f"{count(record, 'n_units'):,}"
-        + (" conversations" if text(record, "unit") == "conversation" else ""),
-        f"{count(record, 'n_groups'):,}",
+        verdict_cell(data, row),
+        _leaning(row.bias) if question.has_order else "values have no order",
+        f"{row.n_units:,}{' conversations' if row.unit == 'conversation' else ''}",
+        f"{row.n_groups:,}",
     )
 
 
@@ -188,61 +168,66 @@ def _far_apart_cells(record: Record) -> tuple[Cell, ...]:
     )
 
 
-def _details(data: ReportData, judge_id: str, question: RubricQuestion, record: Record) -> Fold:
+def _details(data: ReportData, question: RubricQuestion, row: JudgeHumanFigures) -> Fold:
     """Return every statistic of a judge on a question, and the confusion table."""
     table = Table(
-        f"All statistics of {judge_id} on {question.id}",
+        f"All statistics of {row.judge_id} on {question.id}",
         columns("Statistic", "Value#", "95 % interval"),
         tuple(
             TableRow(cells(line.name, line.value, line.interval or line.reading or "none"))
-            for line in _statistics(record, question)
+            for line in _statistics(row, question)
         ),
     )
     return Fold(
         f"All statistics on {question.id}",
-        (table, *confusion(data, judge_id, question)),
-        subject=f"of {judge_id}",
+        (table, *confusion(data, row.judge_id, question)),
+        subject=f"of {row.judge_id}",
     )
 
 
-def _statistics(record: Record, question: RubricQuestion) -> tuple[Line, ...]:
-    """Return every statistic that suits the scale, the controls first after A^HA."""
-    repeated = {"adjacent_agreement", "weighted_kappa"} if question.scale.is_binary else set()
+def _statistics(row: JudgeHumanFigures, question: RubricQuestion) -> Iterator[Line]:
+    """Yield every statistic that suits the scale, the controls first after A^HA."""
+    has_order, has_steps = question.has_order, not question.scale.is_binary
     undefined = (
         "no variation, or not defined on this scale"
-        if count(record, "n_units")
+        if row.n_units
         else "no unit has both a score and a human rating"
     )
 
-    def coefficients(names: dict[str, str]) -> list[Line]:
-        return [
-            coefficient(record, column, name, reading="", undefined=undefined)
-            for column, name in names.items()
-            if column not in repeated and (question.has_order or column in _OF_CLASSES)
-        ]
+    def line(name: str, figure: Figure) -> Line:
+        return coefficient(figure, name, reading="", undefined=undefined)
 
-    return (
-        *coefficients({"a_ha": "A^HA"} | _CONTROLS),
-        *(
-            share_of_pairs(record, column, name, reading="", undefined=undefined)
-            for column, name in _SHARES.items()
-            if column not in repeated and (question.has_order or column in _OF_CLASSES)
-        ),
-        *coefficients(_COEFFICIENTS),
-        *([_wilcoxon(record)] if question.has_order else []),
-    )
+    def share(name: str, figure: Figure) -> Line:
+        return share_of_pairs(figure, name, reading="", undefined=undefined)
+
+    yield line("A^HA", row.a_ha)
+    yield line("A^HA of the best constant score", Figure(row.a_ha_constant))
+    yield line("A^HA of its own scores, shuffled", Figure(row.a_ha_shuffled))
+    yield share("Exact agreement", row.exact_agreement)
+    if has_order and has_steps:
+        yield share("Adjacent agreement", row.adjacent_agreement)
+    if has_order:
+        yield line("Krippendorff's alpha", row.alpha)
+    yield line("Cohen's kappa", row.kappa)
+    if has_order and has_steps:
+        yield line("Cohen's kappa (quadratic weights)", row.weighted_kappa)
+    if has_order:
+        yield line("Spearman's rho", row.spearman)
+        yield line("Kendall's tau-b", row.kendall)
+        yield line("Pearson's r", row.pearson)
+        yield line("Mean absolute error (points)", row.mae)
+        yield line("Judge minus humans (points)", row.bias)
+        yield _wilcoxon(row.wilcoxon_p)
 
 
-def _leaning(record: Record) -> str:
+def _leaning(bias: Figure) -> str:
     """Return which way a judge leans, unless the interval holds both ways."""
-    bias, low, high = (number(record, column) for column in ("bias", "bias_low", "bias_high"))
-    if low <= 0 <= high:
-        return f"{bias:+.2f}, no clear difference"
-    return lenience(bias)
+    if bias.low <= 0 <= bias.high:
+        return f"{bias.value:+.2f}, no clear difference"
+    return lenience(bias.value)
 
 
-def _wilcoxon(record: Record) -> Line:
-    p = number(record, "wilcoxon_p")
+def _wilcoxon(p: float) -> Line:
     return Line(
         name="Wilcoxon signed-rank test (p)",
         value=UNDEFINED if math.isnan(p) else "below 0.001" if p < 0.001 else f"{p:.3f}",  # noqa: PLR2004

@@ -15,7 +15,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import Record, ReportData, number, text
 from eval_assets.wording import shortened
 
 _MOST_CHARACTERS = 2000
@@ -27,7 +27,7 @@ _MOST_NAMED = 6
 
 def section(data: ReportData) -> Section | None:
     """Return a table of the worst disagreements, worst first; None if nothing was rated twice."""
-    if not any(count(record, "n_pairs") for record in data.rows("human_agreement")):
+    if not any(row.n_pairs for row in data.humans):
         return None
     shown = list(data.rows("label_disagreements"))
     blocks: tuple[Block, ...]

@@ -1,7 +1,7 @@
 """Agreement between humans, overall and question by question."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -16,8 +16,10 @@ from eval_assets.bands import (
     chance_remark,
     kappa_label,
 )
+from eval_assets.catalogue import Figure
 from eval_assets.config.evaluation import GateName
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import HumanFigures
 from eval_assets.render.document import (
     Block,
     Card,
@@ -43,7 +45,7 @@ from eval_assets.report._figures import (
     share_of_pairs,
     within_questions,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import ReportData
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, counted, figure_text, percent_text
 
@@ -65,24 +67,27 @@ _MOST_OPEN = 4
 
 def section(data: ReportData) -> Section:
     """Return a table over all questions and a card per question."""
-    by_question = {text(record, "question_id"): record for record in data.rows("human_agreement")}
-    asked: list[RubricQuestion | None] = [None, *data.evaluation.rubric]
+    by_question = {row.question_id: row for row in data.humans}
+    questions: list[RubricQuestion | None] = [None, *data.evaluation.rubric]
     shown = [
-        (q, by_question[q.id if q else ""]) for q in asked if (q.id if q else "") in by_question
+        (q, by_question[q.id if q else None])
+        for q in questions
+        if (q.id if q else None) in by_question
     ]
     if not shown:
         blocks: tuple[Block, ...] = (Text("Nothing is measured yet. Materialize human_agreement."),)
     else:
         blocks = (
             Card("", (Text(_KEY, is_small=True), _overview(data, shown))),
-            *(_card(data, record, question) for question, record in shown if question),
+            *(_card(data, row, question) for question, row in shown if question),
         )
     return Section("humans", "Do humans agree?", "Humans", (Text(_LEAD), *blocks))
 
 
-def _overview(data: ReportData, shown: Sequence[tuple[RubricQuestion | None, Record]]) -> Table:
-    alphas = [number(record, c) for _, record in shown for c in ("alpha", "alpha_low")]
-    axis_low = lowest_tick(alphas)
+def _overview(
+    data: ReportData, shown: Sequence[tuple[RubricQuestion | None, HumanFigures]]
+) -> Table:
+    axis_low = lowest_tick(end for _, row in shown for end in (row.alpha.value, row.alpha.low))
     return Table(
         "Agreement between humans by question",
         (
@@ -96,59 +101,48 @@ def _overview(data: ReportData, shown: Sequence[tuple[RubricQuestion | None, Rec
                     Cell(question.id, link=anchor("question", question.id))
                     if question
                     else Cell("All questions"),
-                    _a_hh_cell(data, record),
-                    _alpha_cell(data, record, axis_low=axis_low),
+                    _a_hh_cell(data, row),
+                    _alpha_cell(data, row, axis_low=axis_low),
                 ),
                 kind="plain" if question else "total",
             )
-            for question, record in shown
+            for question, row in shown
         ),
-        caption=within_questions(shown[0][1]) if len(shown) > 2 else "",  # noqa: PLR2004
+        caption=within_questions(shown[0][1].alpha_within) if len(shown) > 2 else "",  # noqa: PLR2004
     )
 
 
-def _a_hh_cell(data: ReportData, record: Record) -> Cell:
-    value = number(record, "a_hh")
+def _a_hh_cell(data: ReportData, row: HumanFigures) -> Cell:
     return Cell(
-        figure_text(value, limits=A_HH_LIMITS),
+        figure_text(row.a_hh.value, limits=A_HH_LIMITS),
         plot=agreement_plot(
-            record,
-            "a_hh",
-            name=f"A^HH of {text(record, 'question_id') or 'all questions'}",
-            marks=[*_minimum(data, "human_a_hh"), ("chance", number(record, "a_hh_by_chance"))],
-            tone=a_hh_tone(value),
+            row.a_hh,
+            name=f"A^HH of {row.question_id or 'all questions'}",
+            marks=[*_minimum(data, "human_a_hh"), ("chance", row.a_hh_by_chance)],
+            tone=a_hh_tone(row.a_hh.value),
         ),
     )
 
 
-def _alpha_cell(data: ReportData, record: Record, *, axis_low: float) -> Cell:
-    value = number(record, "alpha")
+def _alpha_cell(data: ReportData, row: HumanFigures, *, axis_low: float) -> Cell:
     return Cell(
-        figure_text(value, limits=ALPHA_LIMITS),
+        figure_text(row.alpha.value, limits=ALPHA_LIMITS),
         plot=agreement_plot(
-            record,
-            "alpha",
-            name=f"alpha of {text(record, 'question_id') or 'all questions'}",
+            row.alpha,
+            name=f"alpha of {row.question_id or 'all questions'}",
             marks=_minimum(data, "human_alpha"),
-            tone=alpha_tone(value),
+            tone=alpha_tone(row.alpha.value),
             axis_low=axis_low,
         ),
     )
 
 
-def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
-    statistics = _statistics(record)
-    if question.scale.is_binary or not question.has_order or question.scale.values is None:
-        # Of two values all pairs are at most one step apart; classes and continua have no steps.
-        del statistics["adjacent_agreement"]
-    if question.scale.values is None:
-        # Hardly any two ratings are equal, however close they are.
-        del statistics["kappa"]
-    main = _main_statistic(record, question, statistics)
+def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card:
+    main = _main_statistic(row, question)
     asked = (Text(question.question),) if question.question != question.id else ()
     everything = Fold(
         "All statistics",
-        (lines_table(statistics.values(), label=f"All statistics of {question.id}"),),
+        (lines_table(_statistics(row, question), label=f"All statistics of {question.id}"),),
         subject=f"of {question.id}",
         is_open=len(data.evaluation.rubric) <= _MOST_OPEN,
     )
@@ -168,77 +162,106 @@ def _card(data: ReportData, record: Record, question: RubricQuestion) -> Card:
         blocks=(
             *asked,
             Text(f"{question.scale.described()} · {question.level}", is_small=True),
-            *([everything] if count(record, "n_pairs") else []),
-            Text(" · ".join(_evidence(record)), is_small=True),
+            *([everything] if row.n_pairs else []),
+            Text(" · ".join(_evidence(row)), is_small=True),
             *bullets(_findings(data, question, "pattern"), "What stands out"),
             *bullets(_findings(data, question, "suggestion"), "What to do"),
         ),
     )
 
 
-def _main_statistic(record: Record, question: RubricQuestion, statistics: dict[str, Line]) -> Line:
+def _main_statistic(row: HumanFigures, question: RubricQuestion) -> Line:
     """Return A^HH; if it is undefined, the share of agreeing pairs; if that is too, A^HH."""
-    in_classes = question.scale.is_binary or question.level == "nominal"
-    preferred = ("exact_agreement",) if in_classes else ("adjacent_agreement", "exact_agreement")
-    if not statistics["a_hh"].is_defined:
-        for column in preferred:
-            statistic = statistics.get(column)
-            if statistic and statistic.is_defined:
-                share = number(record, column) / 100
-                label = f"{a_hh_label(share)} on {statistic.reading}; A^HH is undefined"
-                return replace(statistic, reading=label, tone=a_hh_tone(share))
-    return statistics["a_hh"]
+    a_hh = _a_hh_line(row)
+    if a_hh.is_defined:
+        return a_hh
+    shares = [(row.exact_agreement, _exact_line(row))]
+    if _has_steps(question) and question.level != "nominal":
+        shares.insert(0, (row.adjacent_agreement, _adjacent_line(row)))
+    for figure, line in shares:
+        if figure.is_defined:
+            share = figure.value / 100
+            label = f"{a_hh_label(share)} on {line.reading}; A^HH is undefined"
+            return replace(line, reading=label, tone=a_hh_tone(share))
+    return a_hh
 
 
-def _statistics(record: Record) -> dict[str, Line]:
-    """Return the statistics of one question by their columns."""
-    alpha, kappa = number(record, "alpha"), number(record, "kappa")
+def _has_steps(question: RubricQuestion) -> bool:
+    """Return whether adjacent agreement says more than exact agreement.
 
-    kappa_name = _KAPPA_NAMES.get(text(record, "kappa_kind"), "Kappa")
-    gwet_name = _GWET_NAMES.get(text(record, "gwet_ac_kind"), "Gwet's AC")
-    named: list[tuple[str, str, str, Sequence[float], Tone]] = [
-        ("a_hh", "A^HH", *_a_hh_reading(record)),
-        ("a_hh_by_chance", "A^HH by chance", "what raters' habits alone would give", (), Tone.NONE),
-        (
-            "alpha",
-            f"Krippendorff's alpha ({text(record, 'alpha_level')})",
-            _alpha_reading(alpha),
-            ALPHA_LIMITS,
-            alpha_tone(alpha),
-        ),
-        ("kappa", kappa_name, _kappa_reading(kappa), KAPPA_LIMITS, Tone.NONE),
-        ("gwet_ac", gwet_name, "beyond chance, steadier on skewed data", (), Tone.NONE),
-    ]
-    shares = [
-        ("exact_agreement", "Exact agreement", "pairs of equal ratings"),
-        ("adjacent_agreement", "Adjacent agreement", "pairs at most one step apart"),
-    ]
-    return {
-        column: coefficient(
-            record,
-            column,
-            name,
-            reading=reading,
-            undefined=_why_undefined(record, column),
-            limits=limits,
-            tone=tone,
-        )
-        for column, name, reading, limits, tone in named
-    } | {
-        column: share_of_pairs(
-            record, column, name, reading=reading, undefined=_why_undefined(record, column)
-        )
-        for column, name, reading in shares
-    }
+    Of two values all pairs are at most one step apart; classes and continua have no steps.
+    """
+    scale = question.scale
+    return not scale.is_binary and question.has_order and scale.values is not None
 
 
-def _a_hh_reading(record: Record) -> tuple[str, Sequence[float], Tone]:
-    """Return what A^HH is called, the ends of its bands, and how good it is."""
-    a_hh = number(record, "a_hh")
-    remark = chance_remark(
-        a_hh, low=number(record, "a_hh_low"), by_chance=number(record, "a_hh_by_chance")
+def _statistics(row: HumanFigures, question: RubricQuestion) -> Iterator[Line]:
+    """Yield the statistics of one question that suit its scale."""
+    yield _a_hh_line(row)
+    yield coefficient(
+        Figure(row.a_hh_by_chance),
+        "A^HH by chance",
+        reading="what raters' habits alone would give",
+        undefined=_why_undefined(row),
     )
-    return a_hh_label(a_hh) + remark, A_HH_LIMITS, Tone.POOR if remark else a_hh_tone(a_hh)
+    no_variation = _why_undefined(row, "no variation: all ratings are equal")
+    yield coefficient(
+        row.alpha,
+        f"Krippendorff's alpha ({row.alpha_level})",
+        reading=_alpha_reading(row.alpha.value),
+        undefined=no_variation,
+        limits=ALPHA_LIMITS,
+        tone=alpha_tone(row.alpha.value),
+    )
+    if question.scale.values is not None:
+        # On a continuum hardly any two ratings are equal, however close they are.
+        yield coefficient(
+            row.kappa,
+            _KAPPA_NAMES.get(row.kappa_kind or "", "Kappa"),
+            reading=_kappa_reading(row.kappa.value),
+            undefined=no_variation,
+            limits=KAPPA_LIMITS,
+        )
+    yield coefficient(
+        row.gwet_ac,
+        _GWET_NAMES.get(row.gwet_ac_kind or "", "Gwet's AC"),
+        reading="beyond chance, steadier on skewed data",
+        undefined=no_variation,
+    )
+    yield _exact_line(row)
+    if _has_steps(question):
+        yield _adjacent_line(row)
+
+
+def _a_hh_line(row: HumanFigures) -> Line:
+    a_hh = row.a_hh
+    remark = chance_remark(a_hh.value, low=a_hh.low, by_chance=row.a_hh_by_chance)
+    return coefficient(
+        a_hh,
+        "A^HH",
+        reading=a_hh_label(a_hh.value) + remark,
+        undefined=_why_undefined(row),
+        limits=A_HH_LIMITS,
+        tone=Tone.POOR if remark else a_hh_tone(a_hh.value),
+    )
+
+
+def _exact_line(row: HumanFigures) -> Line:
+    return share_of_pairs(
+        row.exact_agreement,
+        "Exact agreement",
+        reading="pairs of equal ratings",
+        undefined=_why_undefined(row),
+    )
+
+
+def _adjacent_line(row: HumanFigures) -> Line:
+    return share_of_pairs(
+        row.adjacent_agreement,
+        "Adjacent agreement",
+        reading="pairs at most one step apart",
+        undefined=_why_undefined(row, "the scale has no equal steps"),
+    )
 
 
 def _alpha_reading(alpha: float) -> str:
@@ -258,33 +281,28 @@ def _kappa_reading(kappa: float) -> str:
     return f"{kappa_label(kappa)}; {target}"
 
 
-def _why_undefined(record: Record, column: str) -> str:
-    """Return why a statistic is NULL, if it is."""
-    if not count(record, "n_pairs"):
+def _why_undefined(row: HumanFigures, reason: str = "") -> str:
+    """Return why a statistic is undefined, if it is."""
+    if not row.n_pairs:
         return "no response has two ratings"
-    if column == "adjacent_agreement":
-        return "the scale has no equal steps"
-    if column in {"alpha", "kappa", "gwet_ac"}:
-        return "no variation: all ratings are equal"
-    return text(record, "interpretation") or UNDEFINED
+    return reason or row.interpretation or UNDEFINED
 
 
-def _evidence(record: Record) -> list[str]:
+def _evidence(row: HumanFigures) -> list[str]:
     """Return what the statistics rest on."""
-    n_groups = count(record, "n_groups")
     evidence = [
-        f"{counted(count(record, 'n_responses'), 'response')} with two ratings or more"
-        + (f" in {counted(n_groups, 'group')}" if n_groups < count(record, "n_responses") else ""),
-        counted(count(record, "n_raters"), "rater"),
-        counted(count(record, "n_ratings"), "rating"),
-        counted(count(record, "n_pairs"), "pair"),
+        f"{counted(row.n_responses, 'response')} with two ratings or more"
+        + (f" in {counted(row.n_groups, 'group')}" if row.n_groups < row.n_responses else ""),
+        counted(row.n_raters, "rater"),
+        counted(row.n_ratings, "rating"),
+        counted(row.n_pairs, "pair"),
     ]
-    if n_skipped := count(record, "n_skipped"):
-        share = 100 * n_skipped / (n_skipped + count(record, "n_ratings"))
-        evidence.append(f"{n_skipped:,} skipped ({percent_text(share)})")
-    most_frequent = number(record, "most_frequent_share")
-    if not math.isnan(most_frequent):
-        evidence.append(f"most frequent value: {percent_text(100 * most_frequent)} of ratings")
+    if row.n_skipped:
+        share = 100 * row.n_skipped / (row.n_skipped + row.n_ratings)
+        evidence.append(f"{row.n_skipped:,} skipped ({percent_text(share)})")
+    if not math.isnan(row.most_frequent_share):
+        share = 100 * row.most_frequent_share
+        evidence.append(f"most frequent value: {percent_text(share)} of ratings")
     return evidence
 
 
@@ -294,7 +312,7 @@ def _minimum(data: ReportData, gate: GateName) -> list[tuple[Literal["minimum"],
 
 def _findings(data: ReportData, question: RubricQuestion, kind: str) -> list[str]:
     return [
-        text(record, "finding")
-        for record in data.rows("label_findings")
-        if text(record, "question_id") == question.id and text(record, "kind") == kind
+        finding.finding
+        for finding in data.findings
+        if (finding.question_id, finding.kind) == (question.id, kind)
     ]

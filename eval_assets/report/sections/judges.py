@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 
 from eval_assets.bands import ALPHA_LIMITS, alpha_label
+from eval_assets.figures import JudgeFigures, Scope
 from eval_assets.render.document import (
     Block,
     Card,
@@ -26,7 +27,7 @@ from eval_assets.report._figures import (
     lowest_tick,
     within_questions,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import ReportData, count, number, text
 from eval_assets.report.sections.disagreements import texts_of
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, figure_text, percent_text
@@ -97,13 +98,9 @@ def _coverage_cells(judge_id: str, model: str, counts: dict[str, int]) -> tuple[
 
 def _together(data: ReportData) -> Table:
     """Return agreement among judges, over all questions and by question."""
-    by_question = {
-        text(record, "question_id"): record
-        for record in data.rows("judge_agreement")
-        if text(record, "scope") != "response"
-    }
+    by_question = {row.question_id: row for row in data.judges if row.scope is not Scope.RESPONSE}
     axis_low = lowest_tick(
-        number(r, c) for r in by_question.values() for c in ("alpha", "alpha_low")
+        end for row in by_question.values() for end in (row.alpha.value, row.alpha.low)
     )
     return Table(
         "Agreement among judges",
@@ -117,28 +114,26 @@ def _together(data: ReportData) -> Table:
                 _together_cells(data, by_question[question_id], axis_low=axis_low),
                 kind="plain" if question_id else "total",
             )
-            for question_id in ("", *(q.id for q in data.evaluation.rubric))
+            for question_id in (None, *(q.id for q in data.evaluation.rubric))
             if question_id in by_question
         ),
-        caption=within_questions(by_question[""]) if len(by_question) > 2 else "",  # noqa: PLR2004
+        caption=within_questions(by_question[None].alpha_within) if len(by_question) > 2 else "",  # noqa: PLR2004
     )
 
 
-def _together_cells(data: ReportData, record: Record, *, axis_low: float) -> tuple[Cell, ...]:
-    question_id = text(record, "question_id")
-    tone = alpha_tone(number(record, "alpha"))
+def _together_cells(data: ReportData, row: JudgeFigures, *, axis_low: float) -> tuple[Cell, ...]:
+    question_id = row.question_id
+    tone = alpha_tone(row.alpha.value)
     alpha = coefficient(
-        record,
-        "alpha",
+        row.alpha,
         "alpha",
         limits=ALPHA_LIMITS,
-        reading=alpha_label(number(record, "alpha")),
-        undefined=text(record, "interpretation"),
+        reading=alpha_label(row.alpha.value),
+        undefined=row.interpretation,
         tone=tone,
     )
     plot = agreement_plot(
-        record,
-        "alpha",
+        row.alpha,
         name=f"alpha of the judges on {question_id or 'all questions'}",
         marks=[("minimum", o.overall.minimum) for o in data.gates if o.gate == "judge_alpha"],
         tone=tone,
@@ -148,11 +143,11 @@ def _together_cells(data: ReportData, record: Record, *, axis_low: float) -> tup
         Cell(question_id, link=anchor("question", question_id)) if question_id else "All questions",
         Cell(alpha.value, plot=plot),
         Cell(alpha.reading, note=alpha.interval or "no interval", tone=tone),
-        figure_text(number(record, "kappa_micro"), limits=[]),
-        figure_text(number(record, "kappa_macro"), limits=[]),
-        f"{count(record, 'n_units'):,}",
-        f"{count(record, 'n_groups'):,}",
-        f"{count(record, 'n_comparisons'):,}",
+        figure_text(row.kappa_micro, limits=[]),
+        figure_text(row.kappa_macro, limits=[]),
+        f"{row.n_units:,}",
+        f"{row.n_groups:,}",
+        f"{row.n_comparisons:,}",
     )
 
 

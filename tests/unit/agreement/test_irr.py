@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from tests.unit.report.builder import QUESTIONS, Case, Measured
@@ -38,11 +37,7 @@ def result_of(
         data.evaluation,
         humans,
         case.humans(),
-        [
-            Finding(m.question.id, kind, finding)  # type: ignore[arg-type] # of the test's own kinds
-            for m in case.measured
-            for kind, finding in m.findings
-        ],
+        data.findings,
         data.gates,
     )
     json.dumps(result, allow_nan=False)
@@ -99,8 +94,11 @@ def test_an_undefined_figure_is_null() -> None:
 
 
 def test_patterns_name_their_question() -> None:
-    findings = (("pattern", "r1 gives 3 every time"), ("suggestion", "Clarify the question"))
-    case = Case(measured=(Measured(CLARITY, findings=findings),))
+    clarity = Measured(
+        CLARITY,
+        findings=(("pattern", "r1 gives 3 every time"), ("suggestion", "Clarify the question")),
+    )
+    case = Case(measured=(clarity,))
     result = result_of(case, COMPLETE, n_disagreements={"clarity": 4})
 
     assert result["problematic_patterns"] == [

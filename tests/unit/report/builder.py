@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
+from eval_assets.agreement.advice import Finding
 from eval_assets.agreement.gates.decision import (
     GateEvidence,
     GateFigure,
@@ -20,7 +21,6 @@ from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_ga
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import (
-    FigureRecord,
     HumanFigures,
     JudgeFigures,
     JudgeHumanFigures,
@@ -56,7 +56,7 @@ class Measured:
     most_frequent_share: float = 0.34
     judge_alpha: float = 0.83
     half_width: float = 0.04
-    findings: tuple[tuple[str, str], ...] = ()
+    findings: tuple[tuple[Literal["pattern", "suggestion"], str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,16 +104,16 @@ class Case:
             evaluation=evaluation,
             gates=outcomes,
             tunable=tunable_questions(outcomes, tuple(q.id for q in evaluation.rubric)),
+            humans=humans,
+            rounds=(),
+            findings=tuple(
+                Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
+            ),
+            judges=judges,
             judge_humans=self._judge_humans(),
             tables={
-                "human_agreement": _frame(humans),
-                "judge_agreement": _frame(judges),
                 "judge_confusion": self._judge_confusion(),
                 "judge_statuses": pd.DataFrame(self.statuses, columns=["judge_id", "status", "n"]),
-                "label_findings": pd.DataFrame(
-                    [(m.question.id, *finding) for m in self.measured for finding in m.findings],
-                    columns=["question_id", "kind", "finding"],
-                ),
                 "label_disagreements": self._label_disagreements(),
                 "score_summary": self._score_summary(),
             },
@@ -321,10 +321,6 @@ def _figure(value: float, half_width: float) -> Figure:
     return Figure(value, value - half_width, value + half_width)
 
 
-def _frame(rows: Sequence[FigureRecord]) -> pd.DataFrame:
-    return pd.DataFrame([row.columns() for row in rows])
-
-
 def _evidence(rows: Sequence[tuple[HumanFigures | JudgeFigures, Figure, int]]) -> GateEvidence:
     figures = tuple(
         GateFigure(
@@ -349,9 +345,8 @@ LONG = "A sentence that goes on. " * 400
 def attacked() -> Case:
     """Return a case in which every text that comes from data tries to become markup."""
     question = RubricQuestion(ATTACK, ATTACK, LIKERT5, "ordinal")
-    findings = (("pattern", ATTACK), ("suggestion", ATTACK))
     return Case(
-        measured=(Measured(question, findings=findings),),
+        measured=(Measured(question, findings=(("pattern", ATTACK), ("suggestion", ATTACK))),),
         name=ATTACK,
         prompt_text=ATTACK,
         response_text=ATTACK,

@@ -31,7 +31,8 @@ def test_sections_without_content_are_left_out() -> None:
 
 def test_a_report_on_empty_tables_says_what_to_materialize() -> None:
     """As on a database in which nothing but the inputs is measured."""
-    bare = replace(Case().data(), gates=(), tunable=(), tables={}, sizes={})
+    data = Case().data()
+    bare = replace(data, gates=(), tunable=(), humans=(), judges=(), tables={}, sizes={})
 
     assert "Nothing is measured yet. Materialize human_agreement." in render_markdown(bare)
     assert "Nothing is measured yet. Materialize human_agreement." in Page(render_html(bare)).words
@@ -44,9 +45,9 @@ def test_both_formats_show_every_question_and_figure() -> None:
     for question in data.evaluation.rubric:
         assert question.id in page
         assert f"### {question.id}" in markdown
-    for value in data.tables["human_agreement"]["alpha"]:
-        assert f"{value:.3f}" in page
-        assert f"{value:.3f}" in markdown
+    for row in data.humans:
+        assert f"{row.alpha.value:.3f}" in page
+        assert f"{row.alpha.value:.3f}" in markdown
 
 
 def test_the_same_data_make_the_same_report() -> None:

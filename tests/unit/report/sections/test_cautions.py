@@ -1,5 +1,7 @@
 """Cautions: what a reader should know before relying on a figure."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from eval_assets.config.rubric import RubricQuestion
@@ -142,14 +144,12 @@ def test_responses_that_a_later_round_left_with_one_rater_are_a_caution() -> Non
 
 def test_many_skips_are_a_caution() -> None:
     data = Case().data()
-    skipping = data.tables["human_agreement"].assign(n_skipped=60)  # beside 240 ratings
-    few = data.tables["human_agreement"].assign(n_skipped=59)
 
-    def of(agreement: pd.DataFrame) -> dict[str, str]:
-        found = cautions(with_tables(data, human_agreement=agreement))
-        return {caution.term: caution.meaning for caution in found}
+    def cautions_on(n_skipped: int) -> dict[str, str]:
+        humans = tuple(replace(row, n_skipped=n_skipped) for row in data.humans)
+        return {c.term: c.meaning for c in cautions(replace(data, humans=humans))}
 
-    assert of(skipping)["Much was skipped"].startswith(
+    assert cautions_on(60)["Much was skipped"].startswith(  # beside 240 ratings
         "Skips among the answers: clarity (20.0 %) and safe (20.0 %)."
     )
-    assert "Much was skipped" not in of(few)
+    assert "Much was skipped" not in cautions_on(59)

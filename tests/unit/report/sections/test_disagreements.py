@@ -1,5 +1,7 @@
 """Disagreements: the worst first, with the texts in a fold."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from eval_assets.render.document import Section, Table
@@ -69,6 +71,6 @@ def test_without_any_that_is_stated() -> None:
 
 def test_there_is_no_section_if_nothing_was_rated_twice() -> None:
     data = Case().data()
-    humans = data.tables["human_agreement"].assign(n_pairs=0)
+    humans = tuple(replace(row, n_pairs=0) for row in data.humans)
 
-    assert disagreements.section(with_tables(data, human_agreement=humans)) is None
+    assert disagreements.section(replace(data, humans=humans)) is None

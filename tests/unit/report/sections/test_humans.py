@@ -102,8 +102,16 @@ def test_kappa_is_held_against_the_targets_for_human_labels(kappa: float, meanin
 
 
 def test_findings_stand_on_the_card_of_their_question() -> None:
-    findings = (("pattern", "r1 gives 3 every time"), ("suggestion", "Clarify the question"))
-    data = Case(measured=(Measured(CLARITY, findings=findings), Measured(SAFE))).data()
+    clarity = Measured(
+        CLARITY,
+        findings=(("pattern", "r1 gives 3 every time"), ("suggestion", "Clarify the question")),
+    )
+    data = Case(
+        measured=(
+            clarity,
+            Measured(SAFE),
+        )
+    ).data()
 
     found = cards(humans.section(data))
     assert items(found["clarity"], "What stands out") == ["r1 gives 3 every time"]

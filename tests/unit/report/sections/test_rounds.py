@@ -1,38 +1,40 @@
 """Rounds of labelling in the report."""
 
-import math
+from dataclasses import replace
 
-import pandas as pd
-
+from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
+from eval_assets.figures import RoundFigures
 from eval_assets.render.document import Bullets, Section
 from eval_assets.report.sections import rounds
-from tests.unit.report.builder import Case, with_tables
+from tests.unit.report.builder import Case
 from tests.unit.report.reading import blocks_in, notes, table
 
 LABEL = "Agreement between humans by round"
 
 
-def a_round(number: int, **figures: float) -> dict[str, object]:
-    return {
-        "question_id": "clarity",
-        "round": number,
-        "n_responses": 24,
-        "n_groups": 12,
-        "previous_round": number - 1 if number > 1 else math.nan,
-        "n_in_both": 24,
-        "n_groups_in_both": 12,
-        "a_hh": 0.8,
-        "alpha": 0.5 + number / 10,
-        **figures,
-    }
+def a_round(
+    number: int, alpha_gain: Figure = UNDEFINED_FIGURE, *, n_in_both: int = 24
+) -> RoundFigures:
+    return RoundFigures(
+        question_id="clarity",
+        round=number,
+        n_responses=24,
+        n_groups=12,
+        n_raters=3,
+        a_hh=Figure(0.8),
+        alpha=Figure(0.5 + number / 10),
+        alpha_level="ordinal",
+        previous_round=number - 1 if number > 1 else None,
+        n_in_both=n_in_both,
+        n_groups_in_both=12,
+        a_hh_gain=Figure(0.01),
+        alpha_gain=alpha_gain,
+        data_version="v1",
+    )
 
 
-def gain(value: float, low: float, high: float) -> dict[str, float]:
-    return {"alpha_gain": value, "alpha_gain_low": low, "alpha_gain_high": high, "a_hh_gain": 0.01}
-
-
-def section_of(*given: dict[str, object]) -> Section:
-    found = rounds.section(with_tables(Case().data(), agreement_by_round=pd.DataFrame(list(given))))
+def section_of(*rows: RoundFigures) -> Section:
+    found = rounds.section(replace(Case().data(), rounds=rows))
     assert found is not None
     return found
 
@@ -45,9 +47,9 @@ def sentences(section: Section) -> list[str]:
 def test_a_rise_beyond_noise_a_fall_and_noise_are_told_apart() -> None:
     section = section_of(
         a_round(1),
-        a_round(2, **gain(0.2, 0.1, 0.3)),
-        a_round(3, **gain(0.01, -0.1, 0.12)),
-        a_round(4, **gain(-0.2, -0.3, -0.1)),
+        a_round(2, Figure(0.2, 0.1, 0.3)),
+        a_round(3, Figure(0.01, -0.1, 0.12)),
+        a_round(4, Figure(-0.2, -0.3, -0.1)),
     )
 
     assert sentences(section) == [
@@ -74,7 +76,7 @@ def test_a_rise_beyond_noise_a_fall_and_noise_are_told_apart() -> None:
 
 
 def test_rounds_without_a_shared_response_say_so() -> None:
-    section = section_of(a_round(1), a_round(2, n_in_both=0, alpha_gain=math.nan))
+    section = section_of(a_round(1), a_round(2, n_in_both=0))
 
     assert sentences(section) == [
         (
