@@ -1,7 +1,7 @@
 """The gates as blocking asset checks, and the guard of every asset behind them."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 import duckdb
@@ -17,7 +17,7 @@ from eval_assets.assets.resources import (
     clear_failures,
 )
 from eval_assets.catalogue import Figure
-from eval_assets.config.evaluation import Evaluation, GateName
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.render.tables import ALL_QUESTIONS
 from eval_assets.store.gates import measured_agreement, stored_gate_outcomes, write_gate_verdicts
@@ -25,17 +25,11 @@ from eval_assets.wording import figure_text, or_none
 
 GateCheckEvents = Iterator[dg.AssetCheckResult | dg.AssetObservation]
 
-_DESCRIPTIONS: Mapping[GateName, str] = {
-    "human_a_hh": "Human raters agree: GDPval's A^HH reaches its minimum, overall and by question.",
-    "human_alpha": "Human raters agree beyond chance: Krippendorff's alpha reaches its minimum.",
-    "judge_alpha": "Judges agree with each other beyond chance: alpha reaches its minimum.",
-}
-
 
 def _specs(asset: dg.AssetsDefinition) -> list[dg.AssetCheckSpec]:
     """Return a blocking check for each gate on the figures of an asset."""
     return [
-        dg.AssetCheckSpec(name, asset=asset, blocking=True, description=_DESCRIPTIONS[name])
+        dg.AssetCheckSpec(name, asset=asset, blocking=True, description=gate.description)
         for name, gate in GATES.items()
         if gate.table == asset.key.path[-1]
     ]

@@ -1,4 +1,7 @@
-"""Declarations of the gates, with the figure that each one compares."""
+"""Declarations of the gates, with the figure that each one compares.
+
+CONTRIBUTING.md lists the places that a new gate touches.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ class GateDeclaration:
         raters: Kind of the raters whose agreement it is.
         title: The figure in a sentence.
         units: What the figure is measured on, in the plural.
+        description: Description of the asset check.
     """
 
     record: type[FigureRecord]
@@ -26,6 +30,7 @@ class GateDeclaration:
     raters: RaterKind
     title: str
     units: str
+    description: str
 
     @property
     def table(self) -> str:
@@ -41,10 +46,29 @@ class GateDeclaration:
 _RATED = "responses with two ratings or more"
 
 GATES: Mapping[GateName, GateDeclaration] = {
-    "human_a_hh": GateDeclaration(HumanFigures, A_HH, "human", "Human A^HH", _RATED),
-    "human_alpha": GateDeclaration(HumanFigures, ALPHA, "human", "Human alpha", _RATED),
+    "human_a_hh": GateDeclaration(
+        HumanFigures,
+        A_HH,
+        "human",
+        "Human A^HH",
+        _RATED,
+        "Human raters agree: GDPval's A^HH reaches its minimum, overall and by question.",
+    ),
+    "human_alpha": GateDeclaration(
+        HumanFigures,
+        ALPHA,
+        "human",
+        "Human alpha",
+        _RATED,
+        "Human raters agree beyond chance: Krippendorff's alpha reaches its minimum.",
+    ),
     "judge_alpha": GateDeclaration(
-        JudgeFigures, ALPHA, "judge", "Judge alpha", "units with scores of two judges or more"
+        JudgeFigures,
+        ALPHA,
+        "judge",
+        "Judge alpha",
+        "units with scores of two judges or more",
+        "Judges agree with each other beyond chance: alpha reaches its minimum.",
     ),
 }
 
