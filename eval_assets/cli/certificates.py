@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,14 @@ from eval_assets.cli.options import data_option, database_option, ledger_of, res
 from eval_assets.errors import InputError, InputProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import duckdb
-    import pandas as pd
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.certificate import Certificate, QuestionCertificate
     from eval_assets.tuning.history import Reading
+
+Rows = Sequence[Mapping[str, Any]]
+"""Rows of judge_certificates."""
 
 NOT_FIT = GATE_CLOSED
 """Exit code for a judge that may not stand in for a rater: like a closed gate, 3."""
@@ -53,20 +54,20 @@ def certificates(
     from eval_assets.cli.tables import print_certificates
     from eval_assets.readers.evaluation.read import read_evaluation
     from eval_assets.store.connection import connect
-    from eval_assets.store.tables import read_table
+    from eval_assets.store.tables import read_rows
 
     context.obj = data, database
     if context.invoked_subcommand is not None:
         return DONE
     evaluation = read_evaluation(data)
     with connect(resolve_database(data, database), folder=data) as connection:
-        rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
+        rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
         rates_as = _versions_in_use(connection)
     if require is not None:
         return _required(rows, require, evaluation, rates_as)
     if as_json:
         click.echo(json.dumps(_as_json(rows), indent=2, ensure_ascii=False))
-    elif rows.empty:
+    elif not rows:
         click.echo("No judge was tested yet: eval-assets run tests those that pass the gates.")
     else:
         print_certificates(rows)
@@ -101,26 +102,24 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
 
 def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the version that each judge rates as: the declared one unless another is pinned."""
-    from eval_assets.store.tables import read_table
+    from eval_assets.store.tables import read_rows
 
-    versions = read_table(connection, "judge_versions", order_by="created_at")
-    declared = versions[versions["step"] == "declared"]
-    pinned = read_table(connection, "judges").dropna(subset="version")
-    return {
-        **dict(zip(declared["judge_id"], declared["version"], strict=True)),
-        **dict(zip(pinned["judge_id"], pinned["version"], strict=True)),
-    }
+    versions = read_rows(connection, "judge_versions", order_by="created_at")
+    declared = [version for version in versions if version["step"] == "declared"]
+    judges = read_rows(connection, "judges", order_by="judge_id")
+    pinned = [judge for judge in judges if judge["version"] is not None]
+    return {row["judge_id"]: row["version"] for row in (*declared, *pinned)}
 
 
 def _required(
-    rows: pd.DataFrame, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]
+    rows: Rows, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]
 ) -> int:
     """Print whether a judge may be used, and return the exit code."""
     judge_id, _, question = require.partition(":")
     known = [item.id for item in evaluation.rubric]
     if question and question not in known:
         raise click.UsageError(f"there is no question {question}; there are {', '.join(known)}")
-    if judge_id not in {*rows["judge_id"], *(judge.id for judge in evaluation.judges)}:
+    if judge_id not in {*(row["judge_id"] for row in rows), *(judge.id for judge in evaluation.judges)}:
         raise click.UsageError(f"there is no judge {judge_id}")
     codes = [
         _verdict(rows, judge_id, question_id, rates_as.get(judge_id))
@@ -129,36 +128,35 @@ def _required(
     return NOT_FIT if NOT_FIT in codes else max(codes)
 
 
-def _verdict(rows: pd.DataFrame, judge_id: str, question_id: str, rates_as: str | None) -> int:
+def _verdict(rows: Rows, judge_id: str, question_id: str, rates_as: str | None) -> int:
     """Print whether a judge may be used for one question, and return the exit code."""
-    mine = rows[(rows["judge_id"] == judge_id) & (rows["question_id"] == question_id)]
-    valid = mine[mine["stale_because"].isna()]
-    fit = valid.loc[valid["fitness"] == "fit", "version"].tolist()
+    unit = judge_id, question_id
+    own = [row for row in rows if (row["judge_id"], row["question_id"]) == unit]
+    valid = [row for row in own if row["stale_because"] is None]
+    fit = [row["version"] for row in valid if row["fitness"] == "fit"]
     if rates_as in fit:
         code, said = DONE, "fit"
     elif fit:
         code = DONE
         said = f"fit as version {fit[-1]}, while it rates as {rates_as}: declare version: {fit[-1]}"
-    elif (valid["fitness"] == "unfit").any():
+    elif any(row["fitness"] == "unfit" for row in valid):
         code, said = NOT_FIT, "unfit"
     else:
-        stale = "; ".join(mine["stale_because"].dropna())
-        reason = stale or "; ".join(valid["reason"]) or "it was not tested"
+        stale = "; ".join(row["stale_because"] for row in own if row["stale_because"])
+        reason = stale or "; ".join(row["reason"] for row in valid) or "it was not tested"
         code, said = CANNOT_TELL, f"cannot tell: {reason}"
     click.echo(f"{judge_id} on {question_id}: {said}")
     return code
 
 
-def _as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    from eval_assets.cli.results import plain_records
-
+def _as_json(rows: Rows) -> list[dict[str, Any]]:
     return [
         {
-            **record,
-            "certificate": record["certificate"] and json.loads(record["certificate"]),
-            "created_at": record["created_at"] and record["created_at"].isoformat(),
+            **row,
+            "certificate": row["certificate"] and json.loads(row["certificate"]),
+            "created_at": row["created_at"] and row["created_at"].isoformat(),
         }
-        for record in plain_records(rows)
+        for row in rows
     ]
 
 

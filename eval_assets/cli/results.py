@@ -13,12 +13,10 @@ from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.figures import read_figures
 from eval_assets.store.gates import stored_findings, stored_gate_outcomes
 from eval_assets.store.ratings import human_ratings
-from eval_assets.store.tables import read_table
+from eval_assets.store.tables import read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pandas as pd
 
 WAIT_SECONDS = 20
 """How long a request waits for a run that holds the database."""
@@ -60,16 +58,8 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     if not is_stored(database):
         return []
     with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
-        rows = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
-    return [
-        {name: _plain(name, value) for name, value in row.items()} for row in plain_records(rows)
-    ]
-
-
-def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows in the types of JSON; what is missing or undefined is null."""
-    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return [{str(column): value for column, value in record.items()} for record in records]
+        rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
+    return [{name: _plain(name, value) for name, value in row.items()} for row in rows]
 
 
 def _plain(name: object, value: object) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -15,14 +15,13 @@ from eval_assets.bands import FEW_GROUPS
 from eval_assets.catalogue import Figure
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.store.figures import read_figures
-from eval_assets.store.tables import read_table
+from eval_assets.store.tables import read_rows
 from eval_assets.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import duckdb
-    import pandas as pd
 
     from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.config.evaluation import Evaluation
@@ -67,23 +66,22 @@ def print_measured(
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict."""
     print_humans(read_figures(connection, HumanFigures))
-    for question_id, n in read_table(connection, "no_longer_paired").itertuples(index=False):
+    for unpaired in read_rows(connection, "no_longer_paired", order_by="question_id"):
+        n = next(value for name, value in unpaired.items() if name != "question_id")
         click.echo(
-            f"{question_id}: {n:,} response{'s' if n > 1 else ''} had two ratings in an earlier "
+            f"{unpaired['question_id']}: {n:,} response{'s' if n > 1 else ''} had two ratings in an earlier "
             "round and fewer in the latest, which\ndecides: they no longer count as agreement or "
             "disagreement. Have two raters rate them.\n"
         )
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes)
     print_gates(evaluation, outcomes)
-    tested = read_table(connection, "judge_certificates", order_by="judge_id, question_id")
-    if len(tested):
+    tested = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
+    if tested:
         print_certificates(tested)
 
 
-def print_certificates(rows: pd.DataFrame) -> None:
-    """Print which judge may be used for which question, on what evidence, and since when."""
-    import pandas as pd
-
+def print_certificates(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print judges on their sealed tests: verdicts, evidence and whether they still hold."""
     print_table(
         "Judges on their sealed tests",
         ("judge", "version", "question", "may stand in", "better than before", "groups", "note"),
@@ -94,10 +92,10 @@ def print_certificates(rows: pd.DataFrame) -> None:
                 row["question_id"],
                 _verdict(row["fitness"]),
                 _verdict(row["improvement"]),
-                "--" if pd.isna(row["n_groups"]) else f"{int(row['n_groups']):,}",
-                f"stale: {stale}" if pd.notna(stale := row["stale_because"]) else row["reason"],
+                "--" if row["n_groups"] is None else f"{row['n_groups']:,}",
+                f"stale: {stale}" if (stale := row["stale_because"]) else row["reason"],
             )
-            for row in rows.to_dict("records")
+            for row in rows
         ],
         numbers=("groups",),
     )
@@ -124,11 +122,9 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
     )
 
 
-def _verdict(verdict: str | float | None) -> Text:
+def _verdict(verdict: str | None) -> Text:
     """Return a verdict of a test in its colour; a claim that was not asked is a dash."""
-    import pandas as pd
-
-    if pd.isna(verdict):
+    if verdict is None:
         return Text("--")
     styles = {"fit": "green", "accepted": "green", "unfit": "red", "rejected": "red"}
     return Text(str(verdict).replace("_", " "), style=styles.get(str(verdict), "yellow"))

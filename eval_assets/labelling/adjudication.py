@@ -51,7 +51,7 @@ class Adjudication:
     judges at the time, by id; `between` says which of the two disagreed.
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    __pydantic_config__ = ConfigDict(extra="forbid", defer_build=True)
 
     response_id: Annotated[str, Field(min_length=1)]
     question_id: Annotated[str, Field(min_length=1)]

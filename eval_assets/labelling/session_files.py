@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
@@ -17,7 +17,7 @@ SESSIONS = "sessions"
 """Folder of the session files in the evaluation folder."""
 
 _LABEL = TypeAdapter(Label)
-_WITHDRAWN = TypeAdapter(list[Withdrawn])
+_WITHDRAWN = TypeAdapter(list[Withdrawn], config=ConfigDict(defer_build=True))
 _KEY = TypeAdapter(SessionKey)
 _SESSION = TypeAdapter(Session)
 

@@ -18,8 +18,8 @@ Confidence = Literal["high", "medium", "low"]
 Unit = tuple[str, bool]
 """A unit of a session: a response, the first time (False) or as a repeat (True)."""
 
-_IN_JSON = ConfigDict(alias_generator=to_camel, extra="forbid")
-_SESSION_IN_JSON = ConfigDict(alias_generator=to_camel, extra="ignore")
+_IN_JSON = ConfigDict(alias_generator=to_camel, extra="forbid", defer_build=True)
+_SESSION_IN_JSON = ConfigDict(alias_generator=to_camel, extra="ignore", defer_build=True)
 
 _Text = Annotated[str, Field(max_length=5000)]
 

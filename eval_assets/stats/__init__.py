@@ -1,70 +1,113 @@
-"""Agreement statistics on arrays. Undefined is NaN. Requires NumPy only."""
+"""Agreement statistics on arrays. Undefined is NaN. Requires NumPy only.
 
-from eval_assets.scale import Level, Scale
-from eval_assets.stats._coefficients import (
-    AgreementWeights,
-    Alpha,
-    Coefficient,
-    FleissKappa,
-    GwetAC,
-    HumanAgreement,
-    PairwiseAgreement,
-)
-from eval_assets.stats._numbers import Column, Ratings
-from eval_assets.stats._paired_scores import CorrelationKind
-from eval_assets.stats._patterns import RatingPatterns
-from eval_assets.stats.agreement import (
-    chance_human_agreement,
-    fleiss_kappa,
-    gwet_ac,
-    human_agreement,
-    krippendorff_alpha,
-    pairwise_agreement,
-)
-from eval_assets.stats.alternative_annotator import (
-    AlternativeAnnotatorTest,
-    alternative_annotator_test,
-)
-from eval_assets.stats.association import (
-    Correlation,
-    bias,
-    confusion_matrix,
-    kendall_tau_b,
-    mean_absolute_error,
-    pearson,
-    spearman,
-    wilcoxon_signed_rank,
-)
-from eval_assets.stats.beside_people import NonInferiority, non_inferiority
-from eval_assets.stats.bootstrap import bootstrap_interval
-from eval_assets.stats.clusters import alpha_by_cluster
-from eval_assets.stats.comparison import difference_interval
-from eval_assets.stats.intervals import Interval, coefficient_interval
-from eval_assets.stats.jackknife import Jackknife, detectable_gain, groups_to_detect
-from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
-from eval_assets.stats.judge_profile import JudgeHumanProfile, judge_human_profile
-from eval_assets.stats.kappa import (
-    CohenKappa,
-    GroupedKappa,
-    KappaWeights,
-    cohen_kappa,
-    grouped_kappa,
-)
-from eval_assets.stats.monotone_map import (
-    MonotoneMap,
-    best_monotone_map,
-    identity_map,
-    isotonic_regression,
-)
-from eval_assets.stats.pair_sums import AgreementGain, agreement_gain, concordance
-from eval_assets.stats.prediction_powered import (
-    prediction_powered_difference,
-    prediction_powered_mean,
-)
-from eval_assets.stats.prevalence import rogan_gladen
-from eval_assets.stats.question_profile import AgreementProfile, agreement_profile
-from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
-from eval_assets.stats.sign_flips import MeanShift, least_p_value, mean_shift
+Names are imported when they are used first.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eval_assets.scale import Level, Scale
+    from eval_assets.stats._coefficients import (
+        AgreementWeights,
+        Alpha,
+        Coefficient,
+        FleissKappa,
+        GwetAC,
+        HumanAgreement,
+        PairwiseAgreement,
+    )
+    from eval_assets.stats._numbers import Column, Ratings
+    from eval_assets.stats._paired_scores import CorrelationKind
+    from eval_assets.stats._patterns import RatingPatterns
+    from eval_assets.stats.agreement import (
+        chance_human_agreement,
+        fleiss_kappa,
+        gwet_ac,
+        human_agreement,
+        krippendorff_alpha,
+        pairwise_agreement,
+    )
+    from eval_assets.stats.alternative_annotator import (
+        AlternativeAnnotatorTest,
+        alternative_annotator_test,
+    )
+    from eval_assets.stats.association import (
+        Correlation,
+        bias,
+        confusion_matrix,
+        kendall_tau_b,
+        mean_absolute_error,
+        pearson,
+        spearman,
+        wilcoxon_signed_rank,
+    )
+    from eval_assets.stats.beside_people import NonInferiority, non_inferiority
+    from eval_assets.stats.bootstrap import bootstrap_interval
+    from eval_assets.stats.clusters import alpha_by_cluster
+    from eval_assets.stats.comparison import difference_interval
+    from eval_assets.stats.intervals import Interval, coefficient_interval
+    from eval_assets.stats.jackknife import Jackknife, detectable_gain, groups_to_detect
+    from eval_assets.stats.judge_pairs import judge_human_agreement, judge_pairwise_agreement
+    from eval_assets.stats.judge_profile import JudgeHumanProfile, judge_human_profile
+    from eval_assets.stats.kappa import (
+        CohenKappa,
+        GroupedKappa,
+        KappaWeights,
+        cohen_kappa,
+        grouped_kappa,
+    )
+    from eval_assets.stats.monotone_map import (
+        MonotoneMap,
+        best_monotone_map,
+        identity_map,
+        isotonic_regression,
+    )
+    from eval_assets.stats.pair_sums import AgreementGain, agreement_gain, concordance
+    from eval_assets.stats.prediction_powered import (
+        prediction_powered_difference,
+        prediction_powered_mean,
+    )
+    from eval_assets.stats.prevalence import rogan_gladen
+    from eval_assets.stats.question_profile import AgreementProfile, agreement_profile
+    from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
+    from eval_assets.stats.sign_flips import MeanShift, least_p_value, mean_shift
+
+_MODULES = {
+    "scale": "Level Scale",
+    "_coefficients": (
+        "AgreementWeights Alpha Coefficient FleissKappa GwetAC HumanAgreement PairwiseAgreement"
+    ),
+    "_numbers": "Column Ratings",
+    "_paired_scores": "CorrelationKind",
+    "_patterns": "RatingPatterns",
+    "agreement": (
+        "chance_human_agreement fleiss_kappa gwet_ac human_agreement krippendorff_alpha "
+        "pairwise_agreement"
+    ),
+    "alternative_annotator": "AlternativeAnnotatorTest alternative_annotator_test",
+    "association": (
+        "Correlation bias confusion_matrix kendall_tau_b mean_absolute_error pearson "
+        "spearman wilcoxon_signed_rank"
+    ),
+    "beside_people": "NonInferiority non_inferiority",
+    "bootstrap": "bootstrap_interval",
+    "clusters": "alpha_by_cluster",
+    "comparison": "difference_interval",
+    "intervals": "Interval coefficient_interval",
+    "jackknife": "Jackknife detectable_gain groups_to_detect",
+    "judge_pairs": "judge_human_agreement judge_pairwise_agreement",
+    "judge_profile": "JudgeHumanProfile judge_human_profile",
+    "kappa": "CohenKappa GroupedKappa KappaWeights cohen_kappa grouped_kappa",
+    "monotone_map": "MonotoneMap best_monotone_map identity_map isotonic_regression",
+    "pair_sums": "AgreementGain agreement_gain concordance",
+    "prediction_powered": "prediction_powered_difference prediction_powered_mean",
+    "prevalence": "rogan_gladen",
+    "question_profile": "AgreementProfile agreement_profile",
+    "rubric_profile": "OverallProfile overall_profile",
+    "sign_flips": "MeanShift least_p_value mean_shift",
+}
+"""Exported names by module."""
 
 __all__ = [
     "AgreementGain",
@@ -133,3 +176,12 @@ __all__ = [
     "spearman",
     "wilcoxon_signed_rank",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever it is
+    """Return an exported name from its module."""
+    for module, names in _MODULES.items():
+        if name in names.split():
+            package = "eval_assets" if module == "scale" else __name__
+            return getattr(import_module(f"{package}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

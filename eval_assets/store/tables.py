@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from eval_assets.store.schema import column_comments, table_names
 
@@ -82,6 +82,15 @@ def read_table(
     """Return all rows of `table`; NULL numbers come as NaN."""
     order = f"ORDER BY {order_by}" if order_by else ""
     return connection.execute(f'SELECT * FROM "{table}" {order}').df()  # noqa: S608
+
+
+def read_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, *, order_by: str
+) -> list[dict[str, Any]]:
+    """Return all rows of `table` by column; NULL is None."""
+    result = connection.execute(f'SELECT * FROM "{table}" ORDER BY {order_by}')  # noqa: S608 - our own
+    names = [name for name, *_ in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def schema_name(connection: duckdb.DuckDBPyConnection) -> str:

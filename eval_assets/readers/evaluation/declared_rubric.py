@@ -8,7 +8,6 @@ from pathlib import Path
 
 from eval_assets.config.types import Text
 from eval_assets.errors import InputError, InputProblem, KeyPath
-from eval_assets.readers._guessed_scales import guessed_scales
 from eval_assets.readers._problems import quoted
 from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.validation import Checks, validated
@@ -100,6 +99,8 @@ def declared_rubric(
     guesses: Mapping[str, Scale] = {}
     if any(entry.get("scale") is None for entry in entries):
         try:
+            from eval_assets.readers._guessed_scales import guessed_scales
+
             guesses = guessed_scales(label_files, folder=folder, question_ids=ids)
         except InputError as error:
             checks.add(error.problem)

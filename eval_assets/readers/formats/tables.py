@@ -4,7 +4,6 @@ import glob
 from dataclasses import replace
 from pathlib import Path
 
-import duckdb
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from eval_assets.readers._problems import input_error
@@ -73,6 +72,8 @@ def _text(path: Path, file: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _read_parquet(path: Path, file: str) -> Table:
+    import duckdb
+
     check_readable(path, file=file)
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
