@@ -111,15 +111,14 @@ def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return {row["judge_id"]: row["version"] for row in (*declared, *pinned)}
 
 
-def _required(
-    rows: Rows, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]
-) -> int:
+def _required(rows: Rows, require: str, evaluation: Evaluation, rates_as: Mapping[str, str]) -> int:
     """Print whether a judge may be used, and return the exit code."""
     judge_id, _, question = require.partition(":")
     known = [item.id for item in evaluation.rubric]
     if question and question not in known:
         raise click.UsageError(f"there is no question {question}; there are {', '.join(known)}")
-    if judge_id not in {*(row["judge_id"] for row in rows), *(judge.id for judge in evaluation.judges)}:
+    judges = {*(row["judge_id"] for row in rows), *(judge.id for judge in evaluation.judges)}
+    if judge_id not in judges:
         raise click.UsageError(f"there is no judge {judge_id}")
     codes = [
         _verdict(rows, judge_id, question_id, rates_as.get(judge_id))

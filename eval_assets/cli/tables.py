@@ -67,9 +67,9 @@ def print_measured(
     """Print human agreement, judges against humans, and each gate's verdict."""
     print_humans(read_figures(connection, HumanFigures))
     for unpaired in read_rows(connection, "no_longer_paired", order_by="question_id"):
-        n = next(value for name, value in unpaired.items() if name != "question_id")
+        question_id, n = unpaired["question_id"], unpaired["n_responses"]
         click.echo(
-            f"{unpaired['question_id']}: {n:,} response{'s' if n > 1 else ''} had two ratings in an earlier "
+            f"{question_id}: {n:,} response{'s' if n > 1 else ''} had two ratings in an earlier "
             "round and fewer in the latest, which\ndecides: they no longer count as agreement or "
             "disagreement. Have two raters rate them.\n"
         )
