@@ -24,7 +24,15 @@ from eval_assets.assets.resources import (
 from eval_assets.assets.summarizing import written_summary
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import StoreError
-from eval_assets.figures import HumanFigures, JudgeFigures, JudgeHumanFigures, RoundFigures
+from eval_assets.figures import (
+    HumanFigures,
+    JudgeFigures,
+    JudgeHumanFigures,
+    JudgeHumanFiguresWithExcluded,
+    LeaveOneJudgeOutFigures,
+    RoundFigures,
+    ScoreFigures,
+)
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.report.content import report_content
 from eval_assets.report.data import ReportData
@@ -42,7 +50,7 @@ from eval_assets.store.gates import (
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
-from eval_assets.store.report_tables import read_report_tables
+from eval_assets.store.report_tables import read_report_tables, read_slices
 from eval_assets.store.scores import judged_models
 from eval_assets.store.tables import replace_rows
 
@@ -150,7 +158,7 @@ def report_data(
         measured=measured.figures,
     )
     tables, sizes = read_report_tables(connection)
-    dependent = [f.text for f in dependences(evaluation, judged_models(connection))]
+    dependent = tuple(f.text for f in dependences(evaluation, judged_models(connection)))
     return ReportData(
         evaluation=evaluation,
         gates=outcomes,
@@ -159,11 +167,13 @@ def report_data(
         rounds=read_figures(connection, RoundFigures),
         findings=measured.findings,
         judges=measured.judges,
+        leave_one_judge_out=read_figures(connection, LeaveOneJudgeOutFigures),
         judge_humans=read_figures(connection, JudgeHumanFigures),
-        tables={
-            **tables,
-            "dependent_judges": pd.DataFrame({"finding": dependent}),
-        },
+        judge_humans_with_excluded=read_figures(connection, JudgeHumanFiguresWithExcluded),
+        slices=read_slices(connection),
+        scores=read_figures(connection, ScoreFigures),
+        dependent_judges=dependent,
+        tables=tables,
         sizes=sizes,
         generated_at=datetime.now(tz=UTC),
     )

@@ -14,7 +14,10 @@ from eval_assets.figures import (
     HumanFigures,
     JudgeFigures,
     JudgeHumanFigures,
+    LeaveOneJudgeOutFigures,
     RoundFigures,
+    ScoreFigures,
+    SliceFigures,
 )
 
 Record = Mapping[str, object]
@@ -33,7 +36,12 @@ class ReportData:
         rounds: Agreement of humans by round of labelling; empty with one round.
         findings: Remarks on the labels.
         judges: Agreement of judges with each other.
+        leave_one_judge_out: Agreement of the judges without each of them.
         judge_humans: Agreement of judges with humans.
+        judge_humans_with_excluded: The same with the responses that adjudication left out.
+        slices: Agreement over all questions on parts of the responses.
+        scores: Mean scores of raters on parts of the responses.
+        dependent_judges: Sentences about judges that are not independent.
         tables: Other figures by table, with its columns. Lists of single responses hold the worst
             rows only, with `model_name`, `prompt_text` and `response_text` of the response.
         sizes: Rows of the tables that `tables` holds in part, and of `responses`.
@@ -47,7 +55,12 @@ class ReportData:
     rounds: tuple[RoundFigures, ...]
     findings: tuple[Finding, ...]
     judges: tuple[JudgeFigures, ...]
+    leave_one_judge_out: tuple[LeaveOneJudgeOutFigures, ...]
     judge_humans: tuple[JudgeHumanFigures, ...]
+    judge_humans_with_excluded: tuple[JudgeHumanFigures, ...]
+    slices: tuple[SliceFigures, ...]
+    scores: tuple[ScoreFigures, ...]
+    dependent_judges: tuple[str, ...]
     tables: Mapping[str, pd.DataFrame]
     sizes: Mapping[str, int]
     generated_at: datetime

@@ -1,14 +1,12 @@
 """The report as JSON: its verdicts in words, and the figures behind them, unrounded."""
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import asdict
 
-import pandas as pd
-
+from eval_assets.figures import FigureRecord
 from eval_assets.report.content import report_content
-from eval_assets.report.data import Record, ReportData
+from eval_assets.report.data import ReportData
 
 
 def render_json(data: ReportData) -> str:
@@ -34,23 +32,18 @@ def render_json(data: ReportData) -> str:
             }
             for judge, sentence in zip(data.evaluation.judges, report.first.judges, strict=True)
         ],
-        "human_agreement": _rows(row.columns() for row in data.humans),
-        "judge_agreement": _rows(row.columns() for row in data.judges),
+        "human_agreement": _rows(data.humans),
+        "judge_agreement": _rows(data.judges),
         "label_findings": [asdict(finding) for finding in data.findings],
-        "score_summary": _rows(data.rows("score_summary")),
+        "score_summary": _rows(data.scores),
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _rows(records: Iterable[Record]) -> list[dict[str, object]]:
-    return [{name: _value(value) for name, value in record.items()} for record in records]
+def _rows(rows: Iterable[FigureRecord]) -> list[dict[str, object]]:
+    return [{name: _value(value) for name, value in row.columns().items()} for row in rows]
 
 
 def _value(value: object) -> object:
-    """Return a value of a table in the types of JSON."""
-    if isinstance(value, bool | str):
-        return value
-    if value is None or pd.isna(value):  # type: ignore[call-overload]
-        return None
-    number = float(str(value))
-    return int(number) if math.isfinite(number) and number == int(number) else number
+    """Return a value in the types of JSON, a whole number without decimals."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -170,7 +170,8 @@ def read_figures(
         record: The type.
         subjects: Values of its subject; None for all.
     """
-    listed = ", ".join(f"'{subject}'" for subject in subjects or ())
+    quoted = (subject.replace("'", "''") for subject in subjects or ())
+    listed = ", ".join(f"'{subject}'" for subject in quoted)
     where = f" AND subject IN ({listed})" if subjects is not None else ""
     # A run reads the same figures at every gate: a fingerprint takes a tenth of the view's time.
     version = connection.execute(

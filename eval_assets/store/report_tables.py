@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import duckdb
 import pandas as pd
 
+from eval_assets.figures import SliceFigures
+from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.scores import status_counts
 from eval_assets.store.summaries import worst_disagreements
@@ -15,13 +17,10 @@ MOST_LISTED = 200
 
 _WHOLE = (
     "judges",
-    "judge_agreement_without",
     "judge_confusion",
-    "judge_human_agreement_with_excluded",
     "label_quality",
     "label_spread",
     "no_longer_paired",
-    "score_summary",
     "results_by_model",
     "judge_certificates",
     "executive_summary",
@@ -29,11 +28,6 @@ _WHOLE = (
 """Tables whose length depends on questions, raters and slices, not on responses."""
 
 _LISTS = {
-    "agreement_by_slice": """
-        SELECT * FROM agreement_by_slice
-        WHERE slice <> 'prompt_id' AND question_id IS NULL
-        ORDER BY ALL
-    """,
     "agreement_history": """
         SELECT * FROM agreement_history WHERE scope = 'overall' ORDER BY measured_at DESC LIMIT 200
     """,
@@ -106,6 +100,15 @@ def read_report_tables(
     tables["judge_statuses"] = status_counts(connection)
     tables["rejected_labels"] = rejected_labels(connection)
     return tables, {name: count_rows(connection, name) for name in _COUNTED}
+
+
+def read_slices(connection: duckdb.DuckDBPyConnection) -> tuple[SliceFigures, ...]:
+    """Return agreement over all questions on parts of the responses, without single prompts."""
+    rows = connection.execute(
+        "SELECT DISTINCT slice FROM agreement_by_slice WHERE slice <> 'prompt_id'"
+    ).fetchall()
+    slices = read_figures(connection, SliceFigures, subjects=sorted(name for (name,) in rows))
+    return tuple(row for row in slices if row.question_id is None)
 
 
 def judge_costs(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

@@ -1,9 +1,9 @@
 """Disagreements that were settled, and what leaving responses out does to the judges' figures."""
 
-import math
 from collections.abc import Iterator
 
 from eval_assets.bands import A_HH_LIMITS
+from eval_assets.figures import JudgeHumanFigures
 from eval_assets.render.document import (
     Card,
     Cell,
@@ -15,7 +15,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import Record, ReportData, number, text
 from eval_assets.report.sections.disagreements import ratings_text, texts_of
 from eval_assets.wording import UNDEFINED, counted, figure_text, percent_text
 
@@ -64,18 +64,15 @@ def _cells(record: Record) -> tuple[Cell, ...]:
 
 def _with_excluded(data: ReportData) -> Iterator[Card]:
     """Yield a card with the judges' agreement without and with what was left out; none if alike."""
-    both = {
-        (text(record, "judge_id"), text(record, "question_id")): record
-        for record in data.rows("judge_human_agreement_with_excluded")
-    }
-    if not both:
+    with_excluded = {(r.judge_id, r.question_id): r for r in data.judge_humans_with_excluded}
+    if not with_excluded:
         return
     rows = []
     for row in data.judge_humans:
-        name, without = (row.judge_id, row.question_id), row.columns()
-        with_them = both.get(name, {})
-        if count(without, "n_units") != count(with_them, "n_units"):
-            rows.append(TableRow(cells(*name, *_figures(without), *_figures(with_them))))
+        name = (row.judge_id, row.question_id)
+        both = with_excluded.get(name, row)
+        if row.n_units != both.n_units:
+            rows.append(TableRow(cells(*name, *_figures(row), *_figures(both))))
     table = Table(
         "Judges without and with the responses left out",
         columns(
@@ -87,11 +84,10 @@ def _with_excluded(data: ReportData) -> Iterator[Card]:
     yield Card("Without and with the responses left out", (Text(_WITH_EXCLUDED), table))
 
 
-def _figures(record: Record) -> tuple[str, ...]:
-    mae = number(record, "mae")
+def _figures(row: JudgeHumanFigures) -> tuple[str, ...]:
     return (
-        f"{count(record, 'n_units'):,}",
-        figure_text(number(record, "a_ha"), limits=A_HH_LIMITS),
-        percent_text(number(record, "exact_agreement")),
-        UNDEFINED if math.isnan(mae) else f"{mae:.2f}",
+        f"{row.n_units:,}",
+        figure_text(row.a_ha.value, limits=A_HH_LIMITS),
+        percent_text(row.exact_agreement.value),
+        f"{row.mae.value:.2f}" if row.mae.is_defined else UNDEFINED,
     )

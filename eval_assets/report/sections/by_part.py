@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from eval_assets.bands import ALPHA_LIMITS, UNSTABLE
+from eval_assets.figures import SliceFigures
 from eval_assets.render.document import Card, Cell, Section, Table, TableRow, Text, cells, columns
 from eval_assets.report._figures import alpha_tone
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import ReportData
 from eval_assets.report.sections.scores import in_order, shown_values
 from eval_assets.verdicts import Tone
 from eval_assets.wording import counted, figure_text
@@ -23,10 +24,10 @@ Part = tuple[str, str]
 
 def section(data: ReportData) -> Section | None:
     """Return alpha of people and judges by part; None if the responses have no parts."""
-    result: dict[str, dict[Part, Record]] = {kind: {} for kind in _KINDS}
-    for record in data.rows("agreement_by_slice"):
-        if part := _part(record):
-            result[text(record, "rater_kind")][part] = record
+    result: dict[str, dict[Part, SliceFigures]] = {kind: {} for kind in _KINDS}
+    for row in data.slices:
+        if part := _part(row):
+            result[row.rater_kind][part] = row
     values: dict[str, set[str]] = {}
     for slice_, value in (part for parts in result.values() for part in parts):
         values.setdefault(slice_, set()).add(value)
@@ -48,16 +49,15 @@ def section(data: ReportData) -> Section | None:
     return Section("slices", title, "By part", (block,))
 
 
-def _part(record: Record) -> Part | None:
+def _part(row: SliceFigures) -> Part | None:
     """Return the part that a row is of; None if it is everything, or one model's share of one."""
-    slice_, model = text(record, "slice"), text(record, "model_name")
-    if slice_ == "all":
-        return ("model", model) if model else None
-    return None if model else (slice_, text(record, "slice_value"))
+    if row.slice == "all":
+        return ("model", row.model_name) if row.model_name else None
+    return None if row.model_name else (row.slice, row.slice_value or "")
 
 
 def _rows(
-    slice_: str, values: set[str], result: Mapping[str, Mapping[Part, Record]]
+    slice_: str, values: set[str], result: Mapping[str, Mapping[Part, SliceFigures]]
 ) -> Iterator[TableRow]:
     """Yield a heading, and a row for each value of a slice."""
     title, shown = shown_values(slice_, values, table="agreement_by_slice")
@@ -68,13 +68,12 @@ def _rows(
         )
 
 
-def _cell(record: Record | None) -> Cell:
+def _cell(row: SliceFigures | None) -> Cell:
     """Return alpha on a part, with what it is called and how many responses it is of."""
-    if record is None:
+    if row is None:
         return Cell("none")
-    alpha, meaning = number(record, "alpha"), text(record, "interpretation")
     return Cell(
-        figure_text(alpha, limits=ALPHA_LIMITS),
-        note=f"{meaning} · {counted(count(record, 'n_responses'), 'response')}",
-        tone=Tone.FAIR if meaning == UNSTABLE else alpha_tone(alpha),
+        figure_text(row.alpha, limits=ALPHA_LIMITS),
+        note=f"{row.interpretation} · {counted(row.n_responses, 'response')}",
+        tone=Tone.FAIR if row.interpretation == UNSTABLE else alpha_tone(row.alpha),
     )

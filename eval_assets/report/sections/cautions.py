@@ -272,8 +272,8 @@ def _poor_coverage(data: ReportData) -> Iterator[Definition]:
 
 def _dependent_judges(data: ReportData) -> Iterator[Definition]:
     """Yield judges that share a family with each other or with a model that they judge."""
-    for record in data.rows("dependent_judges"):
-        yield Definition("Judges that are not independent", f"{text(record, 'finding')}.")
+    for sentence in data.dependent_judges:
+        yield Definition("Judges that are not independent", f"{sentence}.")
 
 
 def _never_different(data: ReportData) -> Iterator[Definition]:

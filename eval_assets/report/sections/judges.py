@@ -164,8 +164,8 @@ def _advice(data: ReportData) -> list[str]:
 
 def _without(data: ReportData) -> tuple[Table, ...]:
     """Return how alpha changes without each judge; nothing if two judges are all there are."""
-    rows = [r for r in data.rows("judge_agreement_without") if text(r, "scope") == "overall"]
-    if all(math.isnan(number(record, "alpha_without")) for record in rows):
+    rows = [row for row in data.leave_one_judge_out if row.scope is Scope.OVERALL]
+    if all(math.isnan(row.alpha_without) for row in rows):
         return ()
     return (
         Table(
@@ -174,13 +174,13 @@ def _without(data: ReportData) -> tuple[Table, ...]:
             tuple(
                 TableRow(
                     cells(
-                        text(record, "judge_id"),
-                        figure_text(number(record, "alpha"), limits=ALPHA_LIMITS),
-                        figure_text(number(record, "alpha_without"), limits=ALPHA_LIMITS),
-                        f"{number(record, 'mean_difference'):+.3f}",
+                        row.judge_id,
+                        figure_text(row.alpha, limits=ALPHA_LIMITS),
+                        figure_text(row.alpha_without, limits=ALPHA_LIMITS),
+                        f"{row.mean_difference:+.3f}",
                     )
                 )
-                for record in rows
+                for row in rows
             ),
             caption=(
                 "A judge without which alpha rises is the one that differs. Scores are on [0, 1]."

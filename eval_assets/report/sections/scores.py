@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.figures import ScoreFigures
 from eval_assets.render.document import (
     Cell,
     Column,
@@ -18,7 +19,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, number, text
+from eval_assets.report.data import ReportData
 from eval_assets.wording import UNDEFINED
 
 _MOST_SLICE_VALUES = 12
@@ -60,24 +61,20 @@ def section(data: ReportData) -> Section | None:
     return Section("scores", title, "Scores", (Text(_LEAD), *folds))
 
 
-def _by_key(data: ReportData, question_id: str) -> dict[Key, Record]:
+def _by_key(data: ReportData, question_id: str) -> dict[Key, ScoreFigures]:
     """Return the rows of a question; of two rows of one key the larger, which has all models."""
-    result: dict[Key, Record] = {}
-    for record in data.rows("score_summary"):
-        if text(record, "question_id") == question_id:
-            key = (
-                text(record, "slice"),
-                text(record, "slice_value"),
-                text(record, "model_name"),
-                text(record, "rater_id") if text(record, "rater_kind") == "judge" else _HUMANS,
-            )
-            if key not in result or count(record, "n") > count(result[key], "n"):
-                result[key] = record
+    result: dict[Key, ScoreFigures] = {}
+    for row in data.scores:
+        if row.question_id == question_id:
+            rater = (row.rater_id or "") if row.rater_kind == "judge" else _HUMANS
+            key = (row.slice, row.slice_value or "", row.model_name or "", rater)
+            if key not in result or row.n > result[key].n:
+                result[key] = row
     return result
 
 
 def _table(
-    data: ReportData, question: RubricQuestion, result: Mapping[Key, Record]
+    data: ReportData, question: RubricQuestion, result: Mapping[Key, ScoreFigures]
 ) -> tuple[str, Table]:
     judges = [judge.id for judge in data.evaluation.judges]
     raters = [rater for rater in (_HUMANS, *judges) if rater in {key[3] for key in result}]
@@ -102,10 +99,13 @@ def _shapes(raters: Sequence[str]) -> dict[str, Shape]:
 
 
 def _slice_rows(
-    slice_: str, shapes: dict[str, Shape], ends: tuple[float, float], result: Mapping[Key, Record]
+    slice_: str,
+    shapes: dict[str, Shape],
+    ends: tuple[float, float],
+    result: Mapping[Key, ScoreFigures],
 ) -> Iterator[TableRow]:
     """Yield a heading, and a row for each value and for each model's share of it."""
-    of_slice = {key: record for key, record in result.items() if key[0] == slice_}
+    of_slice = {key: row for key, row in result.items() if key[0] == slice_}
     models = sorted({model for *_, model, _ in of_slice if model})
     title, shown = shown_values(slice_, {value for _, value, *_ in of_slice}, table="score_summary")
     yield TableRow(cells(title), kind="heading")
@@ -157,32 +157,31 @@ def _natural(value: str) -> tuple[int, float, str]:
 
 def _mean_cells(
     name: str,
-    of_row: Mapping[str, Record | None],
+    of_row: Mapping[str, ScoreFigures | None],
     shapes: dict[str, Shape],
     ends: tuple[float, float],
 ) -> tuple[Cell, ...]:
-    means = {rater: number(record or {}, "mean") for rater, record in of_row.items()}
+    means = {rater: row.mean if row else math.nan for rater, row in of_row.items()}
     written = {r: UNDEFINED if math.isnan(m) else f"{m:.2f}" for r, m in means.items()}
     plot = Plot(
         *ends,
         label=f"Mean scores, {name}: " + ", ".join(f"{r} {text}" for r, text in written.items()),
         dots=tuple((shapes[rater], mean) for rater, mean in means.items()),
     )
-    n = max(count(record or {}, "n") for record in of_row.values())
+    n = max(row.n if row else 0 for row in of_row.values())
     return cells(
         name,
         Cell("", plot=plot),
-        *(Cell(written[rater], note=_note(rater, record)) for rater, record in of_row.items()),
+        *(Cell(written[rater], note=_note(row)) for rater, row in of_row.items()),
         f"{n:,}",
     )
 
 
-def _note(rater: str, record: Record | None) -> str:
+def _note(row: ScoreFigures | None) -> str:
     """Return the standard deviation and, of a judge, its score minus that of humans."""
-    if record is None:
+    if row is None:
         return ""
-    spread = number(record, "standard_deviation")
-    parts = [] if math.isnan(spread) else [f"SD {spread:.2f}"]
-    if rater != _HUMANS and not math.isnan(bias := number(record, "bias")):
-        parts.append(f"{bias:+.2f}")
-    return " · ".join(parts)
+    spread = "" if math.isnan(row.standard_deviation) else f"SD {row.standard_deviation:.2f}"
+    has_bias = row.rater_kind == "judge" and not math.isnan(row.bias)
+    bias = f"{row.bias:+.2f}" if has_bias else ""
+    return " · ".join(part for part in (spread, bias) if part)

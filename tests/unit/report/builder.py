@@ -24,7 +24,9 @@ from eval_assets.figures import (
     HumanFigures,
     JudgeFigures,
     JudgeHumanFigures,
+    RaterKind,
     Scope,
+    ScoreFigures,
 )
 from eval_assets.report.data import ReportData
 from eval_assets.scale import BINARY, LIKERT5, Scale
@@ -110,12 +112,16 @@ class Case:
                 Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
             ),
             judges=judges,
+            leave_one_judge_out=(),
             judge_humans=self._judge_humans(),
+            judge_humans_with_excluded=(),
+            slices=(),
+            scores=self._scores(),
+            dependent_judges=(),
             tables={
                 "judge_confusion": self._judge_confusion(),
                 "judge_statuses": pd.DataFrame(self.statuses, columns=["judge_id", "status", "n"]),
                 "label_disagreements": self._label_disagreements(),
-                "score_summary": self._score_summary(),
             },
             sizes={"responses": 80, "label_disagreements": 31},
             generated_at=WHEN,
@@ -269,33 +275,28 @@ class Case:
             ]
         )
 
-    def _score_summary(self) -> pd.DataFrame:
-        raters: list[tuple[str, str | None]] = [("human", None)]
+    def _scores(self) -> tuple[ScoreFigures, ...]:
+        raters: list[tuple[RaterKind, str | None]] = [("human", None)]
         raters += [("judge", judge.id) for judge in self.judges]
-        return pd.DataFrame(
-            [
-                {
-                    "slice": column,
-                    "slice_value": value,
-                    "question_id": m.question.id,
-                    "model_name": model,
-                    "rater_kind": kind,
-                    "rater_id": judge_id,
-                    "n": 40 if model else 80,
-                    "mean": m.question.scale.low + 0.5,
-                    "standard_deviation": 0.4,
-                    "n_paired": 80 if judge_id else None,
-                    "bias": self.bias if judge_id else None,
-                }
-                for m in self.measured
-                for kind, judge_id in raters
-                for column, value in [
-                    ("all", None),
-                    ("difficulty", "tough"),
-                    ("difficulty", "easy"),
-                ]
-                for model in (None, self.model, "quartz-large")
-            ]
+        slices = [("all", None), ("difficulty", "tough"), ("difficulty", "easy")]
+        return tuple(
+            ScoreFigures(
+                slice=slice_,
+                slice_value=value,
+                question_id=m.question.id,
+                model_name=model,
+                rater_kind=kind,
+                rater_id=judge_id,
+                n=40 if model else 80,
+                mean=m.question.scale.low + 0.5,
+                standard_deviation=0.4,
+                n_paired=80 if judge_id else None,
+                bias=self.bias if judge_id else math.nan,
+            )
+            for m in self.measured
+            for kind, judge_id in raters
+            for slice_, value in slices
+            for model in (None, self.model, "quartz-large")
         )
 
 

@@ -32,7 +32,7 @@ def test_sections_without_content_are_left_out() -> None:
 def test_a_report_on_empty_tables_says_what_to_materialize() -> None:
     """As on a database in which nothing but the inputs is measured."""
     data = Case().data()
-    bare = replace(data, gates=(), tunable=(), humans=(), judges=(), tables={}, sizes={})
+    bare = replace(data, gates=(), tunable=(), humans=(), judges=(), scores=(), tables={}, sizes={})
 
     assert "Nothing is measured yet. Materialize human_agreement." in render_markdown(bare)
     assert "Nothing is measured yet. Materialize human_agreement." in Page(render_html(bare)).words

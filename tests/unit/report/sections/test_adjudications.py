@@ -1,7 +1,10 @@
 """Settled responses, and judges' figures with and without what was left out."""
 
+from dataclasses import replace
+
 import pandas as pd
 
+from eval_assets.catalogue import Figure
 from eval_assets.report.sections import adjudications as settled
 from tests.unit.report.builder import Case, with_tables
 from tests.unit.report.reading import paragraphs, table
@@ -49,11 +52,12 @@ def test_each_decision_is_listed_with_its_reason() -> None:
 
 def test_judges_are_shown_without_and_with_what_was_left_out() -> None:
     data = Case().data()
-    both = pd.DataFrame([row.columns() for row in data.judge_humans])
-    both["n_units"] = both["n_units"].where(both["question_id"] != "clarity", 83)
-    both["a_ha"] = 0.80
-    shown = with_tables(data, adjudicated_labels=DECIDED, judge_human_agreement_with_excluded=both)
-    section = settled.section(shown)
+    both = tuple(
+        replace(row, n_units=83 if row.question_id == "clarity" else 80, a_ha=Figure(0.80))
+        for row in data.judge_humans
+    )
+    data = with_tables(data, adjudicated_labels=DECIDED)
+    section = settled.section(replace(data, judge_humans_with_excluded=both))
     assert section is not None
 
     rows = table(section, "Judges without and with the responses left out")

@@ -1,39 +1,43 @@
 """Agreement by part of the responses."""
 
 import math
+from dataclasses import replace
 
-import pandas as pd
-
+from eval_assets.figures import RaterKind, SliceFigures
 from eval_assets.render.document import Section
 from eval_assets.report.sections import by_part
-from tests.unit.report.builder import Case, with_tables
+from tests.unit.report.builder import Case
 from tests.unit.report.reading import notes, table
 
 LABEL = "Agreement by part of the responses"
 
 
-def row(  # noqa: PLR0913 - the columns of the table
+def row(  # noqa: PLR0913 - the fields of the record
     slice_: str,
     value: str | None,
     alpha: float,
     *,
-    kind: str = "human",
+    kind: RaterKind = "human",
     model: str | None = None,
     interpretation: str = "unreliable",
-) -> dict[str, object]:
-    return {
-        "rater_kind": kind,
-        "slice": slice_,
-        "slice_value": value,
-        "model_name": model,
-        "n_responses": 32,
-        "alpha": alpha,
-        "interpretation": interpretation,
-    }
+) -> SliceFigures:
+    return SliceFigures(
+        rater_kind=kind,
+        slice=slice_,
+        slice_value=value,
+        model_name=model,
+        question_id=None,
+        n_responses=32,
+        n_units=32,
+        alpha=alpha,
+        mean=0.5,
+        spread=0.2,
+        interpretation=interpretation,
+    )
 
 
-def section_of(*rows: dict[str, object]) -> Section | None:
-    return by_part.section(with_tables(Case().data(), agreement_by_slice=pd.DataFrame(rows)))
+def section_of(*rows: SliceFigures) -> Section | None:
+    return by_part.section(replace(Case().data(), slices=rows))
 
 
 def test_people_and_judges_stand_side_by_side_for_each_part() -> None:

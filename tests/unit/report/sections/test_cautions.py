@@ -104,10 +104,10 @@ def test_a_judge_that_scored_too_few_units_is_a_caution_with_the_reasons() -> No
 
 
 def test_judges_of_one_family_are_a_caution() -> None:
-    found = pd.DataFrame({"finding": ["gpt-6-luna and gpt-5 are both of gpt"]})
+    data = replace(Case().data(), dependent_judges=("gpt-6-luna and gpt-5 are both of gpt",))
 
-    told = {c.term: c.meaning for c in cautions(with_tables(Case().data(), dependent_judges=found))}
-    assert told["Judges that are not independent"] == "gpt-6-luna and gpt-5 are both of gpt."
+    meanings = {c.term: c.meaning for c in cautions(data)}
+    assert meanings["Judges that are not independent"] == "gpt-6-luna and gpt-5 are both of gpt."
 
 
 def test_without_judges_that_is_a_caution() -> None:
