@@ -10,7 +10,7 @@ from typing import Protocol, Self
 from eval_assets.bands import A_HH_LIMITS, ALPHA_LIMITS, KAPPA_LIMITS
 
 
-class Unit(StrEnum):
+class MeasurementUnit(StrEnum):
     """Unit of a statistic."""
 
     COEFFICIENT = "coefficient"
@@ -36,7 +36,7 @@ class Statistic:
     column: str
     title: str
     meaning: str
-    unit: Unit = Unit.COEFFICIENT
+    unit: MeasurementUnit = MeasurementUnit.COEFFICIENT
     limits: tuple[float, ...] = ()
 
 
@@ -107,13 +107,13 @@ EXACT_AGREEMENT = Statistic(
     "exact_agreement",
     "Exact agreement",
     "share of pairs of equal ratings, pooled",
-    Unit.PERCENT,
+    MeasurementUnit.PERCENT,
 )
 ADJACENT_AGREEMENT = Statistic(
     "adjacent_agreement",
     "Adjacent agreement",
     "share of pairs at most one step of the scale apart, pooled",
-    Unit.PERCENT,
+    MeasurementUnit.PERCENT,
 )
 ALPHA = Statistic(
     "alpha",
@@ -173,7 +173,7 @@ MEAN_DIFFERENCE = Statistic(
     "mean_difference",
     "Above the others",
     "its score minus the mean of the others, in scale points; overall on [0, 1]",
-    Unit.POINTS,
+    MeasurementUnit.POINTS,
 )
 MEAN = Statistic("mean", "Mean", "mean of the units' mean ratings")
 SPREAD = Statistic("spread", "Spread", "population standard deviation of the units' mean ratings")
@@ -237,24 +237,27 @@ KENDALL = Statistic(
 )
 PEARSON = Statistic("pearson", "Pearson's r", "linear correlation of score and mean human rating")
 MAE = Statistic(
-    "mae", "Mean absolute error", "mean distance of score and mean human rating", Unit.POINTS
+    "mae",
+    "Mean absolute error",
+    "mean distance of score and mean human rating",
+    MeasurementUnit.POINTS,
 )
 BIAS = Statistic(
     "bias",
     "Judge minus humans",
     "mean of score minus mean human rating; above 0 the judge is more lenient",
-    Unit.POINTS,
+    MeasurementUnit.POINTS,
 )
 WILCOXON_P = Statistic(
     "wilcoxon_p",
     "Wilcoxon signed-rank test (p)",
     "probability of such a bias by chance alone, on means of response groups; NULL below 10",
-    Unit.PROBABILITY,
+    MeasurementUnit.PROBABILITY,
 )
-SCORE_MEAN = Statistic("mean", "Mean", "mean score, in scale points", Unit.POINTS)
+SCORE_MEAN = Statistic("mean", "Mean", "mean score, in scale points", MeasurementUnit.POINTS)
 STANDARD_DEVIATION = Statistic(
     "standard_deviation",
     "Standard deviation",
     "sample standard deviation between responses, in scale points",
-    Unit.POINTS,
+    MeasurementUnit.POINTS,
 )

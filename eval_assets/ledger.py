@@ -25,7 +25,7 @@ ClaimState = Literal["claimed", "held", "in_batch"]
 
 
 @dataclass(frozen=True)
-class Subject:
+class CallSubject:
     """The subject of a request, as the ledger names it.
 
     Args:
@@ -193,7 +193,7 @@ class Batch:
     intended_at: datetime
     most_usd: float = 0.0
     batch_id: str | None = None
-    subjects: Mapping[str, Subject] = field(default_factory=dict, compare=False)
+    subjects: Mapping[str, CallSubject] = field(default_factory=dict, compare=False)
 
 
 class Ledger(Protocol):

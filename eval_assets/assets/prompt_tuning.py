@@ -30,7 +30,7 @@ from eval_assets.tuning.prompt_steps import TunedSection, tune_section
 from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import TunedJudge
-from eval_assets.tuning.tuned_prompts import Section, with_sections
+from eval_assets.tuning.tuned_prompts import PromptSection, with_sections
 from eval_assets.tuning.versions import JudgeVersion
 
 logger = logging.getLogger(__name__)
@@ -266,10 +266,10 @@ def _tuned(  # noqa: PLR0913, PLR0917 - who is tuned, on what, from what
 ) -> TunedSection:
     """Return what tuning adds to a judge's prompt on one question."""
 
-    def score(units: RatedUnits, sections: Sequence[Section]) -> list[Floats]:
+    def score(units: RatedUnits, sections: Sequence[PromptSection]) -> list[Floats]:
         return [_scores(_units(units), section) for section in sections]
 
-    def _scores(units: Sequence[Unit], section: Section) -> Floats:
+    def _scores(units: Sequence[Unit], section: PromptSection) -> Floats:
         source = with_sections(template.source, {rated.question.id: section})
         prompt = PromptTemplate(source, name=f"a tuned prompt of {model.id}")
         summary = models.score(model, prompt, units)

@@ -10,7 +10,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.errors import InputProblem, gathered, raise_all
 from eval_assets.judges.replies import parse_reply
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.scores import (
     OF_CONVERSATION,
     UNPARSED,
@@ -26,7 +26,7 @@ def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator
         ExceptionGroup: Of an InputError for each bad row, of whichever judge, in the end.
     """
     problems: list[InputProblem] = []
-    tables: dict[Path, Table] = {}
+    tables: dict[Path, FileTable] = {}
     for judge in evaluation.judges:
         if judge.provider == "recorded":
             with gathered(problems):
@@ -35,7 +35,7 @@ def recorded_scores(evaluation: Evaluation, responses: pd.DataFrame) -> Iterator
 
 
 def _scores_of(
-    judge: Judge, evaluation: Evaluation, responses: pd.DataFrame, tables: dict[Path, Table]
+    judge: Judge, evaluation: Evaluation, responses: pd.DataFrame, tables: dict[Path, FileTable]
 ) -> pd.DataFrame:
     """Return one row per unit; a reply recorded without a score is parsed like a live one."""
     scores = read_recorded_scores(evaluation, judge, responses, tables=tables)

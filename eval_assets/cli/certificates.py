@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.tuning.certificate import Certificate, QuestionCertificate
-    from eval_assets.tuning.history import Reading
+    from eval_assets.tuning.history import SealedEvaluation
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows of judge_certificates."""
@@ -234,8 +234,8 @@ def _differences(
 
 
 def _reading_of(
-    claimed: QuestionCertificate, readings: Sequence[Reading], judge_id: str, name: str
-) -> Reading | None:
+    claimed: QuestionCertificate, readings: Sequence[SealedEvaluation], judge_id: str, name: str
+) -> SealedEvaluation | None:
     """Return the reading that a certificate's question refers to; None if there is none.
 
     Args:

@@ -24,8 +24,8 @@ from eval_assets.judges.calling.requests import (
 from eval_assets.judges.calling.session import RequestOptions, open_clients
 from eval_assets.judges.judging_plan import JudgingPlan, PendingRating, Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.judges.replies import Reading, read_answer
-from eval_assets.ledger import Batch, BatchLedger, Subject
+from eval_assets.judges.replies import ParsedReply, read_answer
+from eval_assets.ledger import Batch, BatchLedger, CallSubject
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ async def submit_pending(plan: JudgingPlan, ledger: BatchLedger, *, budget: Budg
             too_dear = [r.key for r in requests if r.key not in under_way]
             await asyncio.to_thread(ledger.release, too_dear)
 
-    def left(rating: PendingRating) -> Reading:
+    def left(rating: PendingRating) -> ParsedReply:
         if plan.next_request(rating).key in under_way:
             return read_answer(IN_BATCH, rating.unit.question.scale)
         answer = client.unsent if client.summary.stopped else BUDGET_USED_UP
@@ -200,7 +200,7 @@ async def _record(
             attempt_row(
                 key,
                 client.model,
-                batch.subjects.get(key, Subject("judging", None)),
+                batch.subjects.get(key, CallSubject("judging", None)),
                 answer,
                 number=1,
                 started_at=batch.intended_at,

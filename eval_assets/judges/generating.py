@@ -13,7 +13,7 @@ from eval_assets.judges.calling.progress import Estimate, RunSummary
 from eval_assets.judges.calling.requests import Answer, Message, ModelRequest
 from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
-from eval_assets.ledger import Ledger, Reply, Status, Subject
+from eval_assets.ledger import CallSubject, Ledger, Reply, Status
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class _Thread:
         while not self.has_ended:
             turn, generator_id = self._next_turn(), self._client.model.id
             response_id = self._name(self._conversation, turn, generator_id, self._seed)
-            subject = Subject("generation", response_id, replicate=self._seed)
+            subject = CallSubject("generation", response_id, replicate=self._seed)
             self._answers.append(await self._client.reply_to(self.next_request(), subject))
         return self._answers[-1].status == "ok"
 

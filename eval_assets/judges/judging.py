@@ -17,14 +17,14 @@ from eval_assets.judges.calling.scheduler import run_tasks
 from eval_assets.judges.calling.session import RequestOptions, open_clients, require_prices
 from eval_assets.judges.judging_plan import Unit, plan_judging
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.judges.replies import JudgeScore, Reading
+from eval_assets.judges.replies import JudgeScore, ParsedReply
 from eval_assets.ledger import BatchLedger, Ledger
 
 Judges = Sequence[LiveModel[Judge]]
 Score = Callable[[Sequence[Unit], Judges], Awaitable[Sequence[JudgeScore]]]
 """Asks judges about units; returns the scores by unit and then by judge."""
 
-_NOT_IN_LEDGER = Reading("missing", error="the ledger holds no reply")
+_NOT_IN_LEDGER = ParsedReply("missing", error="the ledger holds no reply")
 
 
 @dataclass(frozen=True, kw_only=True)

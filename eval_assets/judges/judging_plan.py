@@ -12,11 +12,11 @@ from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.judges.calling.scheduler import Task
 from eval_assets.judges.prompts.prompt import PromptTemplate, stricter_request, verdict_schema
-from eval_assets.judges.replies import JudgeScore, Reading, combine, read_answer
-from eval_assets.ledger import Reply, Subject
+from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_answer
+from eval_assets.ledger import CallSubject, Reply
 
 _UNITS_PER_LOOKUP = 10_000
-_NOT_ASKED = Reading("missing", error="it was not asked")
+_NOT_ASKED = ParsedReply("missing", error="it was not asked")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class PendingRating:
     unit: Unit
     replicate: int
     most_usd: float = 0.0
-    unreadable: Reading | None = None
+    unreadable: ParsedReply | None = None
 
     @property
     def unit_key(self) -> UnitKey:
@@ -53,9 +53,9 @@ class PendingRating:
         return self.unit.response_id, self.unit.question.id
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> CallSubject:
         """The subject of its requests, for the ledger."""
-        return Subject("judging", self.unit.response_id, self.unit.question.id, self.replicate)
+        return CallSubject("judging", self.unit.response_id, self.unit.question.id, self.replicate)
 
 
 class JudgingPlan:
@@ -67,7 +67,7 @@ class JudgingPlan:
         self.estimate = Estimate(client.model)
         self.n_from_ledger = 0
         self._template = template
-        self._readings: dict[tuple[str, str, int], Reading] = {}
+        self._readings: dict[tuple[str, str, int], ParsedReply] = {}
 
     def tasks(self, reservations: JointReservations) -> list[Task]:
         """Return a task for every pending rating, and plan its share of the reservations."""
@@ -80,7 +80,7 @@ class JudgingPlan:
         request = self.request(rating.unit, rating.replicate)
         return request if rating.unreadable is None else _stricter(request, rating.unit)
 
-    def leave(self, reading_of: Callable[[PendingRating], Reading]) -> None:
+    def leave(self, reading_of: Callable[[PendingRating], ParsedReply]) -> None:
         """Ask no more: every pending rating gets the reading that says why."""
         for rating in self.pending:
             self.keep(rating.unit, rating.replicate, reading_of(rating))
@@ -116,7 +116,7 @@ class JudgingPlan:
         schema = verdict_schema(unit.question.scale)
         return self.client.request(messages, schema=schema, replicate=replicate)
 
-    def keep(self, unit: Unit, replicate: int, reading: Reading) -> None:
+    def keep(self, unit: Unit, replicate: int, reading: ParsedReply) -> None:
         """Keep a reading for the unit's score."""
         self._readings[unit.response_id, unit.question.id, replicate] = reading
 
@@ -171,7 +171,7 @@ class JudgingPlan:
         self.keep(rating.unit, rating.replicate, reading)
         return reading.status == "ok"
 
-    async def _reading(self, rating: PendingRating, allowance: Allowance) -> Reading:
+    async def _reading(self, rating: PendingRating, allowance: Allowance) -> ParsedReply:
         """Return a rating, asked for once more and more strictly if the reply cannot be read."""
         unit, reading = rating.unit, rating.unreadable
         request = self.request(unit, rating.replicate)

@@ -22,7 +22,7 @@ from eval_assets.scale import Scale
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedReply:
     """A judge's rating as read from one answer, or why there is none.
 
     Args:
@@ -48,7 +48,7 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeScore(Reading):
+class JudgeScore(ParsedReply):
     """A judge's rating of one unit, of several replicates their aggregate.
 
     The status is `ok` if any replicate has a score, else that of most of them; `raw_output` of
@@ -89,16 +89,16 @@ _LARGEST = 1e300
 """Beyond this a JSON number is a mistake, and an integer may not fit a float."""
 
 
-def read_answer(answer: Answer, scale: Scale) -> Reading:
+def read_answer(answer: Answer, scale: Scale) -> ParsedReply:
     """Return the rating that an answer holds, or why it holds none."""
     if isinstance(answer, RequestFailed):
-        return Reading(answer.status, error=str(answer))
+        return ParsedReply(answer.status, error=str(answer))
     if answer.status != "ok":
-        return Reading(answer.status, raw_output=answer.text)
+        return ParsedReply(answer.status, raw_output=answer.text)
     return parse_reply(answer.text, scale)
 
 
-def parse_reply(raw: str, scale: Scale) -> Reading:
+def parse_reply(raw: str, scale: Scale) -> ParsedReply:
     """Read a judge's whole reply, strictly: a score is certain or there is none.
 
     Thoughts between `<think>` and `</think>` are left out. Read are, in this order: one JSON
@@ -130,17 +130,17 @@ def parse_reply(raw: str, scale: Scale) -> Reading:
         'unparsable'
     """
     if not raw.strip():
-        return Reading("missing", raw_output=raw)
+        return ParsedReply("missing", raw_output=raw)
     # A thought may quote the mark that ends it, so both ends are tried.
     readings = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
     certain = [reading for reading in readings if not math.isnan(reading.raw_score)]
     is_one = len({(reading.status, reading.raw_score) for reading in certain}) == 1
-    reading = certain[0] if is_one else Reading("unparsable")
+    reading = certain[0] if is_one else ParsedReply("unparsable")
     return replace(reading, raw_output=raw)
 
 
 def combine(
-    readings: Sequence[Reading],
+    readings: Sequence[ParsedReply],
     *,
     response_id: str,
     question_id: str,
@@ -182,7 +182,7 @@ def _without_thoughts(text: str) -> Iterator[str]:
         yield from dict.fromkeys(text[end:].strip() for end in ends[:1] + ends[-1:])
 
 
-def _parsed(text: str, scale: Scale) -> Reading:
+def _parsed(text: str, scale: Scale) -> ParsedReply:
     """Return the rating that a reply without thoughts holds."""
     if '"score"' in text:
         return _from_object(text, scale)
@@ -191,16 +191,18 @@ def _parsed(text: str, scale: Scale) -> Reading:
     if number is not None:
         return _rated(number, scale)
     statement = stated_score(plain)
-    return Reading("unparsable") if statement is None else _rated(statement, scale, rationale=text)
+    return (
+        ParsedReply("unparsable") if statement is None else _rated(statement, scale, rationale=text)
+    )
 
 
-def _from_object(text: str, scale: Scale) -> Reading:
+def _from_object(text: str, scale: Scale) -> ParsedReply:
     """Return the rating of a reply that mentions a JSON object with a score."""
     objects = list(_objects(text))
     outside = "".join(_outside(text, objects))
     entries = [(entry, span) for entry, span in objects if "score" in entry]
     if len(entries) != 1 or '"score"' in outside:
-        return Reading("unparsable")  # given twice, begun late or cut off, or quoted
+        return ParsedReply("unparsable")  # given twice, begun late or cut off, or quoted
     entry, span = entries[0]
     score = _json_score(entry["score"], scale)
     before, after = (_FENCE.sub("", part) for part in (text[: span.start], text[span.stop :]))
@@ -211,7 +213,7 @@ def _from_object(text: str, scale: Scale) -> Reading:
         or not is_closing(after)
         or statement not in (None, score)
     ):
-        return Reading("unparsable")
+        return ParsedReply("unparsable")
     rationale = entry.get("rationale", "")
     return _rated(score, scale, rationale=rationale if isinstance(rationale, str) else "")
 
@@ -268,8 +270,8 @@ def _refuse(constant: str) -> float:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
 
 
-def _rated(value: float, scale: Scale, *, rationale: str = "") -> Reading:
+def _rated(value: float, scale: Scale, *, rationale: str = "") -> ParsedReply:
     """Return the rating for a number read."""
     if not scale.spans(value):
-        return Reading("out_of_range", raw_score=value, rationale=rationale)
-    return Reading("ok", score=value, raw_score=value, rationale=rationale)
+        return ParsedReply("out_of_range", raw_score=value, rationale=rationale)
+    return ParsedReply("ok", score=value, raw_score=value, rationale=rationale)

@@ -84,7 +84,7 @@ def measure_quality(
     figures = []
     for question in evaluation.rubric:
         question_labels = labels(question)
-        measured = _Question(question, evaluation, question_labels)
+        measured = _QuestionLabels(question, evaluation, question_labels)
         raters = {*question_labels["rater_id"], *(r for r, q in assigned if q == question.id)}
         for rater in sorted(raters):
             of_rater = history[
@@ -106,7 +106,7 @@ def measure_quality(
     return figures
 
 
-class _Question:
+class _QuestionLabels:
     """The labels of one question, and as a matrix of responses and raters."""
 
     def __init__(
@@ -184,7 +184,7 @@ class _Question:
 
 
 def _figures(
-    measured: _Question,
+    measured: _QuestionLabels,
     rater: str,
     history: pd.DataFrame,
     n_assigned: int | None,
@@ -223,7 +223,7 @@ def _figures(
 
 
 def _against_others(
-    measured: _Question, rater: str, own: Floats, others: Floats, closeness: Floats
+    measured: _QuestionLabels, rater: str, own: Floats, others: Floats, closeness: Floats
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     scale = measured.question.scale
     n_shared = int(np.count_nonzero(~np.isnan(closeness)))
@@ -246,7 +246,7 @@ def _against_others(
 
 
 def _of_single_labels(
-    measured: _Question, mine: pd.DataFrame, closeness: Floats
+    measured: _QuestionLabels, mine: pd.DataFrame, closeness: Floats
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     """Yield figures of single labels: skips, confidence, time and order."""
     rows = mine["row"].to_numpy()
@@ -271,7 +271,7 @@ def _of_single_labels(
 
 
 def _drift(
-    measured: _Question, mine: pd.DataFrame, by_others: Floats, rows: NDArray[np.int64]
+    measured: _QuestionLabels, mine: pd.DataFrame, by_others: Floats, rows: NDArray[np.int64]
 ) -> Iterator[tuple[str, tuple[float, int]]]:
     scale = measured.question.scale
     own = scale.to_unit(mine["value"].to_numpy(dtype=np.float64))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.readers.formats.table import BoolArray, Column, Table, without_blanks
+from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, without_blanks
 from eval_assets.scale import Scale
 
 FloatArray = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ class RatingCells:
         is_boolean: Whether it is true, false, yes or no: 1 or 0 on a binary scale alone.
     """
 
-    texts: Column[str | None]
+    texts: FileColumn[str | None]
     values: FloatArray
     blank: BoolArray
     is_boolean: BoolArray
@@ -55,7 +55,7 @@ class RatingCells:
         """Return the value of each cell on a scale, which may not contain it; NaN if it has none.
 
         Examples:
-            >>> cells = parsed_ratings(Column.of(["Good", "1", "yes"]))
+            >>> cells = parsed_ratings(FileColumn.of(["Good", "1", "yes"]))
             >>> cells.values_on(Scale.from_words("bad", "fair", "good"))
             array([ 2.,  1., nan])
         """
@@ -72,7 +72,7 @@ class RatingCells:
         """Return the values as the scale has them, and which of them it contains.
 
         Examples:
-            >>> cells = parsed_ratings(Column.of(["3.0", "4.5", "yes"]))
+            >>> cells = parsed_ratings(FileColumn.of(["3.0", "4.5", "yes"]))
             >>> cells.on_scale(Scale.from_steps(low=1, high=5))[1]
             array([ True, False, False])
         """
@@ -135,11 +135,13 @@ def is_absent(cell: str) -> bool:
     return cell.strip().casefold() in _ABSENT
 
 
-def parsed_ratings(cells: Column[str | None], *, has_decimal_commas: bool = False) -> RatingCells:
+def parsed_ratings(
+    cells: FileColumn[str | None], *, has_decimal_commas: bool = False
+) -> RatingCells:
     """Return the parsed cells; with decimal commas 4,5 is a number.
 
     Examples:
-        >>> parsed_ratings(Column.of(["3.0", "yes", ""])).values
+        >>> parsed_ratings(FileColumn.of(["3.0", "yes", ""])).values
         array([ 3.,  1., nan])
     """
     texts = cells.map(_with_decimal_point) if has_decimal_commas else cells
@@ -148,7 +150,7 @@ def parsed_ratings(cells: Column[str | None], *, has_decimal_commas: bool = Fals
     return RatingCells(texts, values, blank.astype(bool), is_boolean.astype(bool))
 
 
-def ratings_in(table: Table, *names: str) -> RatingCells:
+def ratings_in(table: FileTable, *names: str) -> RatingCells:
     """Return the parsed cells of the first of these columns that a table has."""
     return parsed_ratings(table.text(*names), has_decimal_commas=table.has_decimal_commas)
 

@@ -10,7 +10,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.readers._cells import is_absent, number_in
 from eval_assets.readers._guessed_scales import scale_in_order
 from eval_assets.readers._problems import quoted
-from eval_assets.readers.formats.table import Column, Table
+from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.labels.parsed_labels import FIELDS
 from eval_assets.readers.labels.wide import RatingColumn, rating_columns
 from eval_assets.readers.labels.without_rubric import (
@@ -45,7 +45,7 @@ class _Written(NamedTuple):
     top: float | None
 
 
-def with_numbers(table: Table) -> tuple[Table, Tops]:
+def with_numbers(table: FileTable) -> tuple[FileTable, Tops]:
     """Return the table with such ratings as numbers, and the tops of their scales."""
     # Beside two columns of plain numbers, 3/5 is a date or a page.
     others = rating_columns(table, [None]) if rater_header(table) is None else []
@@ -89,7 +89,7 @@ def _in_numbers(cell: str | None) -> str | None:
     return cell if written is None else f"{written.value:g}"
 
 
-def _example(cells: Column[str | None]) -> tuple[str, _Written] | None:
+def _example(cells: FileColumn[str | None]) -> tuple[str, _Written] | None:
     """Return a cell of a column of such ratings with its rating; None if it is another column.
 
     Plain numbers may stand among them.
@@ -121,7 +121,7 @@ def _notes(examples: Mapping[str, tuple[str, _Written]]) -> list[str]:
     return notes
 
 
-def without_crosses(table: Table) -> tuple[Table, Tops]:
+def without_crosses(table: FileTable) -> tuple[FileTable, Tops]:
     """Return the table with ratings in place of the crosses for them, and the scales' tops.
 
     Columns that are named by the values of a scale, alone or beside a rater, or of which every row
@@ -155,7 +155,7 @@ def without_crosses(table: Table) -> tuple[Table, Tops]:
     return table.with_columns({**table.columns, **yes_or_no}, note), {}
 
 
-def _ticks_crossed(table: Table) -> Table:
+def _ticks_crossed(table: FileTable) -> FileTable:
     """Return the table with a cross for each ticked box, if every row has one in such columns."""
     boxes = [header for header in table.columns if _words(table, header) <= {"", *_YES, *_NO}]
     if rater_header(table) is None or not _are_values(boxes):
@@ -168,7 +168,9 @@ def _ticks_crossed(table: Table) -> Table:
     return crossed if _is_one_a_row(crossed, boxes) else table
 
 
-def _chosen(table: Table, choices: Mapping[str, Sequence[RatingColumn]]) -> tuple[Table, Tops]:
+def _chosen(
+    table: FileTable, choices: Mapping[str, Sequence[RatingColumn]]
+) -> tuple[FileTable, Tops]:
     """Return the table with one column of ratings for several columns of crosses.
 
     `choices` holds the old columns by the header of the new one, with their values as questions.
@@ -187,7 +189,7 @@ def _chosen(table: Table, choices: Mapping[str, Sequence[RatingColumn]]) -> tupl
                 message = f"there are crosses for {' and '.join(values)}"
                 problem = InputProblem(table.file, line, name, message, "Keep one of them")
                 bad_rows.append(problem)
-        columns[name] = Column.of(ratings)
+        columns[name] = FileColumn.of(ratings)
         top = max(map(number_in, crosses))
         if not math.isnan(top):
             tops[name] = top
@@ -204,7 +206,7 @@ def _are_values(headers: Sequence[str]) -> bool:
     return are_numbers or scale_in_order({header.strip() for header in headers}) is not None
 
 
-def _is_one_a_row(table: Table, headers: Sequence[str]) -> bool:
+def _is_one_a_row(table: FileTable, headers: Sequence[str]) -> bool:
     rows = zip(*(table.text(header) for header in headers), strict=True)
     return len(headers) >= _FEWEST_COLUMNS and all(sum(map(_is_cross, row)) == 1 for row in rows)
 
@@ -213,7 +215,7 @@ def _is_cross(cell: str | None) -> bool:
     return _folded(cell) in _CROSSES
 
 
-def _words(table: Table, header: str) -> set[str]:
+def _words(table: FileTable, header: str) -> set[str]:
     return set(map(_folded, table.text(header).present()))
 
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from eval_assets.errors import InputError, InputProblem
-from eval_assets.readers.formats.table import BoolArray, Column
+from eval_assets.readers.formats.table import BoolArray, FileColumn
 
 MessageAndRemedy = tuple[str, str]
 
@@ -33,7 +33,7 @@ class RowProblems:
         column: str | None,
         message: str,
         remedy: str,
-        cells: Column[str | None] | None = None,
+        cells: FileColumn[str | None] | None = None,
     ) -> None:
         """Add a problem for every `bad` row; with `cells`, its cell begins the message."""
 
@@ -45,13 +45,13 @@ class RowProblems:
     def add_described(
         self,
         bad: BoolArray,
-        column: str | Column[str] | None,
+        column: str | FileColumn[str] | None,
         describe: Callable[[int], MessageAndRemedy],
     ) -> None:
         """Add a problem for every `bad` row, in a column that may differ from row to row."""
         self.bad |= bad
         for row in np.flatnonzero(bad).tolist():
-            header = column[row] if isinstance(column, Column) else column
+            header = column[row] if isinstance(column, FileColumn) else column
             problem = InputProblem(self.file, self.lines[row], header, *describe(row))
             self._problems.append((row, problem))
 

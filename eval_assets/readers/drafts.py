@@ -17,7 +17,7 @@ from eval_assets.readers._problems import input_error
 from eval_assets.readers.evaluation.input_files import files_in_folder
 from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.files import is_working_file, named
-from eval_assets.readers.formats.table import Column, Table
+from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.labels.parsed_labels import FIELDS
@@ -178,9 +178,9 @@ def _evaluation_of(export: Export, *, name: str) -> str:
     return _as_yaml({"name": name, "rubric": rubric or [_EXAMPLE_QUESTION], "judges": judges})
 
 
-def _tables_by_kind(folder: Path) -> tuple[dict[Kind, list[Table]], list[str]]:
+def _tables_by_kind(folder: Path) -> tuple[dict[Kind, list[FileTable]], list[str]]:
     """Return the tables in a folder by kind, and a note on each other file."""
-    tables: dict[Kind, list[Table]] = defaultdict(list)
+    tables: dict[Kind, list[FileTable]] = defaultdict(list)
     others = []
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         parts = path.relative_to(folder).parts
@@ -201,7 +201,7 @@ def _tables_by_kind(folder: Path) -> tuple[dict[Kind, list[Table]], list[str]]:
     return tables, others
 
 
-def _kind(table: Table) -> Kind | None:
+def _kind(table: FileTable) -> Kind | None:
     """Return the kind of a table's rows; None if they are nothing of an evaluation."""
     has_score = table.header_of("score", "raw_output") is not None
     if table.has("aiescore") or (table.has("judge_model") and has_score):
@@ -217,7 +217,7 @@ def _kind(table: Table) -> Kind | None:
 
 
 def _rubric_of(
-    labels: Sequence[Table], scores: Sequence[Table], responses: Sequence[Table]
+    labels: Sequence[FileTable], scores: Sequence[FileTable], responses: Sequence[FileTable]
 ) -> list[dict[str, object]]:
     """Return a question for each thing that is rated, on a scale that fits its ratings."""
     parsed = [labels_without_rubric(table, None) for table in labels]
@@ -262,7 +262,7 @@ def _by_question(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, li
 
 
 def _within_four(ratings: Sequence[str | None]) -> bool:
-    values = parsed_ratings(Column.of(ratings)).values
+    values = parsed_ratings(FileColumn.of(ratings)).values
     values = values[~np.isnan(values)]
     return bool(((values >= 1) & (values <= _FOUR_POINTS["max"])).all())
 
@@ -274,7 +274,7 @@ def _drafted_scale(ratings: Sequence[str | None]) -> dict[str, object]:
         >>> _drafted_scale(["1", "5", "2"]), _drafted_scale(["kind", "rude"])["level"]
         ({'scale': 'likert5'}, 'nominal')
     """
-    cells = parsed_ratings(Column.of(ratings))
+    cells = parsed_ratings(FileColumn.of(ratings))
     try:
         return {"scale": _declared(likely_scale(cells, file="", level=None))}
     except InputError:  # words in no known order
@@ -302,7 +302,7 @@ def _declared(scale: Scale) -> object:
     return ends if scale.step == 1 else {"values": list(scale.values)}
 
 
-def _judge_models(tables: Sequence[Table]) -> Iterable[tuple[str | None, str]]:
+def _judge_models(tables: Sequence[FileTable]) -> Iterable[tuple[str | None, str]]:
     for table in tables:
         models = dict.fromkeys(filter(None, table.stripped("judge_model")))
         yield from ((model, table.file) for model in models or [None])
@@ -327,7 +327,7 @@ def _as_yaml(sections: Mapping[str, object]) -> str:
     return text
 
 
-def _stubs(tables: Sequence[Table]) -> list[tuple[str, ...]]:
+def _stubs(tables: Sequence[FileTable]) -> list[tuple[str, ...]]:
     """Return the ids of rated responses as rows of responses.csv without texts."""
     ids = dict.fromkeys(cell for table in tables for cell in table.stripped(*RESPONSE_ID) if cell)
     header = ("response_id", "prompt_text", "response_text", "model_name")

@@ -12,7 +12,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers._cells import FloatArray, ratings_in
 from eval_assets.readers._problems import RowProblems, input_error, nearest, quoted, repeated
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.without_rubric import items_of
 from eval_assets.readers.ratings_file import read_ratings_file
@@ -110,7 +110,7 @@ def _question(rubric: Sequence[RubricQuestion], dimension: str, path: Path) -> R
     raise input_error(path.name, message, nearest(dimension, questions))
 
 
-def _rows(table: Table, dimension: str, judge: str | None) -> Table:
+def _rows(table: FileTable, dimension: str, judge: str | None) -> FileTable:
     if table.header_of(*_SCORE) is None:
         message = f"the columns {', '.join(table.columns)} hold no scores"
         raise input_error(table.file, message, "Name the column score", line=1)
@@ -135,7 +135,7 @@ def _rows(table: Table, dimension: str, judge: str | None) -> Table:
     return table.take(np.flatnonzero(kept))
 
 
-def _scores(table: Table, scale: Scale) -> dict[str, float]:
+def _scores(table: FileTable, scale: Scale) -> dict[str, float]:
     """Return the score of each item; blank ones are left out."""
     cells = ratings_in(table, *_SCORE)
     values = cells.values_on(scale)

@@ -8,7 +8,7 @@ from eval_assets.conversation import Conversation, Turn
 from eval_assets.errors import InputError, InputProblem, raise_all
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import quoted
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import read_table
 
 _TURN = re.compile("[0-9]{1,9}")
@@ -45,7 +45,7 @@ def read_prompts(evaluation: Evaluation) -> list[Conversation]:
     ]
 
 
-def _take(table: Table, turns: defaultdict[_Key, dict[int, Turn]]) -> list[InputProblem]:
+def _take(table: FileTable, turns: defaultdict[_Key, dict[int, Turn]]) -> list[InputProblem]:
     """Add the turns of one file; return the problems of its other rows."""
     if not table.has("prompt_text"):
         message = "there is no column prompt_text"

@@ -15,7 +15,7 @@ from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers._notations import Tops, with_numbers, without_crosses
 from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.table import Table, plain
+from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.formats.tables import format_of, read_table
 from eval_assets.readers.importers.export_content import Record
 from eval_assets.readers.importers.tool_exports import (
@@ -28,7 +28,7 @@ from eval_assets.readers.labels.read import joined_labels
 from eval_assets.readers.labels.validation import Labels, checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
 from eval_assets.readers.labels.without_rubric import item_header, labels_without_rubric
-from eval_assets.readers.references import Units
+from eval_assets.readers.references import ResponseUnits
 from eval_assets.scale import Level, Scale
 
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
@@ -63,7 +63,7 @@ def read_ratings_file(
     items = list(dict.fromkeys(str(item) for item in labels.units.responses if item is not None))
     question_ids = [question.id for question in rubric]
     applies = np.ones((len(items), len(rubric)), dtype=bool)
-    units = Units(items, question_ids, applies, table=pd.DataFrame())
+    units = ResponseUnits(items, question_ids, applies, table=pd.DataFrame())
     checked = checked_labels(labels, rubric, units, ignored=())
     notes = (*labels.table.notes, *_scale_notes(rubric))
     joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
@@ -128,7 +128,7 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> Parse
     return labels_of_records(file, labels, [], headers=headers, notes=notes)
 
 
-def _without_summary_rows(table: Table) -> Table:
+def _without_summary_rows(table: FileTable) -> FileTable:
     """Return the table without totals and means in its last rows, and a note on them."""
     header = item_header(table) or next(iter(table.columns), None)
     items = [plain(item or "") for item in table.stripped(header)] if header else []

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import MessageAndRemedy, RowProblems, nearest, quoted
-from eval_assets.readers.formats.table import BoolArray, Column, Table, as_text
+from eval_assets.readers.formats.table import BoolArray, FileColumn, FileTable, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,8 +58,8 @@ class References:
         question_header: Column of the questions.
     """
 
-    responses: Column[Any]
-    questions: Column[str | None]
+    responses: FileColumn[Any]
+    questions: FileColumn[str | None]
     response_header: str | None
     question_header: str
 
@@ -70,7 +70,7 @@ class References:
 
 
 @dataclass(frozen=True)
-class Units:
+class ResponseUnits:
     """The units that can be rated: responses with the questions that apply to them.
 
     Args:
@@ -93,7 +93,7 @@ class Units:
     def keys(self) -> list[Key]:
         """Key of each response."""
         columns = {name: column_of(self.table, name) for name in KEY_COLUMNS}
-        return list(keys(Table.of("", columns, range(len(self.response_ids)))))
+        return list(keys(FileTable.of("", columns, range(len(self.response_ids)))))
 
     @cached_property
     def _by_id(self) -> dict[Reference, int]:
@@ -114,12 +114,14 @@ class Units:
         }
         return in_sheets | positions
 
-    def responses(self, references: Column[Any]) -> PositionArray:
+    def responses(self, references: FileColumn[Any]) -> PositionArray:
         """Return the position of each response in `response_ids`, UNKNOWN or AMBIGUOUS."""
         name = next((name for name in references.values if name is not None), None)
         return _positions_in(self._by_key if isinstance(name, tuple) else self._by_id, references)
 
-    def questions(self, questions: Column[str | None], responses: PositionArray) -> PositionArray:
+    def questions(
+        self, questions: FileColumn[str | None], responses: PositionArray
+    ) -> PositionArray:
         """Return the position of each question: the one named, or the only one that applies."""
         only = np.where(self.applies.sum(axis=1) == 1, self.applies.argmax(axis=1), UNNAMED)
         unnamed = questions.is_none()
@@ -179,17 +181,17 @@ def units_of(
     *,
     texts: Callable[[], Sequence[str | None]] | None = None,
     some_unread: bool = False,
-) -> Units:
+) -> ResponseUnits:
     """Return the units of an evaluation with these responses."""
     names = list(dict.fromkeys(("indicator_id", *evaluation.filter_columns)))
-    rows = Column.of(list(zip(*(column_of(responses, name) for name in names), strict=True)))
+    rows = FileColumn.of(list(zip(*(column_of(responses, name) for name in names), strict=True)))
     # There are few combinations of values.
     applies = [
         [q in evaluation.asked(dict(zip(names, values, strict=True))) for q in evaluation.rubric]
         for values in rows.values
     ]
     shape = len(rows.values), len(evaluation.rubric)
-    return Units(
+    return ResponseUnits(
         response_ids=[str(response_id) for response_id in responses["response_id"]],
         question_ids=[question.id for question in evaluation.rubric],
         applies=np.array(applies, dtype=bool).reshape(shape)[rows.codes],
@@ -210,7 +212,7 @@ def column_of(responses: pd.DataFrame, column: str) -> list[str | None]:
     return [as_text(json.loads(cell or "{}").get(column)) for cell in responses["attributes"]]
 
 
-def references_in(table: Table, question_ids: Sequence[str]) -> References:
+def references_in(table: FileTable, question_ids: Sequence[str]) -> References:
     """Return the units that the rows of a table name, in its columns of ids or of keys."""
     response = table.header_of(*RESPONSE_ID)
     questions = table.stripped("question_id")
@@ -219,7 +221,7 @@ def references_in(table: Table, question_ids: Sequence[str]) -> References:
             lambda indicator: indicator if indicator in question_ids else None
         )
         pairs = zip(questions, indicators, strict=True)
-        questions = Column.of([question or indicator for question, indicator in pairs])
+        questions = FileColumn.of([question or indicator for question, indicator in pairs])
     return References(
         keys(table) if response is None else table.stripped(response),
         questions,
@@ -228,12 +230,12 @@ def references_in(table: Table, question_ids: Sequence[str]) -> References:
     )
 
 
-def has_references(table: Table) -> bool:
+def has_references(table: FileTable) -> bool:
     """Return whether the table has columns that name responses."""
     return table.header_of(*RESPONSE_ID, "indicator_id", "convo_id") is not None
 
 
-def keys(table: Table) -> Column[Key]:
+def keys(table: FileTable) -> FileColumn[Key]:
     """Return the key of each row."""
     columns = (
         table.stripped("indicator_id"),
@@ -242,7 +244,7 @@ def keys(table: Table) -> Column[Key]:
         table.stripped(*MODEL_NAME),
         table.text("seed").map(canonical_number),
     )
-    return Column.of(list(zip(*columns, strict=True)))
+    return FileColumn.of(list(zip(*columns, strict=True)))
 
 
 def id_of(key: Key) -> str:
@@ -298,7 +300,7 @@ def _in_sheets(text: str) -> str:
     return neutralised(text)
 
 
-def _positions_in(positions: Mapping[Any, int], names: Column[Any]) -> PositionArray:
+def _positions_in(positions: Mapping[Any, int], names: FileColumn[Any]) -> PositionArray:
     array: PositionArray = names.array(
         np.int64, lambda name: UNKNOWN if name is None else positions.get(name, UNKNOWN)
     )

@@ -16,7 +16,7 @@ from eval_assets.errors import InputError, InputProblem, gathered, raise_all
 from eval_assets.frame_columns import RESPONSE_COLUMNS
 from eval_assets.readers._cells import canonical_number
 from eval_assets.readers._problems import RowProblems, input_error, quoted, repeated
-from eval_assets.readers.formats.table import Column, Table, as_text
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.references import (
@@ -137,7 +137,7 @@ def _without_limits(evaluation: Evaluation, columns: Collection[str]) -> Evaluat
     return replace(evaluation, rubric=tuple(rubric))
 
 
-def _id_header(table: Table) -> str | None:
+def _id_header(table: FileTable) -> str | None:
     """Return the column of the ids; None if they are made from the keys.
 
     Raises:
@@ -155,7 +155,7 @@ def _id_header(table: Table) -> str | None:
     return headers[0] if headers else None
 
 
-def _missing_columns(table: Table) -> Iterator[InputProblem]:
+def _missing_columns(table: FileTable) -> Iterator[InputProblem]:
     missing = [name for name in ("prompt_text", "response_text") if not table.has(name)]
     if table.header_of(*MODEL_NAME) is None:
         missing.append("model_name")
@@ -164,7 +164,7 @@ def _missing_columns(table: Table) -> Iterator[InputProblem]:
         yield InputProblem(table.file, 1, None, message, "Add it for every row")
 
 
-def _problems(table: Table, ids: Column[Any], header: str | None) -> list[InputProblem]:
+def _problems(table: FileTable, ids: FileColumn[Any], header: str | None) -> list[InputProblem]:
     """Return a problem for each row that is no complete response, or repeats an id."""
     problems = RowProblems(table.file, table.lines)
     model, text = table.header_of(*MODEL_NAME), table.header_of("response_text")
@@ -187,7 +187,7 @@ def _problems(table: Table, ids: Column[Any], header: str | None) -> list[InputP
     return problems.in_order()
 
 
-def _turns(table: Table) -> Column[float | None]:
+def _turns(table: FileTable) -> FileColumn[float | None]:
     """Return the turn of each row; NaN if it names none, None if it is not a whole number."""
     return table.text("turn_index").map(_turn)
 
@@ -199,8 +199,8 @@ def _turn(cell: str | None) -> float | None:
     return float(number) if _TURN.fullmatch(number) else None
 
 
-def _responses(table: Table, ids: Column[Any]) -> pd.DataFrame:
-    columns: dict[str, Column[Any]] = {
+def _responses(table: FileTable, ids: FileColumn[Any]) -> pd.DataFrame:
+    columns: dict[str, FileColumn[Any]] = {
         "response_id": ids,
         "prompt_text": table.text("prompt_text"),
         "response_text": table.text("response_text"),
@@ -220,16 +220,16 @@ def _responses(table: Table, ids: Column[Any]) -> pd.DataFrame:
     return _frame({**columns, "attributes": _attributes(table, further)})
 
 
-def _attributes(table: Table, headers: list[str]) -> Column[str]:
+def _attributes(table: FileTable, headers: list[str]) -> FileColumn[str]:
     """Return the further cells of each row as a JSON object, without those that are null."""
     if not headers:
-        return Column.repeat("{}", len(table))
+        return FileColumn.repeat("{}", len(table))
     rows = zip(*(table.columns[header].map(_json_value) for header in headers), strict=True)
     objects = (
         {header: cell for header, cell in zip(headers, row, strict=True) if cell is not None}
         for row in rows
     )
-    return Column.of([json.dumps(cells, ensure_ascii=False) for cells in objects])
+    return FileColumn.of([json.dumps(cells, ensure_ascii=False) for cells in objects])
 
 
 def _json_value(cell: object) -> object:
@@ -243,8 +243,8 @@ def _json_value(cell: object) -> object:
             return as_text(cell)
 
 
-def _frame(columns: dict[str, Column[Any]]) -> pd.DataFrame:
-    empty = Column[Any].of([])
+def _frame(columns: dict[str, FileColumn[Any]]) -> pd.DataFrame:
+    empty = FileColumn[Any].of([])
     series = {
         name: pd.Series(columns.get(name, empty).array(object), dtype=object)
         for name in RESPONSE_COLUMNS

@@ -23,14 +23,14 @@ from eval_assets.readers._problems import (
     quoted,
     repeated,
 )
-from eval_assets.readers.formats.table import BoolArray, Table, without_blanks
+from eval_assets.readers.formats.table import BoolArray, FileTable, without_blanks
 from eval_assets.readers.formats.tables import read_table
 from eval_assets.readers.references import (
     UNKNOWN,
     Key,
     PositionArray,
     References,
-    Units,
+    ResponseUnits,
     has_references,
     references_in,
     units_of,
@@ -65,7 +65,7 @@ class _UnitScores:
         of_conversation: Whether the score is of the conversation that the response belongs to.
     """
 
-    table: Table
+    table: FileTable
     score_header: str | None
     units: References
     responses: PositionArray
@@ -78,7 +78,7 @@ def read_recorded_scores(
     judge: Judge,
     responses: pd.DataFrame,
     *,
-    tables: MutableMapping[Path, Table] | None = None,
+    tables: MutableMapping[Path, FileTable] | None = None,
     some_unread: bool = False,
 ) -> pd.DataFrame:
     """Return the recorded scores of one judge, one row for every unit of the evaluation.
@@ -124,7 +124,7 @@ def read_recorded_scores(
     return _frame(scores, units, evaluation, judge)
 
 
-def _rows_of(table: Table, evaluation: Evaluation, judge: Judge) -> Table:
+def _rows_of(table: FileTable, evaluation: Evaluation, judge: Judge) -> FileTable:
     """Return the rows of the judge's model.
 
     Raises:
@@ -153,7 +153,7 @@ def _rows_of(table: Table, evaluation: Evaluation, judge: Judge) -> Table:
     raise input_error(table.file, message, remedy, column="judge_model")
 
 
-def _unit_scores(table: Table, units: Units) -> _UnitScores:
+def _unit_scores(table: FileTable, units: ResponseUnits) -> _UnitScores:
     """Return the rows with the units that they score.
 
     A key without a turn is a conversation: those of every turn. A judge who scores conversations of
@@ -185,7 +185,7 @@ def _unit_scores(table: Table, units: Units) -> _UnitScores:
     return _UnitScores(table, score, references, responses, questions, without_turn[rows])
 
 
-def _problems(scores: _UnitScores, units: Units) -> list[InputProblem]:
+def _problems(scores: _UnitScores, units: ResponseUnits) -> list[InputProblem]:
     lines = scores.table.lines
     problems = RowProblems(scores.table.file, lines)
     responses, questions = scores.responses, scores.questions
@@ -205,7 +205,9 @@ def _problems(scores: _UnitScores, units: Units) -> list[InputProblem]:
     return list(dict.fromkeys(problems.in_order()))
 
 
-def _frame(scores: _UnitScores, units: Units, evaluation: Evaluation, judge: Judge) -> pd.DataFrame:
+def _frame(
+    scores: _UnitScores, units: ResponseUnits, evaluation: Evaluation, judge: Judge
+) -> pd.DataFrame:
     """Return the scores of all units; `missing` if there is none."""
     shape = units.applies.shape
     columns = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from eval_assets.catalogue import Figure, Statistic, Unit
+from eval_assets.catalogue import Figure, MeasurementUnit, Statistic
 from eval_assets.figures import FigureRecord, Scope, fields_of
 from eval_assets.render.document import Cell, Column, Table, TableRow
 from eval_assets.verdicts import JudgeVerdict
@@ -62,9 +62,9 @@ def value_cell(value: Any, statistic: Statistic | None) -> Cell:  # noqa: ANN401
 
 
 def _number(value: float, statistic: Statistic | None) -> str:
-    if statistic and statistic.unit is Unit.PERCENT:
+    if statistic and statistic.unit is MeasurementUnit.PERCENT:
         return percent_text(value)
-    if statistic and statistic.unit is Unit.POINTS and value == value:  # noqa: PLR0124 - NaN
+    if statistic and statistic.unit is MeasurementUnit.POINTS and value == value:  # noqa: PLR0124 - NaN
         return f"{value:+.2f}"
     return figure_text(value, limits=statistic.limits if statistic else ())
 
@@ -72,7 +72,7 @@ def _number(value: float, statistic: Statistic | None) -> str:
 def _interval(figure: Figure, statistic: Statistic | None) -> str:
     if not figure.has_interval:
         return ""
-    if statistic and statistic.unit is Unit.PERCENT:
+    if statistic and statistic.unit is MeasurementUnit.PERCENT:
         return f"{percent_text(figure.low)} to {percent_text(figure.high)}"
     return interval_text(figure.low, figure.high, limits=statistic.limits if statistic else ())
 

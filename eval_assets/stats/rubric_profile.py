@@ -117,7 +117,7 @@ def overall_profile(
     parts = [
         part
         for matrix, (_, scale) in zip(matrices, questions, strict=True)
-        if (part := _Question.of(matrix, scale)).is_rated_twice.any()
+        if (part := _QuestionUnits.of(matrix, scale)).is_rated_twice.any()
     ]
     rated = np.zeros(n_responses, np.bool_)
     for part in parts:
@@ -155,7 +155,7 @@ _RATED, _AGREEMENT, _PAIRS, _EXACT, _NEAR, _RATINGS, _VALUES, _SQUARES, _APART =
 
 
 @dataclass(frozen=True, eq=False)
-class _Question:
+class _QuestionUnits:
     """Contribution of one question, from units with at least two ratings.
 
     Attributes:
@@ -214,7 +214,9 @@ class _Question:
         return is_rated
 
 
-def _sums_by_group(parts: Sequence[_Question], group: Integers, rated: Mask) -> tuple[int, Floats]:
+def _sums_by_group(
+    parts: Sequence[_QuestionUnits], group: Integers, rated: Mask
+) -> tuple[int, Floats]:
     """Return how many groups have rated responses, and sums (n_blocks, n_questions, n_sums)."""
     codes = np.unique(group[rated], return_inverse=True)[1]
     block = blocks(codes, most=MAX_DELETIONS)
@@ -227,7 +229,7 @@ def _sums_by_group(parts: Sequence[_Question], group: Integers, rated: Mask) -> 
     return int(codes.max(initial=-1)) + 1, sums
 
 
-def _measure(parts: Sequence[_Question], figure: Figure, spread: Spread) -> Measure:
+def _measure(parts: Sequence[_QuestionUnits], figure: Figure, spread: Spread) -> Measure:
     """Return a figure of sums of shape (n_sets, n_questions, n_sums)."""
     every_sum = np.ones(len(parts) * _N_SUMS, np.bool_)
 
@@ -271,7 +273,7 @@ def _by_chance(sums: Floats) -> Floats:
     return by_chance
 
 
-def _spread(parts: Sequence[_Question], *, n_pairs: int, within: bool) -> BeyondChance:
+def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> BeyondChance:
     """Return how the error of alpha changes, by the ratings of all questions pooled."""
     marginals = np.concatenate([np.empty(0), *(part.marginals for part in parts)])
     positions = np.concatenate([np.empty(0), *(part.positions for part in parts)])

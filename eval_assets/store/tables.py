@@ -157,7 +157,7 @@ def copy_rows(
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a stored table: its name, DuckDB type, and its meaning if schema.sql gives it."""
 
     name: str
@@ -165,11 +165,11 @@ class Column:
     comment: str | None
 
 
-def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Column]:
+def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[TableColumn]:
     """Return the columns of `table`, in order."""
     comments = {(of, column): comment for of, column, comment in column_comments()}
     rows = connection.execute(f'DESCRIBE "{table}"').fetchall()
-    return [Column(name, type_, comments.get((table, name))) for name, type_, *_ in rows]
+    return [TableColumn(name, type_, comments.get((table, name))) for name, type_, *_ in rows]
 
 
 def tables_that_hold(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:

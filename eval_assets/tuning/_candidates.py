@@ -7,10 +7,10 @@ import numpy as np
 
 from eval_assets.config.tuning import Tuning
 from eval_assets.stats import agreement_gain, best_monotone_map, concordance
-from eval_assets.tuning._writer import Disagreement, instructions_request, read_instructions
+from eval_assets.tuning._writer import ScoreDisagreement, instructions_request, read_instructions
 from eval_assets.tuning.prompt_training_data import PromptMaterial
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.tuned_prompts import Section
+from eval_assets.tuning.tuned_prompts import PromptSection
 
 SHOWN = 10
 """Disagreements that the writer reads for one candidate, and on which each is tried first."""
@@ -18,7 +18,7 @@ SHOWN = 10
 Write = Callable[[Sequence[str]], Sequence[str | None]]
 """Asks the writer several requests; None if one was not answered or the budget ran out."""
 
-Score = Callable[[RatedUnits, Sequence[Section]], Sequence[Floats]]
+Score = Callable[[RatedUnits, Sequence[PromptSection]], Sequence[Floats]]
 """Asks the judge about units with each section; NaN if a score is missing."""
 
 
@@ -34,7 +34,7 @@ class Tried:
     """
 
     round: int
-    section: Section | None
+    section: PromptSection | None
     dev_figure: float
     outcome: str
 
@@ -43,7 +43,7 @@ class Tried:
 class Search:
     """Result of a search."""
 
-    section: Section
+    section: PromptSection
     tried: tuple[Tried, ...]
 
 
@@ -52,7 +52,7 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
     dev: RatedUnits,
     scores: Floats,
     *,
-    start: Section,
+    start: PromptSection,
     tuning: Tuning,
     write: Write,
     score: Score,
@@ -111,8 +111,8 @@ def search_instructions(  # noqa: PLR0913 - what is tuned, from what, and two mo
 
 
 def _read(
-    replies: Sequence[str | None], best: Section, training_data: PromptMaterial, round_: int
-) -> tuple[list[Section], list[Tried]]:
+    replies: Sequence[str | None], best: PromptSection, training_data: PromptMaterial, round_: int
+) -> tuple[list[PromptSection], list[Tried]]:
     """Return the candidates in the writer's replies, and those that are not tried."""
     drafts, unusable = [], []
     for reply in replies:
@@ -128,7 +128,9 @@ def _read(
     return drafts, unusable
 
 
-def _trial(train: RatedUnits, disagreements: Sequence[Disagreement], start: Section) -> RatedUnits:
+def _trial(
+    train: RatedUnits, disagreements: Sequence[ScoreDisagreement], start: PromptSection
+) -> RatedUnits:
     """Return the worst disagreements of train that the prompt does not show as examples."""
     example_ids = {example.response_id for example in start.examples}
     others = [
@@ -147,8 +149,8 @@ def _error(trial: RatedUnits, scores: Floats) -> float:
 
 
 def _batch(
-    disagreements: Sequence[Disagreement], index: int, *, n_batches: int
-) -> Sequence[Disagreement]:
+    disagreements: Sequence[ScoreDisagreement], index: int, *, n_batches: int
+) -> Sequence[ScoreDisagreement]:
     """Return the disagreements that one candidate is written from: bad ones for each candidate."""
     worst = disagreements[: n_batches * SHOWN]
     return worst[index::n_batches][:SHOWN] or disagreements[:SHOWN]

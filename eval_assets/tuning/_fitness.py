@@ -16,7 +16,7 @@ MIN_VARIED_GROUPS = 10
 
 
 @dataclass(frozen=True)
-class Fitness:
+class FitnessResult:
     """Verdict of the test on a judge, compared with people.
 
     `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
@@ -39,7 +39,7 @@ def judge_fitness(
     margin: float,
     significance: float,
     people_agree: bool,
-) -> Fitness:
+) -> FitnessResult:
     """Judge whether a judge agrees with people less than `margin` below people's own agreement.
 
     `people_agree` says whether the question passes both human gates. Agreement with people who do
@@ -74,7 +74,7 @@ def judge_fitness(
                 f"{compared.shortfall.n_groups} groups cannot tell; about {groups_wanted} would "
                 f"show a judge equal to people to be fit in four of five tries"
             )
-    return Fitness(verdict, reason, compared, significance, margin, better, groups_wanted)
+    return FitnessResult(verdict, reason, compared, significance, margin, better, groups_wanted)
 
 
 def _why_not_evaluable(test: RatedUnits, scores: Floats, *, people_agree: bool) -> str:

@@ -29,7 +29,7 @@ MOST_SPEARMAN_LOST = 0.05
 
 
 @dataclass(frozen=True)
-class Improvement:
+class ImprovementResult:
     """Verdict of the test on a candidate, compared with the judge that it would replace.
 
     `reason` holds no figure that the seal keeps. `groups_wanted` is the number of groups that would
@@ -50,7 +50,7 @@ def judge_improvement(
     *,
     significance: float,
     n_train_groups: int,
-) -> Improvement:
+) -> ImprovementResult:
     """Judge whether a candidate agrees better with people than the judge as it stands."""
     compared = agreement_gain(
         test.ratings, candidate, baseline, level=test.level, groups=test.groups
@@ -82,7 +82,7 @@ def judge_improvement(
         verdict, reason = "inconclusive", missing
     else:
         verdict, reason = "accepted", "agrees better with people than the judge as it stands"
-    return Improvement(verdict, reason, compared, significance, groups_wanted)
+    return ImprovementResult(verdict, reason, compared, significance, groups_wanted)
 
 
 def _why_not_evaluable(

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.tuning.tuned_prompts import Rule, Section, marked
+from eval_assets.tuning.tuned_prompts import PromptSection, Rule, marked
 
 MOST_RULES = 8
 MOST_RULE_CHARACTERS = 300
@@ -13,7 +13,7 @@ MOST_INSTRUCTION_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class ScoreDisagreement:
     """An answer of train on which the judge and people differ."""
 
     response_id: str
@@ -81,7 +81,7 @@ _MATERIAL = (
 
 
 def instructions_request(
-    question: RubricQuestion, current: Section, disagreements: Sequence[Disagreement]
+    question: RubricQuestion, current: PromptSection, disagreements: Sequence[ScoreDisagreement]
 ) -> str:
     """Return the request to rewrite a judge's instructions."""
     instructions = current.instructions or "(none so far)"

@@ -124,7 +124,7 @@ class Claim(_Record):
     reason: str
 
 
-class Claims(_Record):
+class CertificateClaims(_Record):
     """Both claims, whether they hold or not."""
 
     improvement: Claim | None = None
@@ -160,7 +160,7 @@ class QuestionCertificate(_Record):
     scale: CertifiedScale
     summary: str
     holds: tuple[Literal["fit", "improved"], ...]
-    claims: Claims
+    claims: CertificateClaims
     seal: int
     reading: int
     level: Number
@@ -204,7 +204,7 @@ class Digest(_Record):
     sha256: str
 
 
-class Subject(_Record):
+class CertificateSubject(_Record):
     """Name and digest of the version."""
 
     name: str
@@ -215,7 +215,7 @@ class Certificate(_Record):
     """A certificate file: an in-toto Statement about one version of a judge."""
 
     type_: str = Field(validation_alias="_type", serialization_alias="_type")
-    subject: tuple[Subject]
+    subject: tuple[CertificateSubject]
     predicate_type: Literal["urn:eval-assets:judge-certificate:v1"] = Field(
         validation_alias="predicateType", serialization_alias="predicateType"
     )
@@ -242,7 +242,9 @@ class Certificate(_Record):
         digest = Digest(sha256=version.definition_hash)
         return cls(
             type_=STATEMENT_TYPE,
-            subject=(Subject(name=f"{version.judge_id}@{version.version}", digest=digest),),
+            subject=(
+                CertificateSubject(name=f"{version.judge_id}@{version.version}", digest=digest),
+            ),
             predicate_type=PREDICATE_TYPE,
             predicate=Predicate(judge=judge, supersedes=supersedes, questions=tuple(questions)),
         )

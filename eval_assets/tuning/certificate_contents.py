@@ -17,14 +17,14 @@ from eval_assets.stats import (
     krippendorff_alpha,
     spearman,
 )
-from eval_assets.tuning._fitness import Fitness
-from eval_assets.tuning._improvement import Improvement
+from eval_assets.tuning._fitness import FitnessResult
+from eval_assets.tuning._improvement import ImprovementResult
 from eval_assets.tuning.certificate import (
     AlternativeAnnotatorFigures,
+    CertificateClaims,
     CertificateMetrics,
     CertifiedScale,
     Claim,
-    Claims,
     ConfusionCell,
     ConstantControl,
     Control,
@@ -34,7 +34,7 @@ from eval_assets.tuning.certificate import (
     ShuffledControl,
 )
 from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of
-from eval_assets.tuning.history import Reading
+from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
 from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
@@ -77,7 +77,7 @@ def question_certificate(
     units: RatedUnits,
     candidate: Candidate,
     *,
-    reading: Reading,
+    reading: SealedEvaluation,
     background: Background,
 ) -> QuestionCertificate:
     """Return the certificate of a version on one question.
@@ -102,7 +102,9 @@ def question_certificate(
         ),
         summary=_summary(verdicts, question.id, reading=reading.number),
         holds=tuple(claim for claim, holds in held.items() if holds),
-        claims=Claims(improvement=_claim(verdicts.improvement), fitness=_claim(verdicts.fitness)),
+        claims=CertificateClaims(
+            improvement=_claim(verdicts.improvement), fitness=_claim(verdicts.fitness)
+        ),
         seal=reading.seal,
         reading=reading.number,
         level=significance,
@@ -131,7 +133,7 @@ def _evidence(units: RatedUnits, candidate: Candidate, background: Background) -
     )
 
 
-def _claim(verdict: Improvement | Fitness) -> Claim:
+def _claim(verdict: ImprovementResult | FitnessResult) -> Claim:
     """Return the verdict of one kind with the figures that the seal does not keep."""
     row = verdict_row(verdict, open_seal=False)
     return Claim.model_validate({name: row[name] for name in row if name != "kind"})

@@ -31,7 +31,7 @@ of two questions of the same answers hardly reach it, and those of one with a fe
 
 
 @dataclass(frozen=True)
-class Reading:
+class SealedEvaluation:
     """One use of a question's sealed test labels, as the ledger keeps it.
 
     Args:
@@ -84,7 +84,7 @@ class Reading:
         number: int,
         level: float,
         read_at: datetime,
-    ) -> "Reading":
+    ) -> "SealedEvaluation":
         """Return the reading that `as_json` and these columns describe."""
         return cls(
             question_id=question_id,
@@ -125,12 +125,14 @@ class Seal:
     """
 
     number: int
-    readings: tuple[Reading, ...]
+    readings: tuple[SealedEvaluation, ...]
     spent_groups: frozenset[str]
     n_elsewhere: int = 0
 
     @classmethod
-    def of(cls, readings: Sequence[Reading], elsewhere: Sequence[Reading] = ()) -> "Seal":
+    def of(
+        cls, readings: Sequence[SealedEvaluation], elsewhere: Sequence[SealedEvaluation] = ()
+    ) -> "Seal":
         """Return the current seal of a question."""
         every = [*readings, *elsewhere]
         ended = {reading.seal for reading in every if reading.number >= MOST_READINGS}
@@ -155,7 +157,7 @@ class Seal:
         """Number of the next reading."""
         return self.n_readings + 1
 
-    def same(self, content: str) -> Reading | None:
+    def same(self, content: str) -> SealedEvaluation | None:
         """Return the reading with this content; None without one."""
         return next((reading for reading in self.readings if reading.content == content), None)
 
@@ -185,7 +187,7 @@ def content_hash(candidates: Sequence[JudgeVersion], *, scores: Sequence[str], l
     return json_hash([read, labels])
 
 
-def accepted_version(readings: Sequence[Reading], judge_id: str) -> JudgeVersion | None:
+def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> JudgeVersion | None:
     """Return the version of a judge that was accepted last on a question; None if none was."""
     for reading in reversed(_in_order(readings)):
         accepted = {
@@ -200,7 +202,7 @@ def accepted_version(readings: Sequence[Reading], judge_id: str) -> JudgeVersion
 
 
 def certified_version(
-    readings: Sequence[Reading], judge_id: str, *, fingerprint: str
+    readings: Sequence[SealedEvaluation], judge_id: str, *, fingerprint: str
 ) -> JudgeVersion | None:
     """Return the version of a judge that was certified last, on any question; None if none was.
 
@@ -214,7 +216,7 @@ def certified_version(
     return None
 
 
-def _in_order(readings: Sequence[Reading]) -> list[Reading]:
+def _in_order(readings: Sequence[SealedEvaluation]) -> list[SealedEvaluation]:
     """Return readings from the first to the last; that which opens a seal is its last."""
     return sorted(readings, key=lambda r: (r.read_at, r.seal, r.number))
 

@@ -6,14 +6,14 @@ from datetime import datetime
 
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
 from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of, stale_because
-from eval_assets.tuning.history import Reading
+from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.steps import JURY, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
 
 _MOST_SHOWN = 3
 
-FingerprintsNow = Callable[[Reading, str], Fingerprints | None]
+FingerprintsNow = Callable[[SealedEvaluation, str], Fingerprints | None]
 """Returns the current evidence of a judge's certificate from a reading; None if the judge is no
 longer declared."""
 
@@ -29,7 +29,7 @@ class CurrentEvidence:
     declared: Mapping[str, str]
     models_returned: Mapping[str, tuple[str, ...]]
 
-    def fingerprints(self, reading: Reading, judge_id: str) -> Fingerprints | None:
+    def fingerprints(self, reading: SealedEvaluation, judge_id: str) -> Fingerprints | None:
         """Return the fingerprints of one certificate; None if its judge is no longer declared."""
         [version] = [v for v in reading.candidates if v.judge_id == judge_id]
         singles = self.scores.members(version) if judge_id == JURY else [version]
@@ -64,7 +64,7 @@ class CertificateRow:
 
 
 def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
-    readings: Sequence[Reading],
+    readings: Sequence[SealedEvaluation],
     fingerprints_now: FingerprintsNow,
     *,
     today: datetime,
@@ -91,7 +91,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     if not in_order:
         return []
     last = in_order[-1]
-    readings_by_version: dict[tuple[str, str], Reading] = {}
+    readings_by_version: dict[tuple[str, str], SealedEvaluation] = {}
     for reading in in_order:
         for version in reading.candidates:
             key = version.judge_id, version.version
@@ -121,7 +121,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     return rows
 
 
-def certificate_files(readings: Sequence[Reading]) -> dict[str, Certificate]:
+def certificate_files(readings: Sequence[SealedEvaluation]) -> dict[str, Certificate]:
     """Return the certificate of every version that was certified on any question, by file name."""
     parts: dict[str, dict[str, QuestionCertificate]] = {}
     versions = {}
@@ -146,7 +146,11 @@ def certificate_files(readings: Sequence[Reading]) -> dict[str, Certificate]:
 
 
 def _row(
-    version: JudgeVersion, reading: Reading, readings: Sequence[Reading], *, stale: str | None
+    version: JudgeVersion,
+    reading: SealedEvaluation,
+    readings: Sequence[SealedEvaluation],
+    *,
+    stale: str | None,
 ) -> CertificateRow:
     verdicts = _verdicts(reading, version.judge_id, version.version)
     n_groups = verdicts["fitness"].get("n_groups")
@@ -172,7 +176,7 @@ def _withdrawn(version: JudgeVersion, sources: Collection[str]) -> str:
     return f"its prompt was made from what was withdrawn since: {listed}" if gone else ""
 
 
-def _verdicts(reading: Reading, judge: str, version: str) -> Mapping[str, Row]:
+def _verdicts(reading: SealedEvaluation, judge: str, version: str) -> Mapping[str, Row]:
     """Return the rows of one version in a reading, by kind."""
     return {
         str(row["kind"]): row
@@ -181,7 +185,9 @@ def _verdicts(reading: Reading, judge: str, version: str) -> Mapping[str, Row]:
     }
 
 
-def _superseded(judge: str, version: str, reading: Reading, readings: Sequence[Reading]) -> str:
+def _superseded(
+    judge: str, version: str, reading: SealedEvaluation, readings: Sequence[SealedEvaluation]
+) -> str:
     """Return the objection of a later reading to a certificate; empty without one."""
     for later in readings[readings.index(reading) + 1 :]:
         for other in later.candidates:

@@ -11,7 +11,7 @@ from eval_assets.tuning._candidates import Score, Write, is_improved, search_ins
 from eval_assets.tuning._writer import guidelines_request, read_rules
 from eval_assets.tuning.prompt_training_data import PromptMaterial, Words
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.tuned_prompts import Example, Section
+from eval_assets.tuning.tuned_prompts import Example, PromptSection
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TunedSection:
         outcomes: What became of every candidate, in words.
     """
 
-    section: Section
+    section: PromptSection
     step: PromptStep | None
     outcomes: tuple[str, ...]
 
@@ -54,7 +54,7 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
     """
     dev, on_dev = units.part("dev"), raw[units.splits == "dev"]
     training_data = PromptMaterial(units.part("train"), raw[units.splits == "train"], words, known)
-    best, last = Section(), None
+    best, last = PromptSection(), None
     outcomes: list[str] = []
     for step in tuning.prompt_steps:
         match step:
@@ -89,7 +89,7 @@ def tune_section(  # noqa: PLR0913 - what is tuned, from what, and two models
     return TunedSection(best, last, tuple(outcomes))
 
 
-def _with_rules(best: Section, training_data: PromptMaterial, write: Write) -> Section:
+def _with_rules(best: PromptSection, training_data: PromptMaterial, write: Write) -> PromptSection:
     """Return the section with rules that the writer distilled and that quote nothing."""
     remarks = training_data.remarks()
     if not remarks:

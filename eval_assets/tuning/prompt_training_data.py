@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eval_assets.tuning._writer import Disagreement, Remark
+from eval_assets.tuning._writer import Remark, ScoreDisagreement
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import copied_share
 
@@ -54,7 +54,7 @@ class PromptMaterial:
             > 0
         )
 
-    def disagreements(self) -> list[Disagreement]:
+    def disagreements(self) -> list[ScoreDisagreement]:
         """Return the units on which the judge is furthest from people, one of each group."""
         train, scores = self.train, self.scores
         compared = np.flatnonzero(~np.isnan(scores) & ~np.isnan(train.ratings).all(axis=1))
@@ -66,7 +66,7 @@ class PromptMaterial:
                 groups.add(train.groups[k])
                 ratings = train.ratings[k]
                 disagreements.append(
-                    Disagreement(
+                    ScoreDisagreement(
                         response_id=response_id,
                         prompt_text=str(train.prompt_texts[k]),
                         response_text=str(train.response_texts[k]),

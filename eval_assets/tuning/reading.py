@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval_assets.tuning._fitness import Fitness, judge_fitness
-from eval_assets.tuning._improvement import Improvement, judge_improvement
+from eval_assets.tuning._fitness import FitnessResult, judge_fitness
+from eval_assets.tuning._improvement import ImprovementResult, judge_improvement
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal_policy import coarse_gain, reading_significance
 from eval_assets.tuning.versions import JudgeVersion
@@ -32,8 +32,8 @@ class Verdicts:
     """Result of one reading for one candidate on one question."""
 
     version: JudgeVersion
-    fitness: Fitness
-    improvement: Improvement
+    fitness: FitnessResult
+    improvement: ImprovementResult
 
     @property
     def is_certified(self) -> bool:
@@ -109,9 +109,9 @@ _FIGURES = (
 )
 
 
-def verdict_row(verdict: Improvement | Fitness, *, open_seal: bool) -> Row:
+def verdict_row(verdict: ImprovementResult | FitnessResult, *, open_seal: bool) -> Row:
     """Return a verdict with the figures that may be shown; the others are None."""
-    if isinstance(verdict, Improvement):
+    if isinstance(verdict, ImprovementResult):
         kind, n_groups = "improvement", verdict.compared.gain.n_groups
         figures = _improvement_figures(verdict, open_seal=open_seal)
     else:
@@ -130,7 +130,7 @@ def verdict_row(verdict: Improvement | Fitness, *, open_seal: bool) -> Row:
     }
 
 
-def _improvement_figures(improvement: Improvement, *, open_seal: bool) -> dict[str, float]:
+def _improvement_figures(improvement: ImprovementResult, *, open_seal: bool) -> dict[str, float]:
     compared = improvement.compared
     if open_seal or improvement.verdict == "accepted":
         low, high = compared.gain.ends(significance=improvement.significance)
@@ -146,7 +146,7 @@ def _improvement_figures(improvement: Improvement, *, open_seal: bool) -> dict[s
     return {}
 
 
-def _fitness_figures(fitness: Fitness, *, open_seal: bool) -> dict[str, float]:
+def _fitness_figures(fitness: FitnessResult, *, open_seal: bool) -> dict[str, float]:
     compared = fitness.compared
     if not (open_seal or fitness.verdict == "fit"):
         return {"margin": fitness.margin}

@@ -16,7 +16,7 @@ from eval_assets.tuning.fingerprints import (
     labels_hash,
     scores_hash,
 )
-from eval_assets.tuning.history import OPENED, Reading, Seal, content_hash
+from eval_assets.tuning.history import OPENED, Seal, SealedEvaluation, content_hash
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate, Row, evaluation_rows, read_test
 from eval_assets.tuning.seal_policy import reading_significance
@@ -26,16 +26,16 @@ from eval_assets.tuning.steps import TunedJudge, VersionScores
 class SealLedger(Protocol):
     """Permanent record of readings. A recorded reading counts, even if it was interrupted."""
 
-    def readings(self, question_id: str) -> list[Reading]:
+    def readings(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of a question's test by this evaluation."""
 
-    def readings_elsewhere(self, question_id: str) -> list[Reading]:
+    def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of other questions and evaluations on the ledger."""
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: SealedEvaluation) -> None:
         """Store a reading before the test is read; raise StoreError if its number is taken."""
 
-    def release(self, reading: Reading) -> None:
+    def release(self, reading: SealedEvaluation) -> None:
         """Store the rows and certificates of a recorded reading."""
 
 
@@ -110,7 +110,7 @@ def open_seal(
 
 
 def recomputed_certificates(
-    ledger: SealLedger, scores: VersionScores, reading: Reading, background: Background
+    ledger: SealLedger, scores: VersionScores, reading: SealedEvaluation, background: Background
 ) -> Mapping[str, QuestionCertificate]:
     """Return the certificates of a reading, recomputed from what is stored, by judge."""
     question_id = reading.question_id
@@ -189,7 +189,7 @@ def due_reading(
     *,
     on_request: bool,
     now: datetime,
-) -> tuple[Reading, bool]:
+) -> tuple[SealedEvaluation, bool]:
     """Return the reading that holds for these candidates, and whether it is still to be made.
 
     Returns:
@@ -209,7 +209,7 @@ def due_reading(
     if not seal.is_due(versions, n_groups=len(groups), on_request=on_request):
         return seal.readings[-1], False
     number = seal.next_reading
-    new = Reading(
+    new = SealedEvaluation(
         question_id=units.question.id,
         seal=seal.number,
         number=number,
@@ -226,13 +226,13 @@ def due_reading(
 
 
 def make_reading(
-    reading: Reading,
+    reading: SealedEvaluation,
     units: RatedUnits,
     candidates: Sequence[Candidate],
     background: Background,
     *,
     open_seal: bool = False,
-) -> Reading:
+) -> SealedEvaluation:
     """Return a recorded reading with its rows and certificates."""
     verdicts = read_test(
         units,

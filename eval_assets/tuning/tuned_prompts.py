@@ -49,7 +49,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Section:
+class PromptSection:
     """Additions of a tuned prompt on one question."""
 
     instructions: str = ""
@@ -67,9 +67,9 @@ class Section:
         from_rules = {source for rule in self.rules for source in rule.sources}
         return tuple(sorted(from_rules | {example.response_id for example in self.examples}))
 
-    def without(self, withdrawn: frozenset[str]) -> "Section":
+    def without(self, withdrawn: frozenset[str]) -> "PromptSection":
         """Return the section without the rules and examples that come from withdrawn sources."""
-        return Section(
+        return PromptSection(
             self.instructions,
             tuple(rule for rule in self.rules if withdrawn.isdisjoint(rule.sources)),
             tuple(e for e in self.examples if e.response_id not in withdrawn),
@@ -89,7 +89,7 @@ class Section:
         return "\n\n".join(parts)
 
 
-def with_sections(template: str, sections: Mapping[str, Section]) -> str:
+def with_sections(template: str, sections: Mapping[str, PromptSection]) -> str:
     """Return a judge's template with a section for each question.
 
     The sections go to the end of the block `system`, or before what the block `user` shows if

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eval_assets.readers._cells import canonical_number, in_utc, number_in, parsed_ratings
-from eval_assets.readers.formats.table import Column
+from eval_assets.readers.formats.table import FileColumn
 from eval_assets.readers.references import id_of
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
@@ -45,7 +45,7 @@ def test_other_text_is_not_a_number_or_the_one_that_python_reads(text: str) -> N
 def test_a_scale_contains_the_same_values_one_by_one_and_all_at_once(
     values: list[float], scale: Scale
 ) -> None:
-    cells = parsed_ratings(Column.of([repr(value) for value in values]))
+    cells = parsed_ratings(FileColumn.of([repr(value) for value in values]))
     read, held = cells.on_scale(scale)
 
     assert held.tolist() == [scale.contains(value) for value in values]

@@ -26,7 +26,7 @@ from eval_assets.judges.calling.requests import (
     RequestFailed,
     Unsent,
 )
-from eval_assets.ledger import Reply, Request, Subject
+from eval_assets.ledger import CallSubject, Reply, Request
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ class ModelClient(Generic[Declared]):
         return replies
 
     async def reply_to(
-        self, request: ModelRequest, subject: Subject, allowance: Allowance | None = None
+        self, request: ModelRequest, subject: CallSubject, allowance: Allowance | None = None
     ) -> Answer:
         """Send a request until there is a reply, or no hope of one.
 
@@ -180,7 +180,9 @@ class ModelClient(Generic[Declared]):
         self._n_given_up_in_a_row = 0
         self.summary.count_reply(self.model.cost_usd(answer.usage))
 
-    async def _ask(self, request: ModelRequest, subject: Subject, allowance: Allowance) -> Answer:
+    async def _ask(
+        self, request: ModelRequest, subject: CallSubject, allowance: Allowance
+    ) -> Answer:
         """Send a request until there is a reply, or no hope of one."""
         try:
             return await self._claim_and_send(request, subject, allowance)
@@ -188,7 +190,7 @@ class ModelClient(Generic[Declared]):
             del self._tasks[request.key]  # another unit with the same text goes by the ledger
 
     async def _claim_and_send(
-        self, request: ModelRequest, subject: Subject, allowance: Allowance
+        self, request: ModelRequest, subject: CallSubject, allowance: Allowance
     ) -> Answer:
         """Claim a request, send it, and send it again after failures that may pass."""
         most_usd, number, n_failed = self.model.most_usd(request), 1, 0
@@ -240,7 +242,7 @@ class ModelClient(Generic[Declared]):
         return state if isinstance(state, Reply) else None
 
     async def _attempt(
-        self, request: ModelRequest, subject: Subject, *, number: int, most_usd: float
+        self, request: ModelRequest, subject: CallSubject, *, number: int, most_usd: float
     ) -> Answer:
         """Send a request once, when the limiter allows, and record what came of it."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)

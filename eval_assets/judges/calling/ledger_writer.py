@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import Answer, ModelRequest
-from eval_assets.ledger import Attempt, ClaimState, Ledger, Refusal, Reply, Request, Subject
+from eval_assets.ledger import Attempt, CallSubject, ClaimState, Ledger, Refusal, Reply, Request
 
 _Result = TypeVar("_Result")
 
@@ -111,7 +111,7 @@ class LedgerWriter:
 
 
 def request_row(
-    request: ModelRequest, model: AnyLiveModel, subject: Subject, *, most_usd: float
+    request: ModelRequest, model: AnyLiveModel, subject: CallSubject, *, most_usd: float
 ) -> Request:
     """Return the ledger's row for a request that is about to be sent."""
     sent = {
@@ -133,7 +133,7 @@ def request_row(
 def attempt_row(  # noqa: PLR0913 - everything that a row is made of
     request_key: str,
     model: AnyLiveModel,
-    subject: Subject,
+    subject: CallSubject,
     answer: Answer,
     *,
     number: int,

@@ -12,7 +12,7 @@ from eval_assets.readers._problems import quoted
 from eval_assets.readers.evaluation.input_files import existing, files_in_folder
 from eval_assets.readers.evaluation.validation import Checks, validated
 from eval_assets.readers.formats.files import read_text
-from eval_assets.readers.formats.table import Table, as_text, plain, without_blanks
+from eval_assets.readers.formats.table import FileTable, as_text, plain, without_blanks
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.scale import Scale
 
@@ -216,7 +216,7 @@ def _rubric_of_file(checks: Checks, path: Path, *, folder: Path) -> list[object]
     return list(questions.values()) or None
 
 
-def _entry(table: Table, row: int) -> dict[str, object]:
+def _entry(table: FileTable, row: int) -> dict[str, object]:
     entry = {key: _parsed(table.cells(*names)[row]) for key, names in _COLUMNS.items()}
     return {key: value for key, value in entry.items() if value is not None}
 

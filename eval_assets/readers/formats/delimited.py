@@ -15,7 +15,7 @@ import numpy as np
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.formats.header import SAMPLE_ROWS, header_of, named_columns
-from eval_assets.readers.formats.table import Column, Table, numbering
+from eval_assets.readers.formats.table import FileColumn, FileTable, numbering
 
 if TYPE_CHECKING:
     import _csv
@@ -33,11 +33,11 @@ _QUOTE_CELL = (
 )
 
 
-def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
+def parse_delimited(text: str, *, file: str, delimiter: str) -> FileTable:
     r"""Return the rows of CSV or TSV text; every cell stays text as it is, "N/A" and "nan" too.
 
     Cells are separated by commas, semicolons, tabs or bars, whichever splits the rows as the
-    header. Rows with another number of cells than the header are set aside in `Table.bad_rows`;
+    header. Rows with another number of cells than the header are set aside in `FileTable.bad_rows`;
     blank rows are not rows.
 
     Args:
@@ -83,10 +83,10 @@ def parse_delimited(text: str, *, file: str, delimiter: str) -> Table:
     except csv.Error as error:
         raise _broken_quoting(text, delimiter, error, file=file) from error
     columns = [
-        Column(list(number), np.array(code, dtype=np.int32))
+        FileColumn(list(number), np.array(code, dtype=np.int32))
         for number, code in zip(numbers, codes, strict=True)
     ]
-    return Table(
+    return FileTable(
         file,
         named_columns(header, columns, file=file),
         lines,

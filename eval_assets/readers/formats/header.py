@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import Column
+from eval_assets.readers.formats.table import FileColumn
 
 Row = tuple[int, Sequence[str]]
 """Line of a row, and its cells."""
@@ -68,8 +68,8 @@ def header_of(start: Sequence[Row], *, file: str) -> Header:
 
 
 def named_columns(
-    header: Header, columns: Sequence[Column[Any]], *, file: str
-) -> dict[str, Column[Any]]:
+    header: Header, columns: Sequence[FileColumn[Any]], *, file: str
+) -> dict[str, FileColumn[Any]]:
     """Return columns by name, without those that have neither name nor content.
 
     A first column without a name that only counts the rows, as pandas writes it, goes as well.
@@ -77,7 +77,7 @@ def named_columns(
     Raises:
         InputError: If another column has no name, or two have the same one.
     """
-    named: dict[str, Column[Any]] = {}
+    named: dict[str, FileColumn[Any]] = {}
     for position, (name, cells) in enumerate(zip(header.names, columns, strict=True)):
         if name in named:
             message, remedy = "two columns have this name", "Rename or remove one of them"

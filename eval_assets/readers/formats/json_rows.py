@@ -7,13 +7,13 @@ from typing import Any
 
 from eval_assets.errors import InputProblem
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import FileTable
 
 _REMEDY = "Write a list of objects, one a row"
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def parse_json_lines(text: str, *, file: str) -> Table:
+def parse_json_lines(text: str, *, file: str) -> FileTable:
     r"""Return one row for each line with a JSON object; other lines are set aside in `bad_rows`.
 
     Examples:
@@ -45,7 +45,7 @@ def parse_json_lines(text: str, *, file: str) -> Table:
     return replace(_table(file, list(rows.values()), list(rows)), bad_rows=tuple(bad_rows))
 
 
-def parse_json(text: str, *, file: str) -> Table:
+def parse_json(text: str, *, file: str) -> FileTable:
     """Return the objects in a JSON list, or a single object as one row; lines are list positions.
 
     Raises:
@@ -94,9 +94,11 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return row
 
 
-def _table(file: str, rows: list[Any], lines: list[int]) -> Table:
+def _table(file: str, rows: list[Any], lines: list[int]) -> FileTable:
     headers = dict.fromkeys(key for row in rows for key in row)
-    return Table.of(file, {header: [row.get(header) for row in rows] for header in headers}, lines)
+    return FileTable.of(
+        file, {header: [row.get(header) for row in rows] for header in headers}, lines
+    )
 
 
 def _kind(value: object) -> str:

@@ -23,7 +23,7 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 _ROWS_AT_ONCE = 65_536
 
 
-class Column(Sequence[T]):
+class FileColumn(Sequence[T]):
     """The cells of a column, with each distinct value once.
 
     Files of ratings repeat few values: long ones stay small, and each value is parsed once.
@@ -33,7 +33,7 @@ class Column(Sequence[T]):
         codes: Position of each row's value among them.
 
     Examples:
-        >>> column = Column.of(["good", None, "good"])
+        >>> column = FileColumn.of(["good", None, "good"])
         >>> column.values, column.codes.tolist()
         (['good', None], [0, 1, 0])
         >>> list(column.map(bool))
@@ -45,9 +45,9 @@ class Column(Sequence[T]):
         self.codes = codes
 
     @classmethod
-    def of(cls, cells: Sequence[T]) -> "Column[T]":
+    def of(cls, cells: Sequence[T]) -> "FileColumn[T]":
         """Return the column of some cells."""
-        if isinstance(cells, Column):
+        if isinstance(cells, FileColumn):
             return cells
         code: defaultdict[tuple[type, T], int] = numbering()
         try:
@@ -58,17 +58,17 @@ class Column(Sequence[T]):
         return cls([cell for _, cell in code], codes)
 
     @classmethod
-    def repeat(cls, value: T, n_rows: int) -> "Column[T]":
+    def repeat(cls, value: T, n_rows: int) -> "FileColumn[T]":
         """Return a column with the same value in every row."""
         return cls([value], np.broadcast_to(np.int32(0), n_rows))
 
-    def map(self, function: Callable[[T], S]) -> "Column[S]":
+    def map(self, function: Callable[[T], S]) -> "FileColumn[S]":
         """Return `function` of every cell, called once for each value."""
-        return Column(list(map(function, self.values)), self.codes)
+        return FileColumn(list(map(function, self.values)), self.codes)
 
-    def take(self, rows: "npt.NDArray[np.integer[Any]] | BoolArray") -> "Column[T]":
+    def take(self, rows: "npt.NDArray[np.integer[Any]] | BoolArray") -> "FileColumn[T]":
         """Return the cells of some rows, by their positions or a mask."""
-        return Column(self.values, self.codes[rows])
+        return FileColumn(self.values, self.codes[rows])
 
     def is_(self, value: T) -> BoolArray:
         """Return whether each cell is the value."""
@@ -113,7 +113,7 @@ class Column(Sequence[T]):
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """Rows of one file, as columns of equal length.
 
     A column is found under its header or any other spelling of it: in capitals, with spaces or
@@ -129,7 +129,7 @@ class Table:
         has_decimal_commas: Whether 4,5 is a number, as where cells are separated by semicolons.
 
     Examples:
-        >>> table = Table.of("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
+        >>> table = FileTable.of("labels.csv", {"Rating": ["4", " 5 ", ""]}, lines=[2, 3, 4])
         >>> list(table.stripped("rating"))
         ['4', '5', None]
         >>> list(table.stripped("notes"))
@@ -137,7 +137,7 @@ class Table:
     """
 
     file: str
-    columns: Mapping[str, Column[Any]]
+    columns: Mapping[str, FileColumn[Any]]
     lines: Sequence[int]
     bad_rows: tuple[InputProblem, ...] = ()
     notes: tuple[str, ...] = ()
@@ -146,19 +146,19 @@ class Table:
     @classmethod
     def of(
         cls, file: str, columns: Mapping[str, Sequence[object]], lines: Sequence[int]
-    ) -> "Table":
+    ) -> "FileTable":
         """Return a table of cells that are not yet held as columns."""
-        return cls(file, {header: Column.of(cells) for header, cells in columns.items()}, lines)
+        return cls(file, {header: FileColumn.of(cells) for header, cells in columns.items()}, lines)
 
     def __len__(self) -> int:
         return len(self.lines)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Table":
+    def take(self, rows: npt.NDArray[np.int64]) -> "FileTable":
         """Return the table with some of its rows."""
         columns = {header: column.take(rows) for header, column in self.columns.items()}
         return replace(self, columns=columns, lines=[self.lines[row] for row in rows.tolist()])
 
-    def with_columns(self, columns: Mapping[str, Column[Any]], *notes: str) -> "Table":
+    def with_columns(self, columns: Mapping[str, FileColumn[Any]], *notes: str) -> "FileTable":
         """Return the table with other columns, and notes on them."""
         return replace(self, columns=columns, notes=(*self.notes, *notes))
 
@@ -171,16 +171,16 @@ class Table:
         """Return whether the file has all of these columns."""
         return all(plain(name) in self._headers for name in names)
 
-    def cells(self, *names: str) -> Column[Any]:
+    def cells(self, *names: str) -> FileColumn[Any]:
         """Return the cells of the first of these columns that the file has, or else None."""
         header = self.header_of(*names)
-        return Column.repeat(None, len(self)) if header is None else self.columns[header]
+        return FileColumn.repeat(None, len(self)) if header is None else self.columns[header]
 
-    def text(self, *names: str) -> Column[str | None]:
+    def text(self, *names: str) -> FileColumn[str | None]:
         """Return cells as text, unchanged if they are text."""
         return self.cells(*names).map(as_text)
 
-    def stripped(self, *names: str) -> Column[str | None]:
+    def stripped(self, *names: str) -> FileColumn[str | None]:
         """Return cells as text without blanks around it, None if nothing is left."""
         return self.cells(*names).map(lambda cell: without_blanks(as_text(cell)))
 

@@ -16,7 +16,7 @@ from eval_assets.readers.formats.files import (
 )
 from eval_assets.readers.formats.header import SAMPLE_ROWS, header_of, named_columns
 from eval_assets.readers.formats.json_rows import parse_json, parse_json_lines
-from eval_assets.readers.formats.table import Column, Table, as_text
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text
 
 _SAVE_AGAIN = "Save it again, or export the sheet as CSV"
 
@@ -26,7 +26,7 @@ FORMATS = FORMATS_OF_TEXT + SPREADSHEETS
 """Ends of file names that are read; of text also with .gz behind."""
 
 
-def read_table(path: Path, *, folder: Path) -> Table:
+def read_table(path: Path, *, folder: Path) -> FileTable:
     """Return all rows of one file.
 
     Args:
@@ -71,7 +71,7 @@ def _text(path: Path, file: str) -> tuple[str, tuple[str, ...]]:
     return decoded_as_guessed(read_bytes(path, file=file), file=file)
 
 
-def _read_parquet(path: Path, file: str) -> Table:
+def _read_parquet(path: Path, file: str) -> FileTable:
     import duckdb
 
     check_readable(path, file=file)
@@ -84,10 +84,10 @@ def _read_parquet(path: Path, file: str) -> Table:
         raise input_error(file, message, "Write the file again") from error
     columns = [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in headers]
     lines = list(range(1, len(rows) + 1))
-    return Table.of(file, dict(zip(headers, columns, strict=True)), lines)
+    return FileTable.of(file, dict(zip(headers, columns, strict=True)), lines)
 
 
-def _read_spreadsheet(path: Path, file: str) -> Table:
+def _read_spreadsheet(path: Path, file: str) -> FileTable:
     """Return the rows of the first sheet with a table, as text; lines are those of the sheet.
 
     A sheet of a single column, such as instructions, is passed over if a later one has more.
@@ -111,10 +111,10 @@ def _read_spreadsheet(path: Path, file: str) -> Table:
     rows = [(line, [as_text(cell) or "" for cell in row[:width]]) for line, row in sheet_rows]
     header = header_of(rows[:SAMPLE_ROWS], file=file)
     body = rows[header.n_rows :]
-    columns = [Column.of([row[position] for _, row in body]) for position in range(width)]
+    columns = [FileColumn.of([row[position] for _, row in body]) for position in range(width)]
     others = ", ".join(name for name, _ in filled if name != sheet)
     notes = (f'only its sheet "{sheet}" is read, not {others}',) if others else ()
-    return Table(
+    return FileTable(
         file,
         named_columns(header, columns, file=file),
         [line for line, _ in body],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.labels.wide import wide_labels
 from eval_assets.readers.references import RESPONSE_ID, has_references
@@ -17,7 +17,7 @@ _FORMS = (
 )
 
 
-def parsed_labels(table: Table, *, questions: Mapping[str, Scale | None]) -> ParsedLabels:
+def parsed_labels(table: FileTable, *, questions: Mapping[str, Scale | None]) -> ParsedLabels:
     """Return the labels of a file in any form.
 
     `questions` are those of the rubric, each with its scale; None if that is not known yet.

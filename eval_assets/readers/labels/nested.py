@@ -8,7 +8,7 @@ from eval_assets.errors import InputProblem
 from eval_assets.labelling.dimensions import VERDICTS, dimension_of, verdicts
 from eval_assets.labelling.sessions import Label, SessionKey, json_key
 from eval_assets.readers._problems import input_error, quoted
-from eval_assets.readers.formats.table import Table, as_text, without_blanks
+from eval_assets.readers.formats.table import FileTable, as_text, without_blanks
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
 from eval_assets.readers.references import RESPONSE_ID
 
@@ -30,7 +30,7 @@ _Problem = tuple[str, str, str]
 """Column, message and remedy."""
 
 
-def session_labels(table: Table, question_ids: Sequence[str]) -> ParsedLabels:
+def session_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabels:
     """Return labels of `{"dimension", "labelerId", "labels": [{"scenarioId", ...}]}`.
 
     Lines are positions in the list of labels; if a file holds several exports, they go on. A
@@ -65,7 +65,7 @@ def session_labels(table: Table, question_ids: Sequence[str]) -> ParsedLabels:
     return labels_of_records(table.file, records, bad_rows, headers=_KEYS)
 
 
-def workshop_labels(table: Table, question_ids: Sequence[str]) -> ParsedLabels:
+def workshop_labels(table: FileTable, question_ids: Sequence[str]) -> ParsedLabels:
     """Return labels of `{"trace_id", "user_id", "rating", "ratings": {question: value}}`.
 
     The older single `rating` counts only if there are no `ratings`, and only if the rubric has one

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from eval_assets.errors import InputProblem
 from eval_assets.readers._cells import RatingCells, ratings_in
-from eval_assets.readers.formats.table import Column, Table
+from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.references import References, references_in
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -34,12 +34,12 @@ class ParsedLabels:
         rating_headers: Column or key of each row's rating.
     """
 
-    table: Table
+    table: FileTable
     units: References
     headers: Mapping[str, str]
-    rating_headers: Column[str]
+    rating_headers: FileColumn[str]
 
-    def stripped(self, field: str) -> Column[str | None]:
+    def stripped(self, field: str) -> FileColumn[str | None]:
         """Return the cells of one of `FIELDS`, without blanks around them."""
         return self.table.stripped(*FIELDS[field])
 
@@ -48,14 +48,14 @@ class ParsedLabels:
         return ratings_in(self.table, *FIELDS["rating"])
 
 
-def labels_in_rows(table: Table, units: References | Sequence[str]) -> ParsedLabels:
+def labels_in_rows(table: FileTable, units: References | Sequence[str]) -> ParsedLabels:
     """Return the labels of a table with one row a rating.
 
     `units` are those of the rows, or the ids of the questions that the rows may name.
     """
     headers = {field: table.header_of(*names) or field for field, names in FIELDS.items()}
     units = units if isinstance(units, References) else references_in(table, units)
-    return ParsedLabels(table, units, headers, Column.repeat(headers["rating"], len(table)))
+    return ParsedLabels(table, units, headers, FileColumn.repeat(headers["rating"], len(table)))
 
 
 def labels_of_records(
@@ -77,18 +77,18 @@ def labels_of_records(
         notes: How the file was read, if that had to be guessed.
     """
     columns = {
-        field: Column.of([label.get(field) for _, _, label in records])
+        field: FileColumn.of([label.get(field) for _, _, label in records])
         for field in ("response_id", "question_id", *FIELDS)
     }
     lines = [line for line, _, _ in records]
-    table = Table(file, columns, lines, tuple(bad_rows), tuple(notes))
+    table = FileTable(file, columns, lines, tuple(bad_rows), tuple(notes))
     units = References(
         table.stripped("response_id"),
         table.stripped("question_id"),
         headers["response_id"],
         headers["question_id"],
     )
-    rating_headers = Column.of([key for _, key, _ in records])
+    rating_headers = FileColumn.of([key for _, key, _ in records])
     return ParsedLabels(
         table, units, {**dict(zip(FIELDS, FIELDS, strict=True)), **headers}, rating_headers
     )

@@ -16,9 +16,9 @@ from eval_assets.errors import InputProblem
 from eval_assets.frame_columns import LABEL_COLUMNS, REJECTED_COLUMNS
 from eval_assets.readers._cells import FloatArray, RatingCells, canonical_number, in_utc, number_in
 from eval_assets.readers._problems import MessageAndRemedy, RowProblems, quoted
-from eval_assets.readers.formats.table import BoolArray, Column
+from eval_assets.readers.formats.table import BoolArray, FileColumn
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels
-from eval_assets.readers.references import UNKNOWN, PositionArray, Units
+from eval_assets.readers.references import UNKNOWN, PositionArray, ResponseUnits
 
 UNIT_AND_RATER = ["response_id", "question_id", "rater_id", "round"]
 """Columns that are unique together among ratings."""
@@ -59,7 +59,7 @@ class Labels:
 def checked_labels(
     parsed: ParsedLabels,
     rubric: Sequence[RubricQuestion],
-    units: Units,
+    units: ResponseUnits,
     *,
     ignored: Collection[str],
 ) -> Labels:
@@ -89,7 +89,7 @@ def checked_labels(
         "skipped": skipped,
         "round": _rounds(problems, parsed),
         "details": parsed.stripped("details").map(_as_json),
-        "file": Column.repeat(table.file, len(table)),
+        "file": FileColumn.repeat(table.file, len(table)),
         "line": np.array(table.lines, dtype=np.int64),
         "rating_header": parsed.rating_headers,
     }
@@ -149,11 +149,11 @@ def labels_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 def _series(cells: object, dtype: type) -> pd.Series:
     """Return a column; one that repeats a single value takes no memory for its rows."""
-    if isinstance(cells, Column) and len(cells.values) == 1:
+    if isinstance(cells, FileColumn) and len(cells.values) == 1:
         [value] = cells.values
         same: npt.NDArray[Any] = np.broadcast_to(np.array([value], dtype=dtype), len(cells))
         return pd.Series(same, dtype=dtype, copy=False)
-    cells = cells.array(object) if isinstance(cells, Column) else cells
+    cells = cells.array(object) if isinstance(cells, FileColumn) else cells
     return pd.Series(cells, dtype=dtype, copy=False)
 
 
@@ -162,13 +162,13 @@ def _names(ids: Sequence[str], positions: PositionArray) -> npt.NDArray[np.objec
 
 
 def _add_other_texts(
-    problems: RowProblems, parsed: ParsedLabels, units: Units, responses: PositionArray
+    problems: RowProblems, parsed: ParsedLabels, units: ResponseUnits, responses: PositionArray
 ) -> None:
     """Add rows that show another text than the response has: somebody rated that one."""
     header = parsed.table.header_of("response_text")
     if header is None or units.texts is None:
         return
-    stored, rated = Column.of(units.texts()), parsed.table.text(header)
+    stored, rated = FileColumn.of(units.texts()), parsed.table.text(header)
     stored_words, rated_words = stored.map(_words), rated.map(_words)
     differs = [
         at >= 0 and bool(words) and len(words) < _LONGEST_CELL and words != stored_words[at]
@@ -238,7 +238,7 @@ def _skipped(problems: RowProblems, parsed: ParsedLabels) -> BoolArray:
     return skipped
 
 
-def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> Column[str | None]:
+def _labelled_at(problems: RowProblems, parsed: ParsedLabels) -> FileColumn[str | None]:
     """Return times in UTC; add rows whose time cannot be read."""
     cells = parsed.stripped("labelled_at")
     times = cells.map(lambda cell: in_utc(cell) if cell else None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from eval_assets.readers._cells import is_absent, parsed_ratings
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import Column, Table, plain
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels
 from eval_assets.readers.references import (
     KEY_COLUMNS,
@@ -62,7 +62,7 @@ class RatingColumn(NamedTuple):
     question: str | None
 
 
-def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> ParsedLabels | None:
+def wide_labels(table: FileTable, questions: Mapping[str, Scale | None]) -> ParsedLabels | None:
     """Return the labels of a wide table, None if it is not one.
 
     `questions` are those of the rubric, each with its scale; None if that is not known yet.
@@ -76,7 +76,7 @@ def wide_labels(table: Table, questions: Mapping[str, Scale | None]) -> ParsedLa
     return melted(table, columns, references_in(table, list(questions))) if columns else None
 
 
-def rating_columns(table: Table, scales: Sequence[Scale | None]) -> list[str]:
+def rating_columns(table: FileTable, scales: Sequence[Scale | None]) -> list[str]:
     """Return the headers of columns that hold ratings and nothing else.
 
     Without a known scale these are columns of few different numbers, or of yes and no.
@@ -90,7 +90,7 @@ def rating_columns(table: Table, scales: Sequence[Scale | None]) -> list[str]:
     ]
 
 
-def _holds_ratings(table: Table, header: str, scales: Sequence[Scale | None]) -> bool:
+def _holds_ratings(table: FileTable, header: str, scales: Sequence[Scale | None]) -> bool:
     """Return whether most cells of a column are ratings: a few may be typing errors."""
     column = table.stripped(header)
     column = column.take(column.array(bool, lambda cell: cell is not None and not is_absent(cell)))
@@ -106,7 +106,7 @@ def _holds_ratings(table: Table, header: str, scales: Sequence[Scale | None]) ->
     return bool(on_any.mean() >= _MOST_ARE_RATINGS)
 
 
-def _by_question(table: Table, question_ids: Sequence[str]) -> list[RatingColumn]:
+def _by_question(table: FileTable, question_ids: Sequence[str]) -> list[RatingColumn]:
     columns = [
         column for header in table.columns if (column := _named_question(header, question_ids))
     ]
@@ -118,7 +118,7 @@ def _by_question(table: Table, question_ids: Sequence[str]) -> list[RatingColumn
     return columns
 
 
-def _by_rater(table: Table, questions: Mapping[str, Scale | None]) -> list[RatingColumn]:
+def _by_rater(table: FileTable, questions: Mapping[str, Scale | None]) -> list[RatingColumn]:
     """Return the columns of two or more raters, who all answer the question of the row."""
     if table.header_of(*FIELDS["rater_id"]) is not None:
         return []
@@ -146,7 +146,7 @@ def _named_question(header: str, question_ids: Sequence[str]) -> RatingColumn | 
     return None
 
 
-def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> ParsedLabels:
+def melted(table: FileTable, columns: Sequence[RatingColumn], units: References) -> ParsedLabels:
     """Return the labels of a wide table, one row for each row and column of ratings."""
     rows, n_columns = range(len(table)), len(columns)
     row_of_label = np.repeat(np.arange(len(table)), n_columns)
@@ -157,8 +157,10 @@ def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> 
         for field, names in FIELDS.items()
         if table.header_of(*names) is not None
     } | {
-        "rater_id": Column.of([column.rater or raters[row] for row in rows for column in columns]),
-        "rating": Column.of([rating[row] for row in rows for rating in ratings]),
+        "rater_id": FileColumn.of(
+            [column.rater or raters[row] for row in rows for column in columns]
+        ),
+        "rating": FileColumn.of([rating[row] for row in rows for rating in ratings]),
     }
     long = replace(
         table,
@@ -169,9 +171,9 @@ def melted(table: Table, columns: Sequence[RatingColumn], units: References) -> 
     questions = [column.question or units.questions[row] for row in rows for column in columns]
     return ParsedLabels(
         long,
-        replace(units.take(row_of_label), questions=Column.of(questions)),
+        replace(units.take(row_of_label), questions=FileColumn.of(questions)),
         dict(zip(FIELDS, FIELDS, strict=True)),
-        Column([c.header for c in columns], np.tile(np.arange(n_columns), len(table))),
+        FileColumn([c.header for c in columns], np.tile(np.arange(n_columns), len(table))),
     )
 
 
@@ -185,7 +187,7 @@ def _note(columns: Sequence[RatingColumn], units: References) -> str:
     return f"columns {headers} read as raters{' of ' * bool(questions)}{', '.join(questions)}"
 
 
-def _note_summaries(table: Table, columns: Sequence[RatingColumn]) -> list[str]:
+def _note_summaries(table: FileTable, columns: Sequence[RatingColumn]) -> list[str]:
     rated = {column.header for column in columns}
     names = [h for h in table.columns if plain(h) in SUMMARIES and h not in rated]
     return [f"not read as ratings, by their names: {', '.join(names)}"] if names else []

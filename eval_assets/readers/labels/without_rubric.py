@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from eval_assets.readers._problems import input_error
-from eval_assets.readers.formats.table import Column, Table
+from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.labels.wide import RatingColumn, melted, rating_columns
@@ -49,7 +49,7 @@ _RATER_NAME = re.compile(
 )
 
 
-def labels_without_rubric(table: Table, scale: Scale | None) -> ParsedLabels:
+def labels_without_rubric(table: FileTable, scale: Scale | None) -> ParsedLabels:
     """Return the labels of a table, its questions named even if there is only one.
 
     The scale, if it is known, tells columns of ratings from others.
@@ -71,10 +71,10 @@ def labels_without_rubric(table: Table, scale: Scale | None) -> ParsedLabels:
     names = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
     labels = labels_in_rows(_renamed(table, names), items)
     headers = {**labels.headers, "rater_id": rater, "rating": rating}
-    return replace(labels, headers=headers, rating_headers=Column.repeat(rating, len(table)))
+    return replace(labels, headers=headers, rating_headers=FileColumn.repeat(rating, len(table)))
 
 
-def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> ParsedLabels:
+def _wide(table: FileTable, scale: Scale | None, *, rater: str | None) -> ParsedLabels:
     item = item_header(table)
     headers = [h for h in rating_columns(table, [scale]) if h not in (item, rater)]
     if scale is None and len(headers) < _FEWEST_COLUMNS:
@@ -96,7 +96,7 @@ def _wide(table: Table, scale: Scale | None, *, rater: str | None) -> ParsedLabe
     return melted(table, columns, items_of(table, one_a_row=rater is None))
 
 
-def _is_turned(table: Table, rater: str) -> bool:
+def _is_turned(table: FileTable, rater: str) -> bool:
     """Return whether each row is a rater and no column names the items: the headers must."""
     raters = list(table.stripped(rater))
     if item_header(table) is not None or has_references(table) or None in raters:
@@ -104,18 +104,18 @@ def _is_turned(table: Table, rater: str) -> bool:
     return len(raters) > 1 and len(set(raters)) == len(raters)
 
 
-def _turned(table: Table, rater: str, headers: Sequence[str]) -> Table:
+def _turned(table: FileTable, rater: str, headers: Sequence[str]) -> FileTable:
     """Return a table with a row for each of the columns, and a column for each rater."""
     rows = zip(*(table.columns[header] for header in headers), strict=True)
-    columns = {RESPONSE_ID[0]: Column.of(headers)} | {
-        name or "": Column.of(list(cells))
+    columns = {RESPONSE_ID[0]: FileColumn.of(headers)} | {
+        name or "": FileColumn.of(list(cells))
         for name, cells in zip(table.stripped(rater), rows, strict=True)
     }
     note = f"each row read as a rater, the columns {', '.join(headers)} as what they rated"
     return replace(table.with_columns(columns, note), lines=[1] * len(headers))
 
 
-def items_of(table: Table, *, one_a_row: bool) -> References:
+def items_of(table: FileTable, *, one_a_row: bool) -> References:
     """Return the item and question of each row; without a column of items, each row is one."""
     header = item_header(table)
     if header is not None:
@@ -123,12 +123,12 @@ def items_of(table: Table, *, one_a_row: bool) -> References:
     elif has_references(table):
         items = keys(table).map(id_of)
     elif one_a_row:
-        items = Column.of([f"row {line}" for line in table.lines])
+        items = FileColumn.of([f"row {line}" for line in table.lines])
     else:
         message, remedy = "no column says what is rated", "Name the column of the items response_id"
         raise input_error(table.file, message, remedy, line=1)
     question = table.header_of(*_QUESTION)
-    questions: Column[str | None] = Column.repeat(_ONE_QUESTION, len(table))
+    questions: FileColumn[str | None] = FileColumn.repeat(_ONE_QUESTION, len(table))
     if question and question != header:
         named = table.stripped(question)
         if any(named.present()) and len(named.present()) <= _MOST_QUESTIONS:
@@ -136,12 +136,12 @@ def items_of(table: Table, *, one_a_row: bool) -> References:
     return References(items, questions, header, question or "question_id")
 
 
-def rater_header(table: Table) -> str | None:
+def rater_header(table: FileTable) -> str | None:
     """Return the column of the raters; None if there is none."""
     return table.header_of(*_RATER)
 
 
-def item_header(table: Table) -> str | None:
+def item_header(table: FileTable) -> str | None:
     """Return the column of the rated items; None if several columns name them, or none does."""
     header = table.header_of(*_ITEM)
     if header is not None or has_references(table):
@@ -149,7 +149,7 @@ def item_header(table: Table) -> str | None:
     return table.header_of(*_ITEM_TEXT)
 
 
-def _columns_of_words(table: Table) -> list[str]:
+def _columns_of_words(table: FileTable) -> list[str]:
     words = {
         header: {cell.casefold() for cell in table.stripped(header).present() if cell is not None}
         for header in table.columns
@@ -181,5 +181,5 @@ def columns_by_question(headers: Sequence[str]) -> list[RatingColumn]:
     return []
 
 
-def _renamed(table: Table, names: dict[str, str]) -> Table:
+def _renamed(table: FileTable, names: dict[str, str]) -> FileTable:
     return table.with_columns({names.get(h, h): cells for h, cells in table.columns.items()})

@@ -5,7 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from eval_assets.ledger import Batch, Subject
+from eval_assets.ledger import Batch, CallSubject
 from eval_assets.store.ledger._tables import batches, claims, workers
 from eval_assets.store.ledger.claims import in_portions
 from eval_assets.store.ledger.engine import SqlLedger
@@ -83,7 +83,7 @@ def _batch(connection: sa.Connection, row: sa.Row[Any]) -> Batch:
         .where(of.batch == row.intent_id)
         .order_by(of.call_key)
     )
-    subjects = {key: Subject(*subject) for key, *subject in in_flight}
+    subjects = {key: CallSubject(*subject) for key, *subject in in_flight}
     return Batch(
         intent_id=row.intent_id,
         judge_id=row.judge_id,

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from eval_assets.errors import StoreError
 from eval_assets.store.ledger._tables import judge_versions, test_set_uses
 from eval_assets.store.ledger.engine import SqlLedger
-from eval_assets.tuning.history import Reading
+from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
 
@@ -59,15 +59,15 @@ class JudgeLedger:
                 numbered.append(known[version.definition_hash])
         return numbered
 
-    def readings(self, question_id: str) -> list[Reading]:
+    def readings(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of a question's test by this evaluation, under whichever seal."""
         return _readings(self._ledger, self._is_own(question_id))
 
-    def readings_elsewhere(self, question_id: str) -> list[Reading]:
+    def readings_elsewhere(self, question_id: str) -> list[SealedEvaluation]:
         """Return all readings of other questions and evaluations on the ledger."""
         return _readings(self._ledger, ~self._is_own(question_id))
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: SealedEvaluation) -> None:
         """Store a reading before the test is read.
 
         Raises:
@@ -95,7 +95,7 @@ class JudgeLedger:
                     f"{reading.question_id} meanwhile. Run again."
                 )
 
-    def release(self, reading: Reading) -> None:
+    def release(self, reading: SealedEvaluation) -> None:
         """Store the rows and certificates of a recorded reading."""
         kept = reading.as_json()
         is_it = (
@@ -112,14 +112,14 @@ class JudgeLedger:
         return (table.evaluation == self._ledger.evaluation) & (table.question_id == question_id)
 
 
-def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[Reading]:
+def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[SealedEvaluation]:
     query = (
         sa.select(test_set_uses).where(which).order_by(test_set_uses.c.read_at, test_set_uses.c.k)
     )
     with ledger.reading() as connection:
         rows = connection.execute(query).all()
     return [
-        Reading.from_json(
+        SealedEvaluation.from_json(
             {**row.candidates, **(row.released or {"rows": [], "certificates": {}})},
             question_id=row.question_id,
             seal=int(row.seal_id.rpartition("/")[2]),
@@ -131,7 +131,7 @@ def _readings(ledger: SqlLedger, which: sa.ColumnElement[bool]) -> list[Reading]
     ]
 
 
-def _seal_id(ledger: SqlLedger, reading: Reading) -> str:
+def _seal_id(ledger: SqlLedger, reading: SealedEvaluation) -> str:
     """Return the name of a seal, which no other evaluation on a shared ledger has."""
     return f"{ledger.evaluation}/{reading.seal}"
 

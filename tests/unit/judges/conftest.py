@@ -19,7 +19,7 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request, Subject
+from eval_assets.ledger import Attempt, Batch, CallSubject, ClaimState, Refusal, Reply, Request
 from eval_assets.rate_limits import Amount, Grant, RateLimits
 from eval_assets.scale import Scale
 from tests.fake_provider.behaviour import Behaviour
@@ -47,7 +47,7 @@ class MemoryLedger:
         self.attempts: list[Attempt] = []
         self.batches: list[Batch] = []
         self.closed: list[Batch] = []
-        self.subjects: dict[str, Subject] = {}
+        self.subjects: dict[str, CallSubject] = {}
         self.refused: set[tuple[str, str, str]] = set()
         self.n_commits = 0
 
@@ -65,7 +65,7 @@ class MemoryLedger:
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim everything that is in no batch: nobody else asks."""
         self.subjects |= {
-            each.call_key: Subject(
+            each.call_key: CallSubject(
                 each.operation, each.response_id, each.question_id, each.replicate
             )
             for each in asked

@@ -5,16 +5,16 @@ import math
 import pytest
 
 from eval_assets.config.judges import Aggregate
-from eval_assets.judges.replies import JudgeScore, Reading, combine, parse_reply, read_answer
+from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, parse_reply, read_answer
 from eval_assets.ledger import Reply
 from eval_assets.scale import LIKERT5
 
 
-def combined(*readings: Reading, aggregate: Aggregate = "mean") -> JudgeScore:
+def combined(*readings: ParsedReply, aggregate: Aggregate = "mean") -> JudgeScore:
     return combine(readings, response_id="r", question_id="q", judge_id="j", aggregate=aggregate)
 
 
-def reading(reply: str) -> Reading:
+def reading(reply: str) -> ParsedReply:
     return parse_reply(reply, LIKERT5)
 
 
@@ -44,7 +44,7 @@ def test_replies_without_a_score_are_left_out_and_counted() -> None:
 
 
 def test_without_any_score_the_commonest_reason_stands() -> None:
-    score = combined(reading("9"), Reading("timeout", error="late"), reading("8"))
+    score = combined(reading("9"), ParsedReply("timeout", error="late"), reading("8"))
     assert (score.status, score.raw_score) == ("out_of_range", 9)
     assert math.isnan(score.score)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eval_assets.judges.replies import Reading, parse_reply
+from eval_assets.judges.replies import ParsedReply, parse_reply
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
 FOUR = Scale.from_steps(low=1, high=4)
@@ -108,7 +108,7 @@ def test_an_empty_reply_is_missing() -> None:
     ],
 )
 def test_a_json_object_gives_score_and_rationale(raw: str) -> None:
-    assert parse_reply(raw, FOUR) == Reading("ok", 3.0, 3.0, "Kind.", raw)
+    assert parse_reply(raw, FOUR) == ParsedReply("ok", 3.0, 3.0, "Kind.", raw)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_json_that_is_cut_off_or_holds_no_one_number_is_unparsable(raw: str) -> 
 def test_text_quoted_in_a_rationale_is_not_read_as_a_score() -> None:
     rationale = 'It says "Score: 1" and ```json\n{"score": 1}\n```'
     raw = json.dumps({"rationale": rationale, "score": 4})
-    assert parse_reply(raw, FOUR) == Reading("ok", 4.0, 4.0, rationale, raw)
+    assert parse_reply(raw, FOUR) == ParsedReply("ok", 4.0, 4.0, rationale, raw)
 
 
 def test_booleans_are_scores_on_a_binary_scale_only() -> None:
@@ -157,7 +157,7 @@ def test_the_relevance_prompts_echo_is_read() -> None:
 @given(st.sampled_from(FOUR.values or ()) | st.floats(1, 4), st.text())
 def test_a_score_sent_as_json_comes_back_whatever_the_rationale(score: float, why: str) -> None:
     raw = json.dumps({"rationale": why, "score": score})
-    assert parse_reply(raw, FOUR) == Reading("ok", score, score, why, raw)
+    assert parse_reply(raw, FOUR) == ParsedReply("ok", score, score, why, raw)
 
 
 @example(" .5.5")

@@ -12,7 +12,7 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
 from eval_assets.judges.judging import judge_in_stages
 from eval_assets.judges.judging_plan import Unit
-from eval_assets.judges.replies import JudgeScore, Reading, combine
+from eval_assets.judges.replies import JudgeScore, ParsedReply, combine
 from eval_assets.scale import LIKERT5
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -48,7 +48,7 @@ class Panel:
 
 def scored(unit: Unit, judge_id: str, value: float) -> JudgeScore:
     return combine(
-        [Reading("ok", score=value)],
+        [ParsedReply("ok", score=value)],
         response_id=unit.response_id,
         question_id=unit.question.id,
         judge_id=judge_id,

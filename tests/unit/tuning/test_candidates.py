@@ -8,7 +8,7 @@ from eval_assets.config.tuning import Tuning
 from eval_assets.tuning._candidates import Search, search_instructions
 from eval_assets.tuning.prompt_training_data import PromptMaterial, Words
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.tuned_prompts import Example, Section
+from eval_assets.tuning.tuned_prompts import Example, PromptSection
 from tests.unit.tuning.made_up import judged, simulated
 
 DEV, QUALITY = simulated(40, seed=1, split="dev")
@@ -20,7 +20,7 @@ ON_TRAIN_BETTER = judged(TRAIN_QUALITY, seed=6, noise=0.4)
 MATERIAL = PromptMaterial(TRAIN, ON_TRAIN)
 
 
-BE_FAIR = Section("Be fair.")
+BE_FAIR = PromptSection("Be fair.")
 DROPPED = "dropped: no nearer to people on the worst answers of train"
 
 
@@ -30,14 +30,14 @@ class Models:
     def __init__(self, *replies: str | None) -> None:
         self.replies = list(replies)
         self.requests: list[str] = []
-        self.scored: list[Section] = []
+        self.scored: list[PromptSection] = []
 
     def write(self, requests: Sequence[str]) -> list[str | None]:
         """Give the next replies."""
         self.requests += requests
         return [self.replies.pop(0) for _ in requests]
 
-    def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
+    def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
         """Judge well if told to look at the steps; on train, also if told to be nice."""
         if units is DEV:
             self.scored += sections
@@ -49,7 +49,9 @@ class Models:
         return [(ON_TRAIN_BETTER if each else ON_TRAIN)[place] for each in helped]
 
 
-def search(models: Models, *, rounds: int = 2, note: str = "", start: Section = BE_FAIR) -> Search:
+def search(
+    models: Models, *, rounds: int = 2, note: str = "", start: PromptSection = BE_FAIR
+) -> Search:
     return search_instructions(
         replace(MATERIAL, words=Words(notes={"elsewhere": {"elsewhere/anna": note}})),
         DEV,
@@ -92,12 +94,12 @@ def test_candidates_are_not_tried_on_answers_that_the_prompt_shows() -> None:
     asked: list[str] = []
 
     class Watched(Models):
-        def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
+        def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
             asked.extend(units.response_ids if sections else ())
             return super().score(units, sections)
 
     examples = tuple(Example(name, "Prompt", "Answer", 3.0) for name in worst)
-    search(Watched(said("a"), said("b")), rounds=1, start=Section(examples=examples))
+    search(Watched(said("a"), said("b")), rounds=1, start=PromptSection(examples=examples))
 
     assert len(set(asked)) == 10
     assert set(asked).isdisjoint(worst)

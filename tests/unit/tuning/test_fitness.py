@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.tuning._fitness import Fitness, judge_fitness
+from eval_assets.tuning._fitness import FitnessResult, judge_fitness
 from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import BINARY, judged, rated_units, simulated
 
@@ -11,7 +11,7 @@ NAN = math.nan
 LEVEL = 0.025
 
 
-def verdict(test: RatedUnits, scores: np.ndarray, *, people_agree: bool = True) -> Fitness:
+def verdict(test: RatedUnits, scores: np.ndarray, *, people_agree: bool = True) -> FitnessResult:
     return judge_fitness(test, scores, margin=0.1, significance=LEVEL, people_agree=people_agree)
 
 

@@ -7,8 +7,8 @@ import pytest
 from eval_assets.stats import MonotoneMap
 from eval_assets.tuning.history import (
     OPENED,
-    Reading,
     Seal,
+    SealedEvaluation,
     accepted_version,
     certified_version,
     content_hash,
@@ -29,7 +29,7 @@ MAPPED = replace(
 
 def reading(
     number: int, *, seal: int = 1, verdict: str = "inconclusive", **kept: object
-) -> Reading:
+) -> SealedEvaluation:
     given = {
         "candidates": (GPT,),
         "groups": ("g1", "g2"),
@@ -37,7 +37,7 @@ def reading(
         "rows": ({"judge_id": "gpt", "version": "1.0.0", "verdict": verdict},),
         "certificates": {},
     }
-    return Reading(
+    return SealedEvaluation(
         "q",
         seal,
         number,
@@ -108,7 +108,7 @@ def test_a_reading_survives_json() -> None:
     stored = json.loads(json.dumps(kept.as_json()))
 
     assert (
-        Reading.from_json(
+        SealedEvaluation.from_json(
             stored, question_id="q", seal=1, number=3, level=0.025, read_at=kept.read_at
         )
         == kept

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from eval_assets.tuning._improvement import Improvement, judge_improvement
+from eval_assets.tuning._improvement import ImprovementResult, judge_improvement
 from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import judged, rated_units, simulated
 
@@ -11,7 +11,7 @@ NAN = math.nan
 LEVEL = 0.025
 
 
-def verdict(test: RatedUnits, candidate: np.ndarray, baseline: np.ndarray) -> Improvement:
+def verdict(test: RatedUnits, candidate: np.ndarray, baseline: np.ndarray) -> ImprovementResult:
     return judge_improvement(test, candidate, baseline, significance=LEVEL, n_train_groups=40)
 
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from eval_assets.tuning.fingerprints import Fingerprints
-from eval_assets.tuning.history import Reading
+from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.issued import certificate_files, certificate_rows
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import certificate
@@ -20,7 +20,7 @@ def reading(
     certified: bool = True,
     fitness: str = "fit",
     question_id: str = "q",
-) -> Reading:
+) -> SealedEvaluation:
     rows = tuple(
         {
             "judge_id": version.judge_id,
@@ -33,7 +33,7 @@ def reading(
         for version in versions
         for kind, verdict in (("improvement", "unchanged"), ("fitness", fitness))
     )
-    return Reading(
+    return SealedEvaluation(
         question_id,
         1,
         number,
@@ -50,7 +50,7 @@ def reading(
 
 
 def rows(
-    *readings: Reading, now: Fingerprints | None = EVIDENCE, **named: Any
+    *readings: SealedEvaluation, now: Fingerprints | None = EVIDENCE, **named: Any
 ) -> list[dict[str, Any]]:
     named = {"sources": (), **named}
     found = certificate_rows(readings, lambda _reading, _judge: now, today=NOW, **named)

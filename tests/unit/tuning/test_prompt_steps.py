@@ -11,7 +11,7 @@ from eval_assets.config.tuning import PromptStep, Tuning
 from eval_assets.tuning.prompt_steps import TunedSection, tune_section
 from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
-from eval_assets.tuning.tuned_prompts import Section
+from eval_assets.tuning.tuned_prompts import PromptSection
 from tests.unit.tuning.made_up import judged, simulated
 
 UNITS, QUALITY = simulated(120, seed=1, split=None)
@@ -38,7 +38,7 @@ class Models:
             for each in requests
         ]
 
-    def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
+    def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
         """Rate better if the section has what helps."""
         place = np.isin(UNITS.response_ids, units.response_ids)
         return [
@@ -77,12 +77,12 @@ def test_a_step_that_helps_on_dev_is_kept_and_one_that_does_not_is_not(
     assert helped.step == step
     assert getattr(helped.section, part)
     assert helped.outcomes[-1] == f"{step}: kept"
-    assert (unhelped.section, unhelped.step) == (Section(), None)
+    assert (unhelped.section, unhelped.step) == (PromptSection(), None)
 
 
 def test_steps_build_on_each_other() -> None:
     class Both(Models):
-        def score(self, units: RatedUnits, sections: Sequence[Section]) -> list[np.ndarray]:
+        def score(self, units: RatedUnits, sections: Sequence[PromptSection]) -> list[np.ndarray]:
             place = np.isin(UNITS.response_ids, units.response_ids)
             best = judged(QUALITY, seed=4, noise=0.05)
             return [
@@ -122,4 +122,4 @@ def test_a_rule_that_quotes_an_answer_is_dropped() -> None:
 
     words = Words(notes={NOTED: {SOURCE: "I think all of the steps are there now, you see."}})
 
-    assert tuned(Quoting("rules"), "judge_guidelines", words=words).section == Section()
+    assert tuned(Quoting("rules"), "judge_guidelines", words=words).section == PromptSection()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from eval_assets.tuning.certificate_contents import Background
-from eval_assets.tuning.history import Reading, Seal
+from eval_assets.tuning.history import Seal, SealedEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.sealed_evaluation import (
     candidates_for,
@@ -39,8 +39,8 @@ def judge_of(scores: np.ndarray) -> TunedJudge:
 
 
 def read(
-    units: RatedUnits, judge: TunedJudge, past: list[Reading], *, on_request: bool = False
-) -> tuple[Reading, bool]:
+    units: RatedUnits, judge: TunedJudge, past: list[SealedEvaluation], *, on_request: bool = False
+) -> tuple[SealedEvaluation, bool]:
     """The reading that holds, made if it is due."""
     seal = Seal.of(past)
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, [judge])

@@ -9,8 +9,8 @@ from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
 from eval_assets.tuning.tuned_prompts import (
     Example,
+    PromptSection,
     Rule,
-    Section,
     copied_share,
     copied_share_on,
     shown_in,
@@ -43,7 +43,7 @@ def rendered(template: str, question: str = "q", block: str = "system") -> str:
 
 
 def test_a_section_ends_the_system_block_when_its_question_is_asked() -> None:
-    tuned = with_sections(TEMPLATE, {"q": Section(instructions="Look closely.")})
+    tuned = with_sections(TEMPLATE, {"q": PromptSection(instructions="Look closely.")})
 
     assert rendered(tuned) == "Rate clarity. Inner.\n\nLook closely."
     assert rendered(tuned, "other") == rendered(TEMPLATE, "other")
@@ -51,22 +51,22 @@ def test_a_section_ends_the_system_block_when_its_question_is_asked() -> None:
 
 
 def test_without_a_system_block_it_comes_before_what_is_rated() -> None:
-    tuned = with_sections(NO_SYSTEM, {"q": Section(instructions="Look closely.")})
+    tuned = with_sections(NO_SYSTEM, {"q": PromptSection(instructions="Look closely.")})
 
     assert rendered(tuned, block="user") == "\n\nLook closely.\nYes."
 
 
 def test_an_empty_section_changes_nothing() -> None:
-    assert with_sections(TEMPLATE, {"q": Section()}) == TEMPLATE
+    assert with_sections(TEMPLATE, {"q": PromptSection()}) == TEMPLATE
 
 
 def test_a_template_without_blocks_is_refused() -> None:
     with pytest.raises(ValueError, match="neither a block `system` nor a block `user`"):
-        with_sections("Rate it.", {"q": Section(instructions="Look closely.")})
+        with_sections("Rate it.", {"q": PromptSection(instructions="Look closely.")})
 
 
 def test_a_section_holds_rules_and_examples_between_marks() -> None:
-    section = Section("Look closely.", (Rule("Short is fine.", ("n1",)),), (EXAMPLE,))
+    section = PromptSection("Look closely.", (Rule("Short is fine.", ("n1",)),), (EXAMPLE,))
     text = rendered(with_sections(TEMPLATE, {"q": section}))
 
     assert "- Short is fine." in text
@@ -77,21 +77,21 @@ def test_a_section_holds_rules_and_examples_between_marks() -> None:
 
 @given(st.text(), st.text())
 def test_no_text_is_an_instruction_to_the_template(first: str, second: str) -> None:
-    section = Section(instructions=first, rules=(Rule(second, ("n",)),))
+    section = PromptSection(instructions=first, rules=(Rule(second, ("n",)),))
     tuned = with_sections(TEMPLATE, {'q"{{': section})
 
     assert rendered(tuned, 'q"{{').endswith(f"\n\n{section}")
 
 
 def test_what_comes_from_a_withdrawn_source_goes() -> None:
-    section = Section(
+    section = PromptSection(
         "Look closely.",
         (Rule("One.", ("n1", "n2")), Rule("Two.", ("n3",))),
         (EXAMPLE,),
     )
 
     assert section.sources == ("n1", "n2", "n3", "r1")
-    assert section.without(frozenset({"n2", "r1"})) == Section(
+    assert section.without(frozenset({"n2", "r1"})) == PromptSection(
         "Look closely.", (Rule("Two.", ("n3",)),)
     )
 
@@ -107,7 +107,7 @@ def test_the_guard_finds_six_words_in_a_row_whatever_their_case_and_punctuation(
 
 
 def test_examples_are_marked_as_such_and_are_no_copies() -> None:
-    section = Section(examples=(EXAMPLE,))
+    section = PromptSection(examples=(EXAMPLE,))
 
     assert copied_share(section.words, [EXAMPLE.response_text, EXAMPLE.prompt_text], known=[]) == 0
 
@@ -117,20 +117,20 @@ def test_what_a_prompt_copies_is_counted_without_its_marked_examples() -> None:
     said = 'the quick "brown" fox jumps over the lazy dog'
     shown = Example("r1", said, said, 3)
 
-    def share(section: Section, *, name: str = "q") -> float:
+    def share(section: PromptSection, *, name: str = "q") -> float:
         prompt = with_sections(TEMPLATE, {name: section})
         return copied_share_on(prompt, question, [said])
 
-    assert share(Section(rules=(Rule(said, ("r1",)),))) > 0.3
-    assert share(Section(rules=(Rule("Weigh each of the steps alike.", ("r1",)),))) == 0
-    assert share(Section(examples=(shown,))) == 0
-    assert math.isnan(share(Section(instructions=said), name="other"))
-    assert math.isnan(share(Section()))
+    assert share(PromptSection(rules=(Rule(said, ("r1",)),))) > 0.3
+    assert share(PromptSection(rules=(Rule("Weigh each of the steps alike.", ("r1",)),))) == 0
+    assert share(PromptSection(examples=(shown,))) == 0
+    assert math.isnan(share(PromptSection(instructions=said), name="other"))
+    assert math.isnan(share(PromptSection()))
 
 
 def test_an_answer_that_a_tuned_prompt_shows_as_an_example_is_found() -> None:
     shown, other = "One two three four five six.", "One two three four five seven"
-    section = Section(examples=(Example("r1", "What?", shown, 3.0),))
+    section = PromptSection(examples=(Example("r1", "What?", shown, 3.0),))
     tuned = with_sections("{% block system %}Rate it.{% endblock %}", {"q": section})
 
     assert shown_in(tuned, [shown, other, "Too short", ""]) == [True, False, False, False]

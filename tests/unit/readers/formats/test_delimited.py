@@ -2,10 +2,10 @@ import pytest
 
 from eval_assets.errors import InputError
 from eval_assets.readers.formats.delimited import parse_delimited
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import FileTable
 
 
-def parsed(text: str) -> Table:
+def parsed(text: str) -> FileTable:
     return parse_delimited(text, file="x.csv", delimiter=",")
 
 

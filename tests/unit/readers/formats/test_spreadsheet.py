@@ -3,12 +3,12 @@ from pathlib import Path
 import pytest
 
 from eval_assets.errors import InputError
-from eval_assets.readers.formats.table import Table
+from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import read_table
 from tests.unit.readers.formats.xlsx import Cell, workbook
 
 
-def read(folder: Path, content: bytes) -> Table:
+def read(folder: Path, content: bytes) -> FileTable:
     (folder / "labels.xlsx").write_bytes(content)
     return read_table(folder / "labels.xlsx", folder=folder)
 

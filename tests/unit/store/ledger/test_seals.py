@@ -11,7 +11,7 @@ from eval_assets.stats import MonotoneMap
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.seals import JudgeLedger
-from eval_assets.tuning.history import Reading
+from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.store.ledger.conftest import NOW
 from tests.unit.tuning.made_up import certificate
@@ -25,7 +25,7 @@ MAPPED = replace(
 )
 
 
-def a_reading(number: int = 1, **fields: object) -> Reading:
+def a_reading(number: int = 1, **fields: object) -> SealedEvaluation:
     """Return a reading that showed one row."""
     given = {
         "question_id": "q",
@@ -39,7 +39,7 @@ def a_reading(number: int = 1, **fields: object) -> Reading:
         "certificates": {"gpt": certificate(holds=["improved"])},
         "read_at": NOW + timedelta(minutes=number),
     }
-    return Reading(**{**given, **fields})  # type: ignore[arg-type]
+    return SealedEvaluation(**{**given, **fields})  # type: ignore[arg-type]
 
 
 def test_versions_get_their_numbers_when_they_are_first_seen(ledger: SqlLedger) -> None:

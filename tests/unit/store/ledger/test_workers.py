@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError
-from eval_assets.ledger import Attempt, Batch, Refusal, Reply, Subject
+from eval_assets.ledger import Attempt, Batch, CallSubject, Refusal, Reply
 from eval_assets.store.ledger._tables import attempts, claims, requests, workers
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
@@ -272,7 +272,7 @@ def test_requests_of_a_batch_stay_claimed_after_its_run_until_it_is_closed(
     assert other.open_batches("gpt") == [batch]
     [opened] = other.open_batches("gpt")
     asked = request_for("a")
-    assert opened.subjects["a"] == Subject(
+    assert opened.subjects["a"] == CallSubject(
         asked.operation, asked.response_id, asked.question_id, asked.replicate
     )
     assert other.open_batches("haiku") == []
