@@ -91,8 +91,8 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
             for plan in plans:
                 plan.client.summary.estimate.merge(plan.estimate)
                 plan.client.summary.n_from_ledger += plan.n_from_ledger
-            for each in scores:
-                by_id[each.judge_id].summary.statuses[each.status] += 1
+            for score in scores:
+                by_id[score.judge_id].summary.statuses[score.status] += 1
             (keep or scores_of_run.extend)(scores)
             return scores
 

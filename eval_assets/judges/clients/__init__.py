@@ -1,4 +1,4 @@
-"""The vendors whose APIs are spoken: a module each, with a class `VendorClient`."""
+"""The vendors whose APIs are spoken: a module each, with its client as `CLIENT`."""
 
 from collections.abc import Collection
 from importlib import import_module
@@ -10,7 +10,7 @@ from eval_assets.judges.calling.requests import Client, Endpoint
 
 def connect(endpoint: Endpoint, *, api_key: str, keys: Collection[str]) -> Client:
     """Return a client for an endpoint; `keys` are all keys that nothing may show."""
-    client: Client = _module(endpoint.provider).VendorClient(
+    client: Client = _module(endpoint.provider).CLIENT(
         base_url=endpoint.base_url, api_key=api_key, keys=keys
     )
     return client

@@ -25,7 +25,7 @@ _SUBMITTED_WITHIN = timedelta(minutes=15)
 _CLOCKS_DIFFER = timedelta(minutes=1)
 
 
-class VendorClient(OfficialClient):
+class AnthropicClient(OfficialClient):
     """The client of Anthropic's API; the base URL does not hold its version."""
 
     chat_path = "/v1/messages"
@@ -156,3 +156,6 @@ def _without_bounds(schema: Any) -> Any:  # noqa: ANN401 - any JSON
             if name not in ("minimum", "maximum")
         }
     return schema
+
+
+CLIENT = AnthropicClient

@@ -34,7 +34,7 @@ _INTENT = "eval_assets_batch"
 _CLOCKS_DIFFER_SECONDS = 3600
 
 
-class VendorClient(OfficialClient):
+class OpenAIClient(OfficialClient):
     """The client of OpenAI's API; the base URL holds its version."""
 
     chat_path = "/chat/completions"
@@ -185,3 +185,6 @@ def _reasons(batch: Mapping[str, Any]) -> str:
         for error in map(mapping, errors[:_MOST_REASONS] if isinstance(errors, list) else ())
     ]
     return "; ".join(dict.fromkeys(reasons)) or "no reason given"
+
+
+CLIENT = OpenAIClient
