@@ -35,7 +35,7 @@ from eval_assets.figures import (
 )
 from eval_assets.readers.evaluation.input_files import source_fingerprints
 from eval_assets.report.content import report_content
-from eval_assets.report.data import ReportData
+from eval_assets.report.data import Coverage, ReportData
 from eval_assets.report.html import render_html
 from eval_assets.report.json import render_json
 from eval_assets.report.markdown import render_markdown
@@ -51,7 +51,7 @@ from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.histories import append_history
 from eval_assets.store.ratings import human_ratings, judge_ratings
 from eval_assets.store.report_tables import read_report_tables, read_slices
-from eval_assets.store.scores import judged_models
+from eval_assets.store.scores import judged_models, status_counts
 from eval_assets.store.tables import replace_rows
 
 
@@ -166,6 +166,10 @@ def report_data(
         humans=measured.humans,
         rounds=read_figures(connection, RoundFigures),
         findings=measured.findings,
+        coverage=tuple(
+            Coverage(str(judge_id), dict(zip(rows["status"], rows["n"], strict=True)))
+            for judge_id, rows in status_counts(connection).groupby("judge_id")
+        ),
         judges=measured.judges,
         leave_one_judge_out=read_figures(connection, LeaveOneJudgeOutFigures),
         judge_humans=read_figures(connection, JudgeHumanFigures),

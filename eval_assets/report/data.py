@@ -24,6 +24,34 @@ Record = Mapping[str, object]
 """A row of a table, by column."""
 
 
+_SCORED = ("ok", "conversation")
+"""Statuses of units that have a score."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Units of a judge by status of its score."""
+
+    judge_id: str
+    counts: Mapping[str, int]
+
+    @property
+    def n_units(self) -> int:
+        """Number of units, with or without a score."""
+        return sum(self.counts.values())
+
+    @property
+    def n_scored(self) -> int:
+        """Number of units with a score."""
+        return sum(self.counts.get(status, 0) for status in _SCORED)
+
+    @property
+    def without_score(self) -> list[tuple[int, str]]:
+        """Number and status of the units without a score, most first."""
+        others = [(n, status) for status, n in self.counts.items() if status not in _SCORED]
+        return sorted(others, key=lambda item: -item[0])
+
+
 @dataclass(frozen=True, eq=False)
 class ReportData:
     """Everything that the report is made from.
@@ -35,6 +63,7 @@ class ReportData:
         humans: Agreement of humans, overall and by question.
         rounds: Agreement of humans by round of labelling; empty with one round.
         findings: Remarks on the labels.
+        coverage: Units that each judge scored.
         judges: Agreement of judges with each other.
         leave_one_judge_out: Agreement of the judges without each of them.
         judge_humans: Agreement of judges with humans.
@@ -54,6 +83,7 @@ class ReportData:
     humans: tuple[HumanFigures, ...]
     rounds: tuple[RoundFigures, ...]
     findings: tuple[Finding, ...]
+    coverage: tuple[Coverage, ...]
     judges: tuple[JudgeFigures, ...]
     leave_one_judge_out: tuple[LeaveOneJudgeOutFigures, ...]
     judge_humans: tuple[JudgeHumanFigures, ...]

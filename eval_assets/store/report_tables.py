@@ -8,7 +8,6 @@ import pandas as pd
 from eval_assets.figures import SliceFigures
 from eval_assets.store.figures import read_figures
 from eval_assets.store.inputs import rejected_labels
-from eval_assets.store.scores import status_counts
 from eval_assets.store.summaries import worst_disagreements
 from eval_assets.store.tables import count_rows, read_table
 
@@ -97,7 +96,6 @@ def read_report_tables(
     }
     tables["label_disagreements"] = worst_disagreements(connection, most=MOST_LISTED)
     tables["judge_costs"] = judge_costs(connection)
-    tables["judge_statuses"] = status_counts(connection)
     tables["rejected_labels"] = rejected_labels(connection)
     return tables, {name: count_rows(connection, name) for name in _COUNTED}
 

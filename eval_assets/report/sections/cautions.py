@@ -251,22 +251,16 @@ def _skipped(data: ReportData) -> Iterator[Definition]:
 
 def _poor_coverage(data: ReportData) -> Iterator[Definition]:
     """Yield judges that scored too few of their units."""
-    by_judge: dict[str, dict[str, int]] = {}
-    for record in data.rows("judge_statuses"):
-        of_judge = by_judge.setdefault(text(record, "judge_id"), {})
-        of_judge[text(record, "status")] = count(record, "n")
-    for judge_id, counts in by_judge.items():
-        total, n_ok = sum(counts.values()), counts.get("ok", 0) + counts.get("conversation", 0)
-        if total and n_ok / total < LOWEST_COVERAGE:
-            lost = [
-                f"{n:,} {status}"
-                for status, n in sorted(counts.items(), key=lambda item: -item[1])
-                if status not in ("ok", "conversation")
-            ]
+    for judge in data.coverage:
+        n_scored, n_units = judge.n_scored, judge.n_units
+        if n_units and n_scored / n_units < LOWEST_COVERAGE:
+            lost = [f"{n:,} {status}" for n, status in judge.without_score]
             yield Definition(
-                f"{judge_id} scored only {percent_text(100 * n_ok / total)} of its units",
-                f"{n_ok:,} of {counted(total, 'unit')} have a score; without: {listed(lost)}. "
-                f"Its figures hold for what it scored, which need not be like the rest.",
+                f"{judge.judge_id} scored only {percent_text(100 * n_scored / n_units)} of its "
+                "units",
+                f"{n_scored:,} of {counted(n_units, 'unit')} have a score; without: "
+                f"{listed(lost)}. Its figures hold for what it scored, which need not be like the "
+                "rest.",
             )
 
 

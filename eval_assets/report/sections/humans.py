@@ -173,26 +173,15 @@ def _card(data: ReportData, row: HumanFigures, question: RubricQuestion) -> Card
 def _main_statistic(row: HumanFigures, question: RubricQuestion) -> Line:
     """Return A^HH; if it is undefined, the share of agreeing pairs; if that is too, A^HH."""
     a_hh = _a_hh_line(row)
-    if a_hh.is_defined:
-        return a_hh
-    shares = [(row.exact_agreement, _exact_line(row))]
-    if _has_steps(question) and question.level != "nominal":
-        shares.insert(0, (row.adjacent_agreement, _adjacent_line(row)))
+    shares = [] if a_hh.is_defined else [*_shares(row, question)]
+    if question.level != "nominal":
+        shares.reverse()
     for figure, line in shares:
         if figure.is_defined:
             share = figure.value / 100
             label = f"{a_hh_label(share)} on {line.reading}; A^HH is undefined"
             return replace(line, reading=label, tone=a_hh_tone(share))
     return a_hh
-
-
-def _has_steps(question: RubricQuestion) -> bool:
-    """Return whether adjacent agreement says more than exact agreement.
-
-    Of two values all pairs are at most one step apart; classes and continua have no steps.
-    """
-    scale = question.scale
-    return not scale.is_binary and question.has_order and scale.values is not None
 
 
 def _statistics(row: HumanFigures, question: RubricQuestion) -> Iterator[Line]:
@@ -228,9 +217,7 @@ def _statistics(row: HumanFigures, question: RubricQuestion) -> Iterator[Line]:
         reading="beyond chance, steadier on skewed data",
         undefined=no_variation,
     )
-    yield _exact_line(row)
-    if _has_steps(question):
-        yield _adjacent_line(row)
+    yield from (line for _, line in _shares(row, question))
 
 
 def _a_hh_line(row: HumanFigures) -> Line:
@@ -246,22 +233,17 @@ def _a_hh_line(row: HumanFigures) -> Line:
     )
 
 
-def _exact_line(row: HumanFigures) -> Line:
-    return share_of_pairs(
-        row.exact_agreement,
-        "Exact agreement",
-        reading="pairs of equal ratings",
-        undefined=_why_undefined(row),
-    )
-
-
-def _adjacent_line(row: HumanFigures) -> Line:
-    return share_of_pairs(
-        row.adjacent_agreement,
-        "Adjacent agreement",
-        reading="pairs at most one step apart",
-        undefined=_why_undefined(row, "the scale has no equal steps"),
-    )
+def _shares(row: HumanFigures, question: RubricQuestion) -> Iterator[tuple[Figure, Line]]:
+    """Yield the shares of agreeing pairs that suit the scale."""
+    exact, adjacent, scale = row.exact_agreement, row.adjacent_agreement, question.scale
+    why, reading = _why_undefined(row), "pairs of equal ratings"
+    yield exact, share_of_pairs(exact, "Exact agreement", reading=reading, undefined=why)
+    # Of two values all pairs are at most one step apart; classes and continua have no steps.
+    if not scale.is_binary and question.has_order and scale.values is not None:
+        why = _why_undefined(row, "the scale has no equal steps")
+        reading = "pairs at most one step apart"
+        line = share_of_pairs(adjacent, "Adjacent agreement", reading=reading, undefined=why)
+        yield adjacent, line
 
 
 def _alpha_reading(alpha: float) -> str:

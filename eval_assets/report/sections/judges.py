@@ -27,7 +27,7 @@ from eval_assets.report._figures import (
     lowest_tick,
     within_questions,
 )
-from eval_assets.report.data import ReportData, count, number, text
+from eval_assets.report.data import Coverage, ReportData, number, text
 from eval_assets.report.sections.disagreements import texts_of
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, figure_text, percent_text
@@ -62,10 +62,8 @@ def section(data: ReportData) -> Section | None:
 
 def _coverage(data: ReportData) -> Table:
     """Return every judge that is declared or has scores, with its units."""
-    statuses: dict[str, dict[str, int]] = {judge.id: {} for judge in data.evaluation.judges}
-    for record in data.rows("judge_statuses"):
-        of_judge = statuses.setdefault(text(record, "judge_id"), {})
-        of_judge[text(record, "status")] = count(record, "n")
+    by_judge = {judge.id: Coverage(judge.id, {}) for judge in data.evaluation.judges}
+    by_judge |= {coverage.judge_id: coverage for coverage in data.coverage}
     models = {
         judge.id: " · ".join(part for part in (judge.model, judge.provider) if part)
         for judge in data.evaluation.judges
@@ -74,24 +72,20 @@ def _coverage(data: ReportData) -> Table:
         "Judges",
         columns("Judge", "Model", "Scored#", "Share#", "Without a score"),
         tuple(
-            TableRow(_coverage_cells(judge_id, models.get(judge_id, ""), counts))
-            for judge_id, counts in statuses.items()
+            TableRow(_coverage_cells(coverage, models.get(judge_id, "")))
+            for judge_id, coverage in by_judge.items()
         ),
     )
 
 
-def _coverage_cells(judge_id: str, model: str, counts: dict[str, int]) -> tuple[Cell, ...]:
-    n_units, n_ok = sum(counts.values()), counts.get("ok", 0) + counts.get("conversation", 0)
-    others = [
-        f"{n:,} {status.replace('_', ' ')}"
-        for status, n in sorted(counts.items(), key=lambda item: -item[1])
-        if status not in ("ok", "conversation")
-    ]
+def _coverage_cells(coverage: Coverage, model: str) -> tuple[Cell, ...]:
+    n_scored, n_units = coverage.n_scored, coverage.n_units
+    others = [f"{n:,} {status.replace('_', ' ')}" for n, status in coverage.without_score]
     return cells(
-        judge_id,
+        coverage.judge_id,
         model,
-        f"{n_ok:,} of {n_units:,}",
-        percent_text(100 * n_ok / n_units) if n_units else UNDEFINED,
+        f"{n_scored:,} of {n_units:,}",
+        percent_text(100 * n_scored / n_units) if n_units else UNDEFINED,
         ", ".join(others) or "none",
     )
 

@@ -28,7 +28,7 @@ from eval_assets.figures import (
     Scope,
     ScoreFigures,
 )
-from eval_assets.report.data import ReportData
+from eval_assets.report.data import Coverage, ReportData
 from eval_assets.scale import BINARY, LIKERT5, Scale
 from eval_assets.verdicts import JudgeVerdict
 
@@ -111,6 +111,10 @@ class Case:
             findings=tuple(
                 Finding(m.question.id, *finding) for m in self.measured for finding in m.findings
             ),
+            coverage=tuple(
+                Coverage(judge, {status: n for other, status, n in self.statuses if other == judge})
+                for judge in dict.fromkeys(judge for judge, *_ in self.statuses)
+            ),
             judges=judges,
             leave_one_judge_out=(),
             judge_humans=self._judge_humans(),
@@ -120,7 +124,6 @@ class Case:
             dependent_judges=(),
             tables={
                 "judge_confusion": self._judge_confusion(),
-                "judge_statuses": pd.DataFrame(self.statuses, columns=["judge_id", "status", "n"]),
                 "label_disagreements": self._label_disagreements(),
             },
             sizes={"responses": 80, "label_disagreements": 31},
