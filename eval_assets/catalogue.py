@@ -27,7 +27,7 @@ class Statistic:
 
     Args:
         column: Its column; `{column}_low` and `{column}_high` hold the ends of an interval.
-        title: Its name in tables for people.
+        title: Its name in displayed tables.
         meaning: Definition in one line, with its source.
         unit: Unit of its values.
         limits: Ends of the bands it is read by, which rounding must not blur.

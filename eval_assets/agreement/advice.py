@@ -162,7 +162,7 @@ def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches:
     texts: list[str] = []
     if primary < GOOD_SHARE:
         if primary < POOR_SHARE:
-            texts.append("Rate a few example responses together before anybody rates more")
+            texts.append("Rate a few example responses together before more are rated")
             texts.append("Revise the question: most pairs of raters do not agree on it")
         if in_classes:
             border = "what makes a response pass and what makes it fail"
@@ -187,7 +187,7 @@ def _beyond_chance(alpha: Interval, minimum: float, *, is_skewed: bool) -> list[
         open_question = "raters agree beyond chance"
         if alpha.low > 0:
             open_question = f"alpha reaches {minimum:g}"
-        more = f"Have more responses rated: the data cannot tell whether {open_question}"
+        more = f"Have more responses rated: the data are inconclusive on whether {open_question}"
         if is_skewed:
             more += "; choose some that deserve the rarer values"
         return [more]

@@ -34,7 +34,7 @@ class Channel(Protocol):
 
     @property
     def name(self) -> str:
-        """Name for people, with credentials masked."""
+        """Displayed name, with credentials masked."""
 
     def send(self, alert: Alert) -> str:
         """Send an alert; return why it was not accepted, empty if it was."""

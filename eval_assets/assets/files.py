@@ -15,13 +15,13 @@ RECENT = dg.FreshnessPolicy.time_window(
 """How recently files should have been looked at: those that did not change are not read again."""
 
 _GIVEN = {
-    "evaluation_file": ("yaml", "evaluation.yaml: what is evaluated, how and by whom."),
-    "response_files": ("csv", "What each model answered, as given."),
-    "label_files": ("csv", "Ratings by people, as given: label files and labelling sessions."),
-    "judge_score_files": ("csv", "Replies and scores of recorded judges, as given."),
-    "adjudication_file": ("json", "Decisions on disagreements, as people made them."),
+    "evaluation_file": ("yaml", "The declaration of the evaluation."),
+    "response_files": ("csv", "Responses of the models."),
+    "label_files": ("csv", "Ratings by humans: label files and labelling sessions."),
+    "judge_score_files": ("csv", "Replies and scores of recorded judges."),
+    "adjudication_file": ("json", "Adjudications of disagreements."),
 }
-"""The files that people own, with their kind and what they hold."""
+"""Input files with their kind and their contents."""
 
 
 with warnings.catch_warnings():
@@ -39,7 +39,7 @@ with warnings.catch_warnings():
     def given_files(
         context: dg.AssetExecutionContext, folder: EvaluationFolder
     ) -> Iterator[dg.ObserveResult]:
-        """Record the version of each of the files that people own."""
+        """Record the version of each input file."""
         versions = file_versions(folder.path)
         for key in sorted(context.selected_asset_keys):
             if version := versions.get(key.path[-1]):

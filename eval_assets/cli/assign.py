@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Stage = Literal["calibration", "expanded", "full"]
 
 _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
-"""Responses of each stage: 5 x 10 and 5 x 20 that everybody labels, then a sample of the rest."""
+"""Responses of each stage: 5 x 10 and 5 x 20 that every rater labels, then a sample of the rest."""
 
 
 @click.command("assign")
@@ -27,7 +27,7 @@ _SIZES: dict[Stage, int] = {"calibration": 50, "expanded": 100, "full": 150}
 @click.option(
     "--stage",
     type=click.Choice(["calibration", "expanded", "full"]),
-    help="50 responses on the first question, then 100, both labelled by everybody, then a "
+    help="50 responses on the first question, then 100, both labelled by every rater, then a "
     "sample of 150 split as evaluation.yaml says.",
 )
 @click.option("--responses", type=click.IntRange(1), help="How many in this round.  [default: all]")

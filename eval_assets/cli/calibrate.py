@@ -23,7 +23,7 @@ _FILE = click.Path(path_type=Path)
 
 
 @click.command()
-@click.option("--human-labels", type=_FILE, required=True, help="Ratings by people, in any form.")
+@click.option("--human-labels", type=_FILE, required=True, help="Ratings by humans, in any form.")
 @click.option("--judge-results", type=_FILE, required=True, help="A judge's score of each item.")
 @click.option("--dimension", required=True, help="What is compared: a question of the files.")
 @click.option("--judge", help="Which judge, if the file holds results of several.")
@@ -44,11 +44,11 @@ def calibrate(  # noqa: PLR0913 - its options
     data: Path | None,
     as_json: bool,
 ) -> int:
-    """Check a judge against people on the items of two files: figures, targets, confusion.
+    """Compare a judge with human labels on the items of two files.
 
-    People's value of an item is the middle one of their ratings, for rho and MAE their mean. A
-    value above the middle of the scale is a pass. Nothing is stored, and nothing is certified:
-    figures on data that a judge was tuned on flatter it.
+    The human value of an item is the median of its ratings, for rho and MAE their mean. A value
+    above the middle of the scale is a pass. Nothing is stored or certified: figures on data that
+    a judge was tuned on are too high.
     """
     from eval_assets.config.tuning import Targets
     from eval_assets.readers.evaluation.read import read_evaluation
@@ -116,7 +116,7 @@ def _print(
     n_missing = len(items.item_ids) - profile.n_units
     click.echo(
         f"{dimension}: {profile.n_units:,} items with ratings and a result; {n_missing:,} rated "
-        f"without a result, {items.n_unrated:,} results of items that nobody rated. Pairs of "
+        f"without a result, {items.n_unrated:,} results of items without ratings. Pairs of "
         f"rating and score that are equal: {_percent(profile.exact_agreement)}."
     )
     is_ordered = items.question.level != "nominal"
@@ -124,7 +124,7 @@ def _print(
     intervals = {"rho": profile.spearman, "kappa": kappa, "MAE": profile.mae}
     numbers = ("figure", "95 % interval", "target")
     print_table(
-        "Judge beside people",
+        "Agreement of the judge with humans",
         ("", *numbers, "met"),
         [
             (
@@ -141,8 +141,8 @@ def _print(
     judged = sorted({judge for _, judge, _ in profile.confusion})
     counts = {(human, judge): n for human, judge, n in profile.confusion}
     print_table(
-        "Items by people's value (rows) and the judge's (columns)",
-        ("people", *(f"{value:g}" for value in judged)),
+        "Items by human value (rows) and judge value (columns)",
+        ("human", *(f"{value:g}" for value in judged)),
         [
             (f"{human:g}", *(f"{counts.get((human, judge), 0):,}" for judge in judged))
             for human in sorted({human for human, _, _ in profile.confusion})

@@ -36,7 +36,7 @@ NOT_FIT = GATE_CLOSED
     "--require",
     metavar="JUDGE[:QUESTION]",
     help="Print nothing but the verdict, and exit with 0 if the judge may stand in for a rater on "
-    "the question (or on all), 3 if not, 4 if the data cannot tell.",
+    "the question (or on all), 3 if not, 4 if inconclusive.",
 )
 @click.pass_context
 def certificates(

@@ -45,7 +45,7 @@ def export(
     Every table and view can be named; `hij_combined_scores` has the nine columns of a
     combined_scores.csv, with one row per response and rater.
 
-    TABLE may also be `opentelemetry`: all ratings by people and judges as events
+    TABLE may also be `opentelemetry`: all ratings by humans and judges as events
     gen_ai.evaluation.result in lines of OTLP JSON; or `every-eval-ever`: records of that schema,
     written into the folder that --output names. `eval-assets import` reads both.
     """

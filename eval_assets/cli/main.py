@@ -40,7 +40,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "models": "List prices, capabilities and end dates of judge models.",
         "ledger": "Show spending and requests in flight; export the ledger.",
         "dual-judge": "Ask two judges how relevant documents are to a query.",
-        "calibrate": "Compare a judge with people on two files.",
+        "calibrate": "Compare a judge with human labels on two files.",
         "tune": "Tune judges, and evaluate them on their sealed tests.",
         "certificates": "List and verify judge certificates.",
     },
@@ -89,7 +89,7 @@ def program() -> None:
     """Can this LLM judge be trusted? Measure agreement, gate on it, tune judges behind the gates.
 
     Exit codes: 0 done; 1 an input, a provider or a write failed; 2 misuse; 3 a gate is closed:
-    everything upstream was computed and stored, and tuning did not run; 4 the data cannot tell.
+    everything upstream was computed and stored, and tuning did not run; 4 inconclusive.
     """
 
 

@@ -36,9 +36,9 @@ _ENOUGH = 0.8
 def plan(
     *, data: Path, database: str | None, more: tuple[int, ...], simulations: int, seed: int
 ) -> int:
-    """Simulate what more labels would do to the gates on human agreement.
+    """Simulate the effect of more labels on the gates on human agreement.
 
-    Further responses are drawn from those that two or more people rated already, prompt by prompt:
+    Further responses are drawn from those that two or more raters rated already, prompt by prompt:
     take them at random or stratified, as `eval-assets assign` does. For each number it prints how
     wide the interval then is and how likely it leaves no doubt about the gate.
     """

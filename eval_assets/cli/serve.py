@@ -47,12 +47,12 @@ def serve(  # noqa: PLR0913 - one for each option
     host: str,
     port: int,
 ) -> int:
-    """Serve results, or pages on which people label, until it is stopped with Ctrl-C.
+    """Serve results, or labelling pages, until it is stopped with Ctrl-C.
 
-    Without --labels and --lead these are the results, which nobody can change there: the report at
-    /, and as JSON /workshops/NAME/irr with the evaluation's name, /status, /certificates and
-    /health. Only this machine reads them, unless --host names another address: then a token is
-    needed, which EVAL_SERVE_TOKEN holds or the program makes and prints.
+    Without --labels and --lead these are the results, read-only: the report at /, and as JSON
+    /workshops/NAME/irr with the evaluation's name, /status, /certificates and /health. Only this
+    machine reads them, unless --host names another address: then a token is needed, which
+    EVAL_SERVE_TOKEN holds or the program makes and prints.
 
     Each rater has a link of their own, which is printed at the start and stays the same, and so
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the

@@ -47,9 +47,9 @@ def sheet(  # noqa: PLR0913 - one for each option
 ) -> int:
     """Write an annotation sheet for each rater, to fill in with a spreadsheet program.
 
-    A sheet that somebody filled in is never overwritten. With --html each rater gets one page, a
-    file that works offline and on a phone, has the keys of the labelling screen, and gives back
-    a file of labels for --merge.
+    A sheet with labels is never overwritten. With --html each rater gets one page, a file that
+    works offline and on a phone, has the keys of the labelling screen, and saves a file of labels
+    for --merge.
     """
     from eval_assets.cli.study_files import read_study
 

@@ -243,7 +243,7 @@ def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> No
 
 
 def _state(outcome: GateOutcome) -> Text:
-    """Return whether a gate blocks; one that would block but for its severity warns."""
+    """Return whether a gate blocks; one that does not block because of its severity warns."""
     if outcome.is_closed:
         return Text("CLOSED", style="bold red")
     if outcome.passed:

@@ -107,7 +107,7 @@ def _plan(evaluation: Evaluation, data: Path, database: Path) -> int:
     )
     click.echo(
         "The detectable gain is found in 80 % of tries; half of it takes four times the groups.\n"
-        '"fit if equal": chance that a judge equal to people is found fit with these groups.'
+        '"fit if equal": probability that a judge equal to humans is found fit.'
     )
     for line in costs:
         click.echo(line)

@@ -111,7 +111,7 @@ class Evaluation:
         prices: Prices by model, which take precedence over those that ship.
         capabilities: What models take, by model, before the table that ships.
         tuning: How judges are tuned.
-        labelling: How people label.
+        labelling: Settings of labelling.
         owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
         schedule: When everything runs again by itself.
         alerts: Which changes are reported.

@@ -43,12 +43,12 @@ class SplitShares:
 
 @dataclass(frozen=True)
 class Targets:
-    """Figures that `eval-assets calibrate` asks of a judge beside people.
+    """Targets of `eval-assets calibrate` for a judge.
 
     Args:
         rho: Least Spearman's rho with the mean rating.
         kappa: Least kappa, by value on ordered scales.
-        accuracy: Least share of items with the value that people agreed on.
+        accuracy: Least share of items with the value that raters agreed on.
         f1: Least F1 of passes, which lie above the middle of the scale.
         mae: Largest mean distance from the mean rating, in scale points.
     """
@@ -67,13 +67,13 @@ class Tuning:
     Args:
         split: Shares of the response groups.
         steps: What is tried: prompts first, in this order, then maps of the scores, then a jury.
-        margin: How far a judge's agreement with people may stay below people's with each other
-            and still be fit for use.
+        margin: How far a judge's agreement with humans may lie below the agreement between humans
+            if the judge is to be fit.
         writer: Judge whose model writes rules and instructions.
         rounds: Rounds in which `prompt_candidates` rewrites instructions.
         candidates: Instructions written in each round.
         max_usd: The most that the steps may spend in one run; None for the run's budget.
-        targets: What `eval-assets calibrate` asks of a judge.
+        targets: Targets of `eval-assets calibrate`.
 
     Raises:
         DeclarationError: If a step is repeated, or needs a writer.

@@ -1,1 +1,1 @@
-"""Labelling by people: assignments, queues, sessions, sheets, adjudication and planning."""
+"""Labelling: assignments, queues, sessions, sheets, adjudication and planning."""

@@ -100,7 +100,7 @@ def _alpha_without(rater: str, value: float, n: int, findings: Findings) -> str:
         return ""
     return (
         f"Without {rater} alpha would be {value:.2f} instead of {findings.alpha:.2f}: talk to "
-        f"{rater} before you leave anybody out, since one rater may see what others miss."
+        f"{rater} before you exclude a rater, since one rater may see what others miss."
     )
 
 

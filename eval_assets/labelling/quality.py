@@ -37,7 +37,7 @@ class QualityFigure:
 
 MEASURES: Mapping[str, str] = {
     "completeness": "share of the assigned responses that were rated or skipped",
-    "participation": "share of the responses labelled by anybody that this rater labelled",
+    "participation": "share of all labelled responses that this rater labelled",
     "mean": "mean rating, in scale points",
     "most_frequent_share": "share of the ratings that are equal to the most frequent one",
     "severity": "mean difference from the other raters of a response, in share of the scale",

@@ -1,4 +1,4 @@
-"""Two files that share items: ratings by people, and a judge's results on one dimension."""
+"""Human ratings and a judge's results of the same items on one dimension."""
 
 import re
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ _TURN = re.compile(r"^((?:[^|\\]|\\.)*\|(?:[^|\\]|\\.)*\|)(?:[^|\\]|\\.)*(?=\|)"
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
-    """Items that people rated on one dimension, with a judge's scores of them.
+    """Items that humans rated on one dimension, with a judge's scores of them.
 
     Args:
         question: The dimension and its scale.
-        item_ids: Items that people rated.
+        item_ids: Items that humans rated.
         ratings: Ratings of shape (n_items, n_raters), NaN if missing.
         scores: The judge's scores, NaN if missing.
-        n_unrated: Items that the judge scored and nobody rated.
+        n_unrated: Items that the judge scored and no rater rated.
         notes: How the files were read, as far as that was guessed.
     """
 
@@ -57,7 +57,7 @@ def read_judged_items(
     """Return the items of both files.
 
     Args:
-        human_labels: Ratings by people, in any form of labels.
+        human_labels: Ratings by humans, in any form of labels.
         judge_results: Rows with an item and a score.
         dimension: The question; files without dimensions hold only this one.
         scale: Its scale; None to guess it from the ratings.
@@ -106,7 +106,7 @@ def _question(rubric: Sequence[RubricQuestion], dimension: str, path: Path) -> R
         return questions[dimension]
     if list(questions) == [_ONE_QUESTION]:
         return questions[_ONE_QUESTION]
-    message = f"nobody rated the dimension {quoted(dimension)}"
+    message = f"no rater rated the dimension {quoted(dimension)}"
     raise input_error(path.name, message, nearest(dimension, questions))
 
 

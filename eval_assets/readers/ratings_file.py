@@ -113,9 +113,9 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> Parse
     if not export.ratings:
         message = (
             f"this export of {tool} holds {len(export.responses):,} responses and "
-            f"{len(export.scores):,} scores by judges, but no ratings by people"
+            f"{len(export.scores):,} scores by judges, but no ratings by humans"
         )
-        remedy = f"Run eval-assets import {file} --data FOLDER, and have people label the responses"
+        remedy = f"Run eval-assets import {file} --data FOLDER, and have raters label the responses"
         raise input_error(file, message, remedy)
     names = ("response_id", "question_id", "rater_id", "rating")
     labels = [

@@ -23,14 +23,14 @@ _PERFECT = 1e-9
 
 @dataclass(frozen=True)
 class NonInferiority:
-    """A judge's agreement with people beside people's agreement with each other.
+    """A judge's agreement with humans and the agreement between humans.
 
     Attributes:
         people: The raters' figure with each other: concordance, or kappa at the nominal level.
         judge: The judge's figure with the raters, over the same ordered pairs.
-        gap: Judge less people: above 0 if the judge agrees better than a rater does.
+        gap: Judge less humans: above 0 if the judge agrees better than a rater.
         shortfall: Test statistic of non-inferiority; if its interval lies above 0, the judge's
-            figure is less than the margin below people's, if it lies below 0, more.
+            figure is less than the margin below the humans', if it lies below 0, more.
         n_units: Units with a score and at least two ratings.
     """
 
@@ -49,15 +49,15 @@ def non_inferiority(
     level: Level,
     groups: npt.ArrayLike | None = None,
 ) -> NonInferiority:
-    """Compare a judge's agreement with people to people's with each other, on the same units.
+    """Compare a judge's agreement with humans and the agreement between humans on the same units.
 
     The statistic is log(1 - people + margin) - log(1 - judge), which is closer to normal than the
-    difference; if the judge agrees with everybody, it is judge - people + margin.
+    difference; at perfect agreement of the judge it is judge - people + margin.
 
     Args:
         ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
         judge: The judge's scores of shape (n_units,), NaN if missing.
-        margin: How far the judge may stay below people and still stand in for a rater, above 0.
+        margin: Largest shortfall at which the judge can replace a rater, above 0.
         level: Level of measurement; only `nominal` changes the figures.
         groups: Group of each unit; units of one group depend on one another. None if every unit
             is a group of its own.

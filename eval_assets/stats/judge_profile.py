@@ -44,7 +44,7 @@ class JudgeHumanProfile(Profile):
         a_ha_above_constant: A^HA less that of the best constant score.
         a_ha_above_shuffled: A^HA less that of the same scores dealt out to the units at random.
         a_ha_above_people: A^HA less the A^HH of the same units, over units with two ratings or
-            more: below 0 if the judge agrees with people less than people with each other.
+            more: below 0 if the judge is below human agreement.
         exact_agreement: Share of (human rating, judge score) pairs that are equal.
         adjacent_agreement: Share of them at most one step apart, that is at neighbouring values
             if steps vary; NaN on a continuous scale.

@@ -51,7 +51,7 @@ class AgreementGain:
         baseline: The figure of the judge as it stands, with its error.
         candidate: The figure of the judge that might replace it.
         gain: Candidate less baseline.
-        n_units: Units that both scored and people rated.
+        n_units: Units that both scored and humans rated.
         n_changed: Groups in which the two differ on at least one unit.
     """
 
@@ -70,7 +70,7 @@ def agreement_gain(
     level: Level,
     groups: npt.ArrayLike | None = None,
 ) -> AgreementGain:
-    """Compare two judges' agreement with people, on the units that both scored.
+    """Compare two judges' agreement with humans on the units that both scored.
 
     The figure is `concordance` over pooled (judge, rater) pairs; at the nominal level it is
     Cohen's kappa, which for two classes is the same.

@@ -19,7 +19,7 @@ def prediction_powered_mean(
     confidence: float,
     groups: npt.ArrayLike | None = None,
 ) -> Interval:
-    """Return the mean label of all units, of which people labelled some and a judge scored all.
+    """Return the mean label of all units, of which humans labelled some and a judge scored all.
 
     The judge's mean, corrected by how far it is off on the labelled units, and weighted by how
     well it follows the labels there: the interval is valid however bad the judge is, and at most

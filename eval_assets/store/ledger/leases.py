@@ -55,7 +55,7 @@ class Lease:
         self._renewal.start()
 
     def end(self) -> None:
-        """Free the worker's claims and what it reserved, but for what is in batches.
+        """Free the worker's claims and reservations, except those of batches.
 
         Raises:
             StoreError: If the ledger cannot be written; the lease then runs out by itself.
@@ -85,7 +85,7 @@ class Lease:
 
 
 def _end_dead_workers(connection: sa.Connection, now: datetime) -> None:
-    """End the leases of workers on this machine whose process is gone: nobody need wait."""
+    """End the leases of workers on this machine whose process has ended, so that no one waits."""
     leased = connection.execute(
         sa.select(workers.c.worker, workers.c.process).where(
             (workers.c.machine == this_machine()) & (workers.c.lease_until > now)

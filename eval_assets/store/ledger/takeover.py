@@ -37,7 +37,7 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
     """Take over attempts, batches and histories that a database holds; return the attempts new.
 
     It happens once. Rows that the ledger has already are left out: they were copied from it. A
-    ledger that was lost comes back this way, but for prompts and raw replies.
+    ledger that was lost comes back this way, except prompts and raw replies.
 
     Args:
         ledger: The ledger.

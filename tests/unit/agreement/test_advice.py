@@ -175,15 +175,15 @@ def test_an_alpha_whose_interval_reaches_the_minimum_asks_for_more_ratings() -> 
     """18 of 20 equal pairs have alpha .458: raters are careful, and the data cannot tell."""
     skewed = advice(alpha=0.458, half_width=0.4, most_frequent_share=0.9)
 
-    assert skewed.startswith("Have more responses rated: the data cannot tell")
+    assert skewed.startswith("Have more responses rated: the data are inconclusive")
     assert skewed.endswith("choose some that deserve the rarer values")
     assert "deserve" not in advice(exact=0.6, alpha=0.5, half_width=0.2, most_frequent_share=0.9)
     assert "deserve" not in advice(alpha=0.5, half_width=0.2, most_frequent_share=0.5)
 
 
 def test_what_the_data_cannot_tell_is_chance_or_the_minimum() -> None:
-    assert "cannot tell whether raters agree beyond chance" in advice(alpha=0.3, half_width=0.4)
-    assert "cannot tell whether alpha reaches 0.667" in advice(alpha=0.6, half_width=0.2)
+    assert "inconclusive on whether raters agree beyond chance" in advice(alpha=0.3, half_width=0.4)
+    assert "inconclusive on whether alpha reaches 0.667" in advice(alpha=0.6, half_width=0.2)
 
 
 def test_a_low_share_of_equal_ratings_is_not_excused_if_alpha_is_low() -> None:

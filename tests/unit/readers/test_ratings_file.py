@@ -225,7 +225,7 @@ def test_an_export_of_another_tool_is_read_as_its_labels(
         assert f"read as an export of {tool}" in labels.notes
     else:
         [problem] = reported(lambda: read_ratings_file(path, scale=None, level=None))
-        assert "but no ratings by people. Run eval-assets import export." in problem
+        assert "but no ratings by humans. Run eval-assets import export." in problem
 
 
 def test_the_latest_round_counts(tmp_path: Path) -> None:
