@@ -13,7 +13,7 @@ FEWEST_SPOT_CHECKS = 5
 """With fewer, kappa has nothing between total agreement and none."""
 
 Stage = Literal["both", "one"]
-"""Whether both judges of a pair are asked about everything, or the second about spot checks."""
+"""Stage of a pair: both judges score every unit, or the second one spot checks."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,11 @@ def next_stage(
 
 
 def spot_checks(response_ids: Collection[str], *, share: float) -> frozenset[str]:
-    """Responses that the second judge is asked about in stage `one`.
+    """Return the responses that the second judge scores in stage `one`.
 
-    Chosen by a hash of their ids, so that every run chooses alike and nobody can; exactly the
-    share, because at 5 % of 100 drawn one by one, fewer than five come out in 44 % of cases.
+    Chosen by a hash of their ids, so that every run makes the same choice and no user can influence
+    it. The share is exact: of 100 responses drawn one by one at 5 %, fewer than five come out in
+    44 % of cases.
 
     Args:
         response_ids: All responses.

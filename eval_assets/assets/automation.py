@@ -18,13 +18,13 @@ from eval_assets.readers.evaluation.read import evaluations_in
 from eval_assets.readers.formats.files import is_working_file
 
 REST = timedelta(minutes=10)
-"""How long an open labelling session rests before a run takes its labels."""
+"""Idle time of an open labelling session before a run reads its labels."""
 
 
 def automation_of(
     folder: EvaluationFolder, *, before: str, schedule: Schedule
 ) -> tuple[list[dg.SensorDefinition], dg.ScheduleDefinition]:
-    """Return sensors and schedule of one evaluation; all are off until somebody starts them.
+    """Return sensors and schedule of one evaluation; all are off until they are started in the UI.
 
     Args:
         folder: The evaluation.
@@ -130,7 +130,7 @@ def _who_labels(folder: Path) -> list[str]:
 
 
 def _given_files(folder: Path) -> Iterator[Path]:
-    """Yield the files that people own and have finished writing.
+    """Yield the input files that are completely written.
 
     That is not what the program writes, nor locks, hidden files, half-written and empty ones.
     """

@@ -190,7 +190,7 @@ _VERDICT = (
     "reading",
     "level",
 )
-"""What an asset's page has room for; the reason is on that of the certificates."""
+"""Columns that an asset's page has room for; the reason is on that of the certificates."""
 
 
 def _as_table(rows: Sequence[CertificateRow]) -> pd.DataFrame:

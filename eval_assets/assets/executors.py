@@ -18,7 +18,7 @@ _SETTINGS = {
     "task_acks_late": True,
     "task_reject_on_worker_lost": True,
     # With Redis, if a whole machine dies: after so many seconds. A worker that is free then joins a
-    # step that takes longer, and asks what nobody has asked yet.
+    # step that takes longer, and sends only requests not sent yet.
     "broker_transport_options": {"visibility_timeout": 600},
 }
 """Settings of runs; deploy/celery/ has those of workers."""

@@ -53,7 +53,7 @@ from eval_assets.store.tables import replace_records
 def annotation_sheets(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
     """A sheet for each rater with what is to be rated, for spreadsheet programs, in out/sheets.
 
-    If no raters are declared, one sheet for nobody in particular, unless there are label files.
+    If no raters are declared, one sheet without a rater, unless there are label files.
     """
     with clear_failures():
         evaluation = folder.evaluation()
@@ -147,7 +147,7 @@ def label_quality(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
 
 
 def _study(evaluation: Evaluation, connection: duckdb.DuckDBPyConnection) -> Study:
-    """Return the evaluation as people label it; without responses if all labels come in files."""
+    """Return the evaluation as raters label it; without responses if all labels come in files."""
     study = Study(evaluation, {}, read_assignments(evaluation))
     if evaluation.labels.files and not study.raters and not study.sessions.files():
         return study

@@ -72,7 +72,7 @@ def tune_prompts(  # noqa: PLR0913 - what is tuned, by whom, and where it is kep
         folder: Where the ledger is.
         declared: The judges to tune, as declared and numbered, with their scores.
         units: Rated units by question.
-        words: What people and each judge wrote, by question and judge.
+        words: Remarks of raters and each judge, by question and judge.
         run_id: The run, whose budget is spent.
     """
     if not evaluation.tuning.prompt_steps:
@@ -127,7 +127,7 @@ def scores_in_ledger(
 ) -> pd.DataFrame:
     """Return what live judges said of all rated units with each prompt that they ever had.
 
-    Nobody is asked: what the ledger does not hold is left out.
+    No request is sent: scores that the ledger does not hold are left out.
 
     Args:
         evaluation: Declares the judges.

@@ -24,7 +24,7 @@ _SHOWN = (
     *("judge_id", "question_id", "system", "other_system", "n_responses", "n_labelled"),
     *("judge_only", "value", "low_all", "high_all", "is_safe", "labels_saved"),
 )
-"""What an asset's page has room for; the intervals are of all comparisons at once."""
+"""Columns that an asset's page has room for; the intervals are of all comparisons at once."""
 
 _MOST_PLOTTED = 30
 

@@ -170,7 +170,7 @@ def _words(
     question_ids: Iterable[str],
     scores: pd.DataFrame,
 ) -> dict[tuple[str, str], Words]:
-    """Return what people and each judge wrote, by question and judge; nothing if no step reads it.
+    """Return remarks of raters and judges, by question and judge; nothing if no step reads it.
 
     Args:
         connection: The database.

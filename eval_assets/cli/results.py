@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WAIT_SECONDS = 20
-"""How long a request waits for a run that holds the database."""
+"""Time that a request waits for a run that holds the database."""
 
 
 def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:

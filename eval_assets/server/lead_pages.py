@@ -40,7 +40,7 @@ def lead_routes(token: str, study: Study, sources: LeadSources) -> list[Route]:
     Args:
         token: Secret part of the lead's link.
         study: What is labelled.
-        sources: What changes while people label.
+        sources: Data that change during labelling.
     """
     pages = _LeadPages(f"/lead/{token}", study, sources)
     return [
@@ -76,7 +76,7 @@ class _LeadPages:
         return self._page("queue.html.jinja", by=by, cases=cases)
 
     def case(self, request: Request) -> Response:
-        """Show one disagreement: to be rated first, then with what everybody gave."""
+        """Show one disagreement: to be rated first, then with all ratings."""
         return self._case_page(request, by=request.query_params.get("by", "").strip())
 
     async def decide(self, request: Request) -> Response:

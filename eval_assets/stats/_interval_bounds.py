@@ -20,7 +20,7 @@ from eval_assets.stats._quantiles import t_quantile
 Method = Literal[
     "wilson", "score", "exact", "mover", "bca", "percentile", "clustered_t", "lang_reiczigel"
 ]
-"""How an interval was made; docs/methods.md has a section on each."""
+"""Method of an interval; docs/methods.md has a section on each."""
 
 TIE = 1e-12
 """Float noise between two estimates that are the same."""

@@ -37,7 +37,7 @@ def cohen_kappa(a: Column, b: Column, *, weights: KappaWeights | None) -> float:
         b: The other's values of the same units.
         weights: How much a disagreement counts: None all the same, "linear" by |a - b|,
             "quadratic" by (a - b)**2. Distances are of values, not of ranks, so a value that
-            nobody gave changes nothing.
+            no rater gave changes nothing.
 
     Returns:
         1 for perfect agreement, 0 for chance, below 0 for less than that; NaN if both gave one and

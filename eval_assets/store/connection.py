@@ -42,7 +42,7 @@ _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
 _SECONDS_BETWEEN_MESSAGES = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.05
-"""How often an idle session looks for a waiting process."""
+"""Interval at which an idle session looks for a waiting process."""
 
 # Messages name the file too: a path may hold words like "block" or "disk".
 _LOCKED = re.compile("Could not set lock|Conflicting lock")

@@ -5,7 +5,7 @@ import pandas as pd
 
 
 def all_ratings(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """Return every rating of a response, by people and by judges.
+    """Return every rating of a response, by humans and by judges.
 
     Returns:
         Columns response_id, question_id, rater_kind ('human' or 'judge'), rater_id, model (of a

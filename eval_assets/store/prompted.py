@@ -44,7 +44,7 @@ def has_prompts(ledger: SqlLedger) -> bool:
 def words_on(
     connection: duckdb.DuckDBPyConnection, question_id: str, replies: pd.DataFrame
 ) -> Words:
-    """Return what a judge and people wrote about answers to one question.
+    """Return remarks of a judge and of raters on responses, for one question.
 
     Args:
         connection: The database.
@@ -64,7 +64,7 @@ def words_on(
 
 
 def prompt_sources(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Return the ids of everything that prompts are made from and that nobody has withdrawn.
+    """Return the ids of everything that prompts are made from and that is not withdrawn.
 
     These are rated answers, raters' notes and the reasons of adjudications.
     """

@@ -53,7 +53,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
 def ratings_by_kind(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[RaterKind, dict[str, LongRatings]]:
-    """Return what people gave and what judges scored, by question.
+    """Return human ratings and judges' scores by question.
 
     Raises:
         StoreError: As `human_ratings` and `judge_ratings` raise it.

@@ -72,7 +72,7 @@ def tuning_units(
 ) -> dict[str, RatedUnits]:
     """Return the rated responses of each question, with every judge's scores before any map.
 
-    If people settled a disagreement, their consensus stands for the ratings of the response; what
+    If a disagreement was adjudicated, the consensus replaces the ratings of the response; what
     they left out as ambiguous is left out.
 
     Args:

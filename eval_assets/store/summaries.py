@@ -18,7 +18,7 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `combined_scores`: one row per (response, question, rater).
 
     Scores are joined by response, so that each turn has its own. The score of a conversation stands
-    beside each of its turns, marked as such. A response that nobody rated has one row without a
+    beside each of its turns, marked as such. A response without ratings has one row without a
     rater.
     """
     spare_memory(connection)

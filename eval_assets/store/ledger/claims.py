@@ -44,7 +44,7 @@ class Claims:
     def claim(
         self, connection: sa.Connection, asked: Sequence[Request], *, worker: int, now: datetime
     ) -> dict[str, Reply | ClaimState]:
-        """Claim what nobody holds, and what a worker holds whose lease has run out.
+        """Claim requests that are free, or held by a worker whose lease has run out.
 
         Returns:
             By request key: whether it is claimed, held or in a batch; the reply if there is one.
@@ -112,7 +112,7 @@ def in_portions(keys: Collection[str]) -> Iterator[list[str]]:
 
 
 def _claim_free(ledger: SqlLedger) -> sa.sql.dml.ReturningInsert[str]:
-    """Return the statement that claims what nobody holds, or a worker whose lease has run out."""
+    """Return the statement that claims free requests and those of lapsed workers."""
     new = ledger.upsert(claims)
     lapsed = sa.select(workers.c.worker).where(workers.c.lease_until <= sa.bindparam("now"))
     is_free = claims.c.worker.in_(lapsed) | (claims.c.worker == sa.bindparam("me"))

@@ -17,7 +17,7 @@ from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version,
 VERSION = 1 + len(MIGRATIONS)
 
 _WAIT_SECONDS = 60
-"""How long SQLite waits for another process's transaction, which takes milliseconds."""
+"""Time that SQLite waits for another process's transaction, which takes milliseconds."""
 
 _CREATING = 0x6576616C
 """Key of the lock under which tables are made on PostgreSQL."""
@@ -57,7 +57,7 @@ class SqlLedger:
         self._engine.dispose()
 
     def reading(self) -> AbstractContextManager[sa.Connection]:
-        """Open a transaction that only reads, and waits for nobody."""
+        """Open a transaction that only reads, and never waits."""
         return self._transaction(is_writing=False)
 
     def writing(self, *, is_durable: bool = True) -> AbstractContextManager[sa.Connection]:

@@ -14,7 +14,7 @@ WINDOW_SECONDS = 60.0 + GRANT_SECONDS + 0.5
 may be used late, and requests sent a minute apart may arrive a little closer."""
 
 _BURST_SECONDS = 1.0
-"""How far grants may run ahead of an even pace: vendors also enforce a rate by the second."""
+"""Lead of grants over an even pace: vendors also enforce a rate by the second."""
 
 
 def grant(

@@ -77,7 +77,7 @@ class Worker:
             return replies_to(connection, call_keys)
 
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
-        """Claim requests, so that nobody else sends them; see `Ledger.claim`."""
+        """Claim requests, so that no other worker sends them; see `Ledger.claim`."""
         with self._ledger.writing(is_durable=False) as connection:
             return self._claims.claim(
                 connection, asked, worker=self._lease.worker, now=datetime.now(UTC)
