@@ -73,11 +73,33 @@ def materialize(
     Returns:
         The program's exit code.
     """
+    if executor_name() != "in_process":
+        folder = _absolute(folder)  # other processes have other working folders
+    forget_results(folder.path)
+    with session():
+        code, results = _materialize(
+            folder, select=select, verbose=verbose, output=output, read_tests=read_tests
+        )
+    if results is not None and select is None:
+        evaluation = folder.evaluation()
+        is_told = all(check.check != "alerts_delivered" for check in results.failed_checks)
+        if is_told and may_be_unchanged(evaluation):
+            record_results(evaluation, folder.stored_in, results)
+    return code
+
+
+def _materialize(
+    folder: EvaluationFolder,
+    *,
+    select: str | None,
+    verbose: bool,
+    output: Output,
+    read_tests: bool,
+) -> tuple[int, RunResults | None]:
+    """Run the selected assets and print; return the exit code, and results unless it failed."""
     require_broker()
     if not has_workers():
         click.echo("No Celery worker answers; the run waits until one is started.", err=True)
-    if executor_name() != "in_process":
-        folder = _absolute(folder)  # other processes have other working folders
     job = job_of(folder.data, folder.database, folder.prefix)
     try:
         selected = _selection(select, folder).resolve(job.asset_layer.asset_graph)
@@ -87,8 +109,7 @@ def materialize(
             f"--select {select}: there is no such asset. Use some of {', '.join(known)}."
         ) from None
     run_config = _run_config(folder, selected, verbose=verbose, read_tests=read_tests)
-    forget_results(folder.path)
-    with session(), _progress_of(output), _instance(folder) as instance:
+    with _progress_of(output), _instance(folder) as instance:
         click.echo(f"Evaluating {folder.path}")
         result = _execute(job, instance, selected, run_config, folder)
         if _database_is_damaged(result) and (aside := set_aside(folder.stored_in)):
@@ -102,17 +123,13 @@ def materialize(
         raise KeyboardInterrupt
     if errors := _errors(result):
         print_errors(errors, all_in=folder.out / "problems.txt")
-        return FAILED
+        return FAILED, None
     done = {event.asset_key for event in result.get_asset_materialization_events()}
     results = _results(result, sorted(key.path[-1] for key in selected - done))
-    evaluation = folder.evaluation()
-    outcomes = print_run(evaluation, folder.stored_in, results, output)
-    is_told = all(check.check != "alerts_delivered" for check in results.failed_checks)
-    if select is None and is_told and may_be_unchanged(evaluation):
-        record_results(evaluation, folder.stored_in, results)
+    outcomes = print_run(folder.evaluation(), folder.stored_in, results, output)
     closed = [outcome for outcome in outcomes if outcome.is_closed]
     is_asked = any(folder.key(GATES[outcome.gate].table) in selected for outcome in closed)
-    return GATE_CLOSED if results.not_run or is_asked else DONE
+    return GATE_CLOSED if results.not_run or is_asked else DONE, results
 
 
 def job_of(data: str, database: str, name: str) -> dg.JobDefinition:

@@ -1,0 +1,84 @@
+"""A run opens, parses, copies and renders everything once."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from eval_assets.assets import reports
+from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.cli.materialize import materialize
+from eval_assets.cli.run import run
+from eval_assets.readers.evaluation import read
+from eval_assets.store import connection
+from eval_assets.store.ledger import copies
+from tests.e2e.conftest import Evaluated
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts of calls, by function; copies of the ledger by table."""
+    counts: Counter[str] = Counter()
+
+    def count(module: Any, name: str, label: Callable[..., str] | None = None) -> None:
+        function = getattr(module, name)
+
+        def counted(*arguments: Any, **options: Any) -> Any:
+            counts[label(*arguments) if label else name] += 1
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(module, name, counted)
+
+    count(connection, "_open")
+    count(read, "parse_evaluation")
+    for name in ("render_html", "render_markdown", "render_json"):
+        count(reports, name)
+    count(copies, "_copy_table", lambda _ledger, _connection, table: f"copy of {table}")
+    return counts
+
+
+def test_a_run_opens_parses_and_renders_once(
+    new_folder: Evaluated, calls: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    monkeypatch.chdir(new_folder.path)
+    folder = EvaluationFolder(data=str(new_folder.path))
+
+    code = materialize(folder, select=None, verbose=False, output="quiet")
+
+    assert code == 0
+    once = ("_open", "parse_evaluation", "render_html", "render_markdown", "render_json")
+    assert {name: calls[name] for name in once} == dict.fromkeys(once, 1)
+    # All tables at first; then those that the run wrote.
+    assert max(n for name, n in calls.items() if name.startswith("copy of")) <= 2
+
+
+def test_an_unchanged_folder_is_not_run_again(
+    new_folder: Evaluated, calls: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    monkeypatch.chdir(new_folder.path)
+    first = run.main(["--data", str(new_folder.path)], standalone_mode=False)
+    calls.clear()
+    again = run.main(["--data", str(new_folder.path)], standalone_mode=False)
+    n_rendered = calls["render_html"]
+    forced = run.main(["--data", str(new_folder.path), "--force"], standalone_mode=False)
+
+    assert (first, again, forced) == (0, 0, 0)
+    assert (n_rendered, calls["render_html"]) == (0, 1)
+
+
+@pytest.mark.parametrize("change", ["labels.csv", "evaluation.yaml", "out/report.html"])
+def test_a_changed_file_is_run_again(
+    new_folder: Evaluated, calls: Counter[str], monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    monkeypatch.chdir(new_folder.path)
+    run.main(["--data", str(new_folder.path)], standalone_mode=False)
+    with (new_folder.path / change).open("a") as file:
+        file.write("\n")
+    calls.clear()
+    run.main(["--data", str(new_folder.path)], standalone_mode=False)
+
+    assert calls["render_html"] == 1
