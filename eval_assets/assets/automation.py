@@ -1,5 +1,6 @@
 """Sensors and the schedule of an evaluation."""
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -8,14 +9,18 @@ from pathlib import Path
 import dagster as dg
 
 from eval_assets.assets.alerting import look_for_alerts
-from eval_assets.assets.file_versions import observe_files
+from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
 from eval_assets.assets.resources import EvaluationFolder, version_of
 from eval_assets.config.operations import Schedule
 from eval_assets.errors import InputError
 from eval_assets.labelling.session_files import SessionFolder
+from eval_assets.readers.evaluation.input_files import FileState, file_state
 from eval_assets.readers.evaluation.read import evaluations_in
 from eval_assets.readers.formats.files import is_working_file
+
+_OTHER = "other files"
+"""Files of no input asset, such as prompts."""
 
 REST = timedelta(minutes=10)
 """Idle time of an open labelling session before a run reads its labels."""
@@ -88,23 +93,39 @@ def look_for_files(
     """
     if labelling := _who_labels(folder.path):
         return dg.SkipReason(f"{', '.join(labelling)} is labelling")
-    state = version_of(
-        sorted(
-            (path.relative_to(folder.path).as_posix(), path.stat().st_size, path.stat().st_mtime_ns)
-            for path in _given_files(folder.path)
-        )
-    )
-    if state == context.cursor:
+    state = _state_by_asset(folder.path)
+    last = _state_in(context.cursor)
+    if state == last:
         return dg.SkipReason(f"no file of {folder.path} changed")
-    changed = observe_files(folder.path, context.instance, key=folder.key)
-    is_first = context.cursor is None
-    context.update_cursor(state)
-    if is_first or not changed or "evaluation_file" in changed or context.repository_def is None:
-        return dg.RunRequest(run_key=state, tags=folder.run_tags)
+    context.update_cursor(json.dumps(state))
+    request = dg.RunRequest(run_key=version_of(sorted(state.items())), tags=folder.run_tags)
+    if last is None or context.repository_def is None:
+        return request
+    changed = {name for name in {*state, *last} if state.get(name) != last.get(name)}
+    if changed & {"evaluation_file", _OTHER}:
+        return request
     graph = context.repository_def.asset_graph
     selection = dg.AssetSelection.assets(*map(folder.key, changed)).downstream().materializable()
     keys = sorted(key for key in selection.resolve(graph) if graph.get(key).partitions_def is None)
-    return dg.RunRequest(run_key=state, tags=folder.run_tags, asset_selection=keys)
+    return request._replace(asset_selection=keys)
+
+
+def _state_by_asset(folder: Path) -> dict[str, str]:
+    """Return a fingerprint of the files of each input asset, and of all other files."""
+    assets = assets_of_files(folder)
+    states: dict[str, list[FileState]] = {}
+    for path in sorted(_given_files(folder)):
+        states.setdefault(assets.get(path.resolve(), _OTHER), []).append(file_state(path))
+    return {name: version_of(files) for name, files in states.items()}
+
+
+def _state_in(cursor: str | None) -> dict[str, str] | None:
+    """Return the state that a cursor holds; None at the first turn."""
+    try:
+        state = json.loads(cursor or "null")
+    except ValueError:  # of an earlier version
+        return None
+    return state if isinstance(state, dict) else None
 
 
 def look_for_batches(

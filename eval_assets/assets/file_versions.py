@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 
 from eval_assets.errors import InputError
-from eval_assets.readers.evaluation.input_files import source_fingerprints
+from eval_assets.readers.evaluation.input_files import source_files, source_fingerprints
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
 
 _FILES_OF_TABLE = {
@@ -23,22 +23,19 @@ _DATA_VERSION_TAG = "dagster/data_version"
 
 def observe_files(
     folder: Path, instance: dg.DagsterInstance, *, key: Callable[[str], dg.AssetKey]
-) -> list[str]:
-    """Record the version of each kind of file, and return those whose version is new.
+) -> None:
+    """Record the version of each kind of file, if it is new.
 
     Args:
         folder: The evaluation folder.
         instance: Dagster's history.
         key: Returns the key of an asset of the folder by its name.
     """
-    changed = []
     for name, version in file_versions(folder).items():
         last = instance.fetch_observations(key(name), limit=1).records
         if not last or _version_of(last[0]) != version:
             tags = {_DATA_VERSION_TAG: version}
             instance.report_runless_asset_event(dg.AssetObservation(key(name), tags=tags))
-            changed.append(name)
-    return changed
 
 
 def file_versions(folder: Path) -> dict[str, str]:
@@ -53,6 +50,17 @@ def file_versions(folder: Path) -> dict[str, str]:
     except* InputError:
         fingerprints = {}  # a run that reads the files reports what is wrong with them
     return versions | {_FILES_OF_TABLE[table]: result for table, result in fingerprints.items()}
+
+
+def assets_of_files(folder: Path) -> dict[Path, str]:
+    """Return the asset of each input file; empty if evaluation.yaml cannot be used."""
+    try:
+        sources = source_files(read_evaluation(folder))
+    except* InputError:
+        sources = {}
+    return {(folder / FILE).resolve(): "evaluation_file"} | {
+        path.resolve(): _FILES_OF_TABLE[table] for table, files in sources.items() for path in files
+    }
 
 
 def _version_of(record: dg.EventLogRecord) -> str | None:

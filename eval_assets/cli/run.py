@@ -91,4 +91,5 @@ def _unchanged(
         message = f"Nothing changed in {folder} since the last run; --force runs it again."
         click.echo(message, err=output == "json")
     outcomes = print_run(evaluation, path, results, output)
-    return GATE_CLOSED if any(outcome.is_closed for outcome in outcomes) else DONE
+    is_closed = any(outcome.is_closed for outcome in outcomes)
+    return GATE_CLOSED if results.not_run or is_closed else DONE

@@ -19,8 +19,6 @@ import eval_assets
 from eval_assets.cli.exit_codes import GATE_CLOSED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import duckdb
 
     from eval_assets.agreement.gates.decision import GateOutcome
@@ -160,17 +158,15 @@ def _state(evaluation: Evaluation, database: Path) -> str:
     Files count with path, size and time. The date counts because models end on a day, and the
     environment because it names channels, keys and Dagster's home.
     """
+    from eval_assets.readers.evaluation.input_files import (
+        file_state,
+        folder_states,
+        named_states,
+    )
+
     folder, out = evaluation.folder, evaluation.folder / "out"
-    scores = [judge.scores for judge in evaluation.judges if judge.scores]
-    named = [*evaluation.responses, *evaluation.prompts, *evaluation.labels.files, *scores]
     home = Path(os.environ.get("DAGSTER_HOME") or out / "dagster")
-    files = {
-        *_files_below(folder, besides={"out"}),
-        *_files_below(Path(eval_assets.__file__).parent, besides={"__pycache__"}),
-        *(path.resolve() for path in named),
-        *(out / f"report.{kind}" for kind in ("html", "md", "json")),
-        database,
-    }
+    written = [database, *(out / f"report.{kind}" for kind in ("html", "md", "json"))]
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -182,22 +178,9 @@ def _state(evaluation: Evaluation, database: Path) -> str:
         sorted(environment.items()),
         str(folder.resolve()),
         home.exists(),
-        sorted(map(_file_state, files)),
+        folder_states(folder, besides="out"),
+        folder_states(Path(eval_assets.__file__).parent, besides="__pycache__"),
+        named_states(evaluation),
+        list(map(file_state, written)),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-def _files_below(folder: Path, *, besides: set[str]) -> Iterator[Path]:
-    """Yield the files in a folder and in the folders in it, except hidden ones."""
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in besides and name[0] != "."]
-        yield from (Path(root, name) for name in names)
-
-
-def _file_state(path: Path) -> tuple[str, int, int]:
-    """Return path, size and time of a file; one that is missing has the size -1."""
-    try:
-        status = path.stat()
-    except OSError:
-        return str(path), -1, -1
-    return str(path), status.st_size, status.st_mtime_ns

@@ -1,7 +1,9 @@
 """Files of an evaluation folder, named or by default, and their fingerprints."""
 
 import glob
+import os
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from eval_assets.config.evaluation import SHIPPED_PROMPTS, Evaluation
@@ -42,6 +44,17 @@ def files_in_folder(folder: Path, noun: str) -> tuple[Path, ...]:
     return (*rows, *_usable(sorted((folder / noun).glob("*")))) or tuple(single)
 
 
+def source_files(evaluation: Evaluation) -> dict[str, tuple[Path, ...]]:
+    """Return the files behind each table that is read from files."""
+    adjudications = evaluation.folder / ADJUDICATIONS
+    return {
+        "responses": evaluation.responses,
+        "human_labels": evaluation.labels.files,
+        "adjudicated_labels": (adjudications,) if adjudications.exists() else (),
+        "judge_scores": tuple(judge.scores for judge in evaluation.judges if judge.scores),
+    }
+
+
 def source_fingerprints(evaluation: Evaluation) -> dict[str, str]:
     """Return a fingerprint of the files behind each table that is read from files.
 
@@ -50,14 +63,36 @@ def source_fingerprints(evaluation: Evaluation) -> dict[str, str]:
     Raises:
         ExceptionGroup: Of an InputError for each file that cannot be read.
     """
-    adjudications = evaluation.folder / ADJUDICATIONS
-    scores = [judge.scores for judge in evaluation.judges if judge.scores]
-    return {
-        "responses": source_fingerprint(evaluation.responses),
-        "human_labels": source_fingerprint(evaluation.labels.files),
-        "adjudicated_labels": source_fingerprint([adjudications] if adjudications.exists() else []),
-        "judge_scores": source_fingerprint(scores),
-    }
+    return {table: source_fingerprint(files) for table, files in source_files(evaluation).items()}
+
+
+FileState = tuple[str, int, int]
+"""Path, size, and time of the last change in nanoseconds; a missing file has the size -1."""
+
+
+def file_state(path: Path) -> FileState:
+    """Return the state of a file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return str(path), -1, -1
+    return str(path), status.st_size, status.st_mtime_ns
+
+
+def folder_states(folder: Path, *, besides: str) -> list[FileState]:
+    """Return the state of each file in a folder, without hidden folders and those of one name."""
+    files: list[Path] = []
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != besides and not name.startswith(".")]
+        files += (Path(root, name) for name in names)
+    return sorted(map(file_state, files))
+
+
+def named_states(evaluation: Evaluation) -> list[FileState]:
+    """Return the state of each file that an evaluation names, wherever it lies."""
+    sources = chain.from_iterable(source_files(evaluation).values())
+    prompt = (evaluation.judge_prompt,) if evaluation.judge_prompt else ()
+    return sorted(map(file_state, {*sources, *evaluation.prompts, *prompt}))
 
 
 def _usable(paths: Iterable[Path]) -> list[Path]:

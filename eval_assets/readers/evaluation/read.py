@@ -1,7 +1,5 @@
 """evaluation.yaml to an Evaluation, or everything that is wrong with it."""
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +9,13 @@ from eval_assets.errors import InputError, InputProblem, KeyPath
 from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
-from eval_assets.readers.evaluation.input_files import declared_files, in_folder
+from eval_assets.readers.evaluation.input_files import (
+    FileState,
+    declared_files,
+    folder_states,
+    in_folder,
+    named_states,
+)
 from eval_assets.readers.evaluation.validation import Checks, keys_of, type_at, validated
 from eval_assets.readers.evaluation.yaml_lines import YamlDocument, read_yaml, top_level_text
 from eval_assets.readers.formats.files import read_text
@@ -27,17 +31,13 @@ _INSTEAD = {
 """Stand in for required sections that are missing, so that the others are checked too."""
 
 
-_FileVersion = tuple[str, int, int]
-"""Path, time of the last change in nanoseconds, and size."""
-
-
 @dataclass(frozen=True)
 class _ParsedEvaluation:
-    """An evaluation, with the versions of all files that it depends on."""
+    """An evaluation, with the states of all files that it depends on."""
 
     text: bytes
-    files: tuple[_FileVersion, ...]
-    elsewhere: tuple[_FileVersion | None, ...]
+    beside: list[FileState]
+    named: list[FileState]
     evaluation: Evaluation
 
 
@@ -56,43 +56,28 @@ def read_evaluation(folder: Path) -> Evaluation:
             files, scales and levels that make no sense, repeated ids.
     """
     try:
-        text, files = (folder / FILE).read_bytes(), tuple(sorted(_files_below(folder)))
+        text = (folder / FILE).read_bytes()
     except OSError:
         return parse_evaluation(folder)
+    beside = _states_beside(folder)
     key = Path.cwd(), folder
     last = _parsed.get(key)
     if (
         last is not None
-        and (last.text, last.files) == (text, files)
-        and last.elsewhere == _files_elsewhere(last.evaluation)
+        and (last.text, last.beside) == (text, beside)
+        and last.named == named_states(last.evaluation)
     ):
         return last.evaluation
     evaluation = parse_evaluation(folder)
-    _parsed[key] = _ParsedEvaluation(text, files, _files_elsewhere(evaluation), evaluation)
+    _parsed[key] = _ParsedEvaluation(text, beside, named_states(evaluation), evaluation)
     return evaluation
 
 
-def _files_below(folder: Path) -> Iterator[_FileVersion]:
-    """Yield the version of each file in a folder, except those that a run writes."""
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != "out" and not name.startswith(".")]
-        for name in names:
-            if name.startswith("ledger.sqlite"):
-                continue
-            path = os.path.join(root, name)  # noqa: PTH118 - pathlib takes ten times as long
-            status = os.lstat(path)
-            yield path, status.st_mtime_ns, status.st_size
-
-
-def _files_elsewhere(evaluation: Evaluation) -> tuple[_FileVersion | None, ...]:
-    """Return the version of each input file outside the folder; None for one that is gone."""
-    scores = (judge.scores for judge in evaluation.judges if judge.scores)
-    files = (*evaluation.responses, *evaluation.prompts, *evaluation.labels.files, *scores)
-    outside = [path for path in files if not path.is_relative_to(evaluation.folder)]
-    return tuple(
-        (str(path), path.stat().st_mtime_ns, path.stat().st_size) if path.exists() else None
-        for path in outside
-    )
+def _states_beside(folder: Path) -> list[FileState]:
+    """Return the states of the files beside evaluation.yaml that a run does not write."""
+    ledger = str(folder / "ledger.sqlite")
+    states = folder_states(folder, besides="out")
+    return [state for state in states if not state[0].startswith(ledger)]
 
 
 def parse_evaluation(folder: Path) -> Evaluation:

@@ -10,7 +10,7 @@ import yaml
 from eval_assets.errors import InputProblem, KeyPath
 from eval_assets.readers._problems import input_error
 
-try:  # LibYAML is ten times as fast, and every asset of a run reads the file.
+try:  # LibYAML is ten times as fast.
     from yaml import CSafeLoader as FastLoader
 except ImportError:  # pragma: no cover - depends on how PyYAML was built
     from yaml import SafeLoader as FastLoader  # type: ignore[assignment]

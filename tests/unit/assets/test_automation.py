@@ -169,9 +169,14 @@ def test_changed_labels_run_what_is_downstream_of_labels(tmp_path: Path) -> None
         first, seen = requested(None)
         with (folder / "labels.csv").open("a") as labels:
             labels.write("\n")
-        second, _ = requested(seen)
+        second, seen = requested(seen)
+        with (folder / "labels.csv").open("a") as labels:
+            labels.write("\n")
+        (folder / "prompt.txt").write_text("Rate it.")
+        third, _ = requested(seen)
 
     assert first.asset_selection is None
+    assert third.asset_selection is None
     selected = {key.to_user_string() for key in second.asset_selection or ()}
     assert selected >= {"human_labels", "human_agreement", "judge_splits", "agreement_report"}
     assert not selected & {"judge_scores", "model_responses", "label_files"}
