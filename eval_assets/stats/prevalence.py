@@ -32,9 +32,9 @@ def rogan_gladen(
 
     Returns:
         The share with its interval, both within [0, 1]. NaN if a class is missing among the
-        labels, if no unit is unlabelled, if the judge does no better than chance on the labels,
-        or if its error rates among the unlabelled units must be others: the whole interval would
-        lie outside [0, 1].
+        labels, if no unit is unlabelled, if the judge does no better than chance on the labels
+        (or on these and the two of each class that the interval adds), or if its error rates among
+        the unlabelled units must be others: the whole interval would lie outside [0, 1].
 
     Raises:
         ValueError: If a value is neither 0 nor 1, the shapes do not fit or `confidence` is not in
@@ -64,10 +64,15 @@ def rogan_gladen(
     undefined = Interval(math.nan, math.nan, math.nan, confidence, None, n_units, n_units)
     if not (n_positive and n_negative and n_other):
         return undefined
-    sensitivity = float(predicted[label == 1].mean())
-    specificity = 1 - float(predicted[label == 0].mean())
-    if sensitivity + specificity <= 1:
+    n_found = int(predicted[label == 1].sum())
+    n_clear = n_negative - int(predicted[label == 0].sum())
+    # in whole numbers, since rounding decides on sums that are 1
+    if not (
+        _is_informative(n_found, n_positive, n_clear, n_negative)
+        and _is_informative(n_found + 1, n_positive + _ADDED, n_clear + 1, n_negative + _ADDED)
+    ):
         return undefined
+    sensitivity, specificity = n_found / n_positive, n_clear / n_negative
     apparent = float(other.mean())
     share = (apparent + specificity - 1) / (sensitivity + specificity - 1)
     low, high = _lang_reiczigel(
@@ -82,6 +87,15 @@ def rogan_gladen(
     return Interval(share, low, high, confidence, "lang_reiczigel", n_units, n_units)
 
 
+_ADDED = 2
+"""Labelled units of each class that the interval adds, half of which the judge gets right."""
+
+
+def _is_informative(n_found: int, n_positive: int, n_clear: int, n_negative: int) -> bool:
+    """Return whether sensitivity + specificity exceeds 1."""
+    return n_found * n_negative + n_clear * n_positive > n_positive * n_negative
+
+
 def _lang_reiczigel(
     apparent: tuple[float, int],
     sensitivity: tuple[float, int],
@@ -91,8 +105,8 @@ def _lang_reiczigel(
 ) -> tuple[float, float]:
     """Return the ends of Lang and Reiczigel's interval, from three shares and their counts."""
     positive, n_positive = _shrunk(*apparent, added=z**2)
-    sens, n_sens = _shrunk(*sensitivity, added=2)
-    spec, n_spec = _shrunk(*specificity, added=2)
+    sens, n_sens = _shrunk(*sensitivity, added=_ADDED)
+    spec, n_spec = _shrunk(*specificity, added=_ADDED)
     share = (positive + spec - 1) / (sens + spec - 1)
     of_sens, of_spec = sens * (1 - sens) / n_sens, spec * (1 - spec) / n_spec
     shift = 2 * z**2 * (share * of_sens - (1 - share) * of_spec)

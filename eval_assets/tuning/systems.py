@@ -111,7 +111,7 @@ def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int)
     )
     return {
         **_counts(answers, kept),
-        "judge_only": or_none(float(np.concatenate(part[1:]).mean())),
+        "judge_only": or_none(_judge_mean(part)),
         **_intervals(estimate, at_once, alone),
         **(_corrected(part) if answers.is_binary else _NOT_CORRECTED),
         "is_safe": None,
@@ -156,11 +156,10 @@ def _difference(
         confidence=CONFIDENCE,
         groups=(of_one[: len(part[0])], of_other[: len(other[0])]),
     )
-    judge_only = float(np.concatenate(part[1:]).mean() - np.concatenate(other[1:]).mean())
     is_safe = at_once.low > 0 or at_once.high < 0
     return {
         **_counts(answers, first | second),
-        "judge_only": or_none(judge_only),
+        "judge_only": or_none(_judge_mean(part) - _judge_mean(other)),
         **_intervals(estimate, at_once, alone),
         **_NOT_CORRECTED,
         "is_safe": None if math.isnan(at_once.low) else bool(is_safe),
@@ -173,6 +172,12 @@ def _part(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> tuple[_Part, NDA
     labelled, other = scored & ~np.isnan(answers.human), scored & np.isnan(answers.human)
     part = answers.human[labelled], answers.judge[labelled], answers.judge[other]
     return part, np.concatenate([answers.groups[labelled], answers.groups[other]])
+
+
+def _judge_mean(part: _Part) -> float:
+    """Return the mean of the judge's scores; NaN if it scored none of the answers."""
+    scores = np.concatenate(part[1:])
+    return float(scores.mean()) if len(scores) else math.nan
 
 
 def _counts(answers: ComparedAnswers, kept: NDArray[np.bool_]) -> Row:

@@ -1,4 +1,6 @@
+import itertools
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -86,6 +88,40 @@ def test_it_is_undefined_if_error_rates_are_unknown_useless_or_not_those_of_the_
     found = rogan_gladen(labels, predictions, unlabelled, confidence=0.95)
 
     assert np.isnan([found.value, found.low, found.high]).all()
+
+
+def test_all_small_tables_have_an_ordered_interval_or_none() -> None:
+    sides = [(n, hits) for n in range(1, 7) for hits in range(n + 1)]
+    for (n_positive, found), (n_negative, clear) in itertools.product(sides, sides):
+        truth = [1] * n_positive + [0] * n_negative
+        judge = [1] * found + [0] * (n_positive - found) + [0] * clear + [1] * (n_negative - clear)
+        for n_called, n_other in ((0, 1), (1, 1), (1, 2), (2, 5)):
+            unlabelled = [1] * n_called + [0] * (n_other - n_called)
+            estimate = rogan_gladen(truth, judge, unlabelled, confidence=0.95)
+            ends = [estimate.low, estimate.value, estimate.high]
+            better = (found + 1) / (n_positive + 2) + (clear + 1) / (n_negative + 2) > 1 + 1e-9
+
+            assert np.isnan(ends).all() or 0 <= estimate.low <= estimate.high <= 1
+            assert better or np.isnan(ends).all()
+
+
+def test_the_interval_adds_two_units_to_each_class() -> None:
+    """By hand: .8 of 5 and .75 of 4 with one hit and one miss more are 5/7 and 4/6."""
+    truth, judge = [1] * 5 + [0] * 4, [1, 1, 1, 1, 0, 0, 0, 0, 1]
+    found = rogan_gladen(truth, judge, [1] * 6 + [0] * 4, confidence=0.95)
+    z = NormalDist().inv_cdf(0.975)
+    sens, spec, positive = 5 / 7, 4 / 6, (6 + z**2 / 2) / (10 + z**2)
+    share = (positive + spec - 1) / (sens + spec - 1)
+    of_sens, of_spec = sens * (1 - sens) / 7, spec * (1 - spec) / 6
+    variance = positive * (1 - positive) / (10 + z**2)
+    variance += share**2 * of_sens + (1 - share) ** 2 * of_spec
+    reach = z * math.sqrt(variance) / (sens + spec - 1)
+    centre = share + 2 * z**2 * (share * of_sens - (1 - share) * of_spec)
+
+    assert found.value == pytest.approx((0.6 + 0.75 - 1) / (0.8 + 0.75 - 1))
+    assert (found.low, found.high) == pytest.approx(
+        (max(0, centre - reach), min(1, centre + reach))
+    )
 
 
 @pytest.mark.parametrize(

@@ -123,3 +123,28 @@ def test_a_system_without_labels_is_undefined_and_not_compared() -> None:
 
     assert only(rows, kind="mean", slice="all", system="new")["value"] is None
     assert only(rows, kind="difference", slice="all")["is_safe"] is None
+
+
+@pytest.mark.parametrize("is_binary", [True, False])
+def test_no_slice_is_too_small_to_be_compared(is_binary: bool) -> None:  # noqa: FBT001
+    """One to six answers a slice, unrated, unscored, constant or reversed as they come."""
+    rng = np.random.default_rng(4)
+    sizes = rng.integers(1, 7, 400)
+    n = int(sizes.sum())
+    values = np.array([0.0, 1.0, np.nan])
+    rows = compare_systems(
+        ComparedAnswers(
+            systems=rng.choice(["new", "old"], n),
+            groups=rng.integers(0, n // 2, n),
+            human=rng.choice(values, n),
+            judge=rng.choice(values, n),
+            slices={"topic": np.repeat([f"t{k}" for k in range(400)], sizes)},
+            is_binary=is_binary,
+        )
+    )
+
+    assert {row["slice_value"] for row in rows} == {None, *(f"t{k}" for k in range(400))}
+    assert all(
+        row["low"] is None or row["low"] <= row["value"] <= row["high"]  # type: ignore[operator]
+        for row in rows
+    )
