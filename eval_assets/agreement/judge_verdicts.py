@@ -1,11 +1,12 @@
 """Verdicts on each judge and question from its agreement with humans."""
 
+import math
 from collections.abc import Iterable
 
 from eval_assets.agreement.gates.decision import GateOutcome
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.catalogue import Figure
-from eval_assets.figures import JudgeHumanFigures
+from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import GateResult, JudgeVerdict
 
@@ -61,6 +62,22 @@ def judge_verdict(  # noqa: PLR0911 - one return per verdict
     if above_people.high < 0:
         return JudgeVerdict.BELOW_HUMANS
     return JudgeVerdict.INCONCLUSIVE
+
+
+def gap_beyond_chance(row: JudgeHumanFigures, humans: HumanFigures) -> float:
+    """Return the judge's agreement beyond chance minus that of humans; NaN if undefined.
+
+    Both are shares of the agreement that chance leaves open: that of the judge's scores in random
+    order, and that of the human ratings in random order.
+    """
+    judge = _beyond_chance(row.a_ha.value, row.a_ha_shuffled)
+    return judge - _beyond_chance(
+        row.a_ha.value - row.a_ha_above_people.value, humans.a_hh_by_chance
+    )
+
+
+def _beyond_chance(agreement: float, by_chance: float) -> float:
+    return (agreement - by_chance) / (1 - by_chance) if by_chance < 1 - TOLERANCE else math.nan
 
 
 def why_not_judged(row: JudgeHumanFigures, outcomes: Iterable[GateOutcome]) -> str:

@@ -15,10 +15,11 @@ from eval_assets.report.sections.judge_words import (
     figures_of_judge,
     judge_sentence,
     named_questions,
+    sealed_tests,
     standing,
     tells_responses_apart,
-    tested_fitness,
     verdict_cell,
+    version_in_use,
 )
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import Fitness, GateResult, JudgeVerdict, Tone
@@ -141,7 +142,28 @@ def _why_closed(outcome: GateOutcome) -> str:
 
 
 def _answer_on_judges(data: ReportData) -> tuple[str, Tone]:
-    """Return the answer if humans agree, and judges with each other."""
+    """Return the answer if humans and judges agree, with fit versions that are not in use."""
+    words, tone = _answer_on_judges_in_use(data)
+    tested = [
+        f"a sealed test found {judge_id} {version} fit, and "
+        f"{version_in_use(data, judge_id)} is in use"
+        for judge_id, version in _fit_versions(data, is_in_use=False)
+    ]
+    return "; ".join([words, *tested]), tone
+
+
+def _fit_versions(data: ReportData, *, is_in_use: bool) -> dict[tuple[str, str], list[str]]:
+    """Return the questions on which sealed tests found a version fit, by judge and version."""
+    fit: dict[tuple[str, str], list[str]] = {}
+    for judge in data.evaluation.judges:
+        for test in sealed_tests(data, judge.id):
+            if test.fitness is Fitness.FIT and test.is_in_use is is_in_use:
+                fit.setdefault((judge.id, test.version), []).append(test.question_id)
+    return fit
+
+
+def _answer_on_judges_in_use(data: ReportData) -> tuple[str, Tone]:
+    """Return the answer on the judges as they rate now."""
     n_questions = len(data.evaluation.rubric)
     matching = {judge.id: matched_questions(data, judge.id) for judge in data.evaluation.judges}
     most = max(len(questions) for questions in matching.values())
@@ -190,6 +212,11 @@ def _next_steps(data: ReportData) -> Iterator[Cell]:
     judges = [judge.id for judge in data.evaluation.judges]
     tunable = {*data.tunable}
     yield from _uses(data, [j for j in judges if tunable <= {*matched_questions(data, j)}])
+    for (judge_id, version), questions in _fit_versions(data, is_in_use=False).items():
+        words = (
+            f"Set version: {version} for {judge_id} in evaluation.yaml: a sealed test found it fit"
+        )
+        yield Cell(f"{words} on {named_questions(questions)}.", link="certificates")
     yield from _useless_prompts(data)
     for outcome in data.gates:
         for verdict in outcome.questions:
@@ -216,7 +243,8 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
 
 def _uses(data: ReportData, judges: list[str]) -> Iterator[Cell]:
     """Yield that these judges can be used, those that a sealed test found fit first."""
-    tested = [j for j in judges if Fitness.FIT in tested_fitness(data, j).values()]
+    fit = {judge_id for judge_id, _ in _fit_versions(data, is_in_use=True)}
+    tested = [judge_id for judge_id in judges if judge_id in fit]
     if tested:
         pronoun = "it" if len(tested) == 1 else "them"
         words = f"Use {listed(tested)} where a sealed test found {pronoun} fit."

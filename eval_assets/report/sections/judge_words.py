@@ -1,16 +1,20 @@
 """The verdict on each judge in words."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
-from eval_assets.agreement.judge_verdicts import why_not_judged
-from eval_assets.figures import JudgeHumanFigures
+from eval_assets.agreement.judge_verdicts import gap_beyond_chance, why_not_judged
+from eval_assets.config.judges import CURRENT, Judge
+from eval_assets.figures import JudgeHumanFigures, Scope
 from eval_assets.render.document import Cell
 from eval_assets.report.data import ReportData, text
+from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import Fitness, JudgeVerdict
 from eval_assets.wording import counted, listed
 
 _MOST_NAMED = 3
+_NOT_BEYOND_CHANCE = "is not shown to match human agreement beyond chance"
 
 
 def figures_of_judge(data: ReportData, judge_id: str) -> dict[str, JudgeHumanFigures]:
@@ -23,6 +27,8 @@ def verdict_cell(data: ReportData, row: JudgeHumanFigures) -> Cell:
     """Return the verdict of a judge on one question."""
     if why_not_judged(row, data.gates):
         return Cell("cannot be judged")
+    if _matches_by_chance_alone(data, row):
+        return Cell(_NOT_BEYOND_CHANCE, tone=JudgeVerdict.INCONCLUSIVE.tone)
     return Cell(row.verdict.sentence, tone=row.verdict.tone)
 
 
@@ -31,7 +37,7 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
     rows = figures_of_judge(data, judge_id)
     by_words: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows.values(), key=lambda row: row.verdict.rank):
-        words, where = _words(row), ""
+        words, where = _words(data, row), ""
         if why := why_not_judged(row, data.gates):
             words, where = "cannot be judged", f", where {why}"
         by_words.setdefault((words, where), []).append(row.question_id)
@@ -42,36 +48,82 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
         else f"{words} on {_questions(questions, len(rows))}{where}"
         for (words, where), questions in by_words.items()
     ]
-    tested = tested_fitness(data, judge_id)
-    for fitness in (Fitness.FIT, Fitness.UNFIT):
-        questions = [question_id for question_id in rows if tested.get(question_id) is fitness]
-        if questions:
-            where = _questions(questions, len(rows))
-            parts.append(f"a sealed test found it {fitness} for use on {where}")
+    by_test: dict[tuple[Fitness, str, bool], list[str]] = {}
+    for test in sealed_tests(data, judge_id):
+        if test.fitness in (Fitness.FIT, Fitness.UNFIT):
+            key = (test.fitness, test.version, test.is_in_use)
+            by_test.setdefault(key, []).append(test.question_id)
+    for (fitness, version, is_in_use), questions in sorted(by_test.items()):
+        where = _questions(questions, len(rows))
+        other = "" if is_in_use else f", and {version_in_use(data, judge_id)} is in use"
+        parts.append(f"a sealed test found {version} {fitness} for use on {where}{other}")
     return "; ".join(parts) or not_compared
 
 
-def tested_fitness(data: ReportData, judge_id: str) -> dict[str, Fitness]:
-    """Return the verdicts of sealed tests by question, without stale ones."""
-    return {
-        text(record, "question_id"): Fitness(text(record, "fitness"))
+@dataclass(frozen=True)
+class SealedTest:
+    """The verdict of a sealed test on one version of a judge.
+
+    Args:
+        question_id: Question.
+        version: The version that was tested.
+        fitness: The verdict.
+        is_in_use: Whether the judge rates as this version.
+    """
+
+    question_id: str
+    version: str
+    fitness: Fitness
+    is_in_use: bool
+
+
+def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
+    """Return the verdicts of sealed tests in the rubric's order, without stale ones."""
+    judge = next(judge for judge in data.evaluation.judges if judge.id == judge_id)
+    order = [question.id for question in data.evaluation.rubric]
+    tests = [
+        SealedTest(
+            question_id=text(record, "question_id"),
+            version=text(record, "version"),
+            fitness=Fitness(text(record, "fitness")),
+            is_in_use=_is_in_use(judge, text(record, "version")),
+        )
         for record in data.rows("judge_certificates")
         if text(record, "judge_id") == judge_id
         and text(record, "fitness")
         and not text(record, "stale_because")
-    }
+        and text(record, "question_id") in order
+    ]
+    return sorted(tests, key=lambda test: order.index(test.question_id))
+
+
+def version_in_use(data: ReportData, judge_id: str) -> str:
+    """Return the version that a judge rates as."""
+    judge = next(judge for judge in data.evaluation.judges if judge.id == judge_id)
+    return judge.version or "the judge as declared"
 
 
 def standing(data: ReportData, judge_id: str) -> dict[str, JudgeVerdict]:
-    """Return the verdict on a judge by question; that of a sealed test takes precedence."""
-    tested = tested_fitness(data, judge_id)
-    verdicts = {q: row.verdict for q, row in figures_of_judge(data, judge_id).items()}
-    for question_id, verdict in verdicts.items():
-        match tested.get(question_id):
-            case Fitness.FIT:
-                verdicts[question_id] = JudgeVerdict.MATCHES_HUMANS
-            case Fitness.UNFIT if verdict.rank < JudgeVerdict.BELOW_HUMANS.rank:
-                verdicts[question_id] = JudgeVerdict.BELOW_HUMANS
+    """Return the verdict on the judge in use by question.
+
+    A match needs agreement beyond chance near that of humans. A sealed test of the version in use
+    decides what the other figures leave open. An unfit version outweighs a match.
+    """
+    verdicts = {
+        question_id: JudgeVerdict.INCONCLUSIVE
+        if _matches_by_chance_alone(data, row)
+        else row.verdict
+        for question_id, row in figures_of_judge(data, judge_id).items()
+    }
+    tests = [test for test in sealed_tests(data, judge_id) if test.question_id in verdicts]
+    for test in tests:
+        is_open = verdicts[test.question_id] is JudgeVerdict.INCONCLUSIVE
+        if test.fitness is Fitness.FIT and test.is_in_use and is_open:
+            verdicts[test.question_id] = JudgeVerdict.MATCHES_HUMANS
+    for test in tests:
+        verdict = verdicts[test.question_id]
+        if test.fitness is Fitness.UNFIT and verdict.rank < JudgeVerdict.BELOW_HUMANS.rank:
+            verdicts[test.question_id] = JudgeVerdict.BELOW_HUMANS
     return verdicts
 
 
@@ -116,9 +168,27 @@ def _questions(questions: list[str], n_all: int) -> str:
     return f"{len(questions)} of {counted(n_all, 'question')}"
 
 
-def _words(row: JudgeHumanFigures) -> str:
+def _words(data: ReportData, row: JudgeHumanFigures) -> str:
     """Return the verdict of a row as part of a sentence."""
     words = row.verdict.sentence
     if row.verdict is JudgeVerdict.LIKE_CONSTANT and tells_responses_apart(row):
         return f"{words}, although it tells responses apart"
-    return words
+    return _NOT_BEYOND_CHANCE if _matches_by_chance_alone(data, row) else words
+
+
+def _matches_by_chance_alone(data: ReportData, row: JudgeHumanFigures) -> bool:
+    """Return whether a judge matches human A^HA but not human agreement beyond chance."""
+    if row.verdict is not JudgeVerdict.MATCHES_HUMANS or row.unit != "response":
+        return False
+    for humans in data.humans:
+        if humans.scope is Scope.QUESTION and humans.question_id == row.question_id:
+            gap = gap_beyond_chance(row, humans)
+            return gap < -data.evaluation.tuning.margin - TOLERANCE
+    return False
+
+
+def _is_in_use(judge: Judge, version: str) -> bool:
+    """Return whether a judge rates as a version; as declared, both later parts are 0."""
+    if judge.version is None:
+        return version.endswith(".0.0")
+    return judge.version in (version, CURRENT)

@@ -80,8 +80,8 @@ def test_a_judge_above_a_control_by_chance_cannot_be_told_apart_from_it() -> Non
     )
 
     assert screen_of(case).judges[0].text == (
-        "gpt: matches human agreement on clarity; is not shown to be better than one constant "
-        "score on safe."
+        "gpt: is not shown to match human agreement beyond chance on clarity; is not shown to be "
+        "better than one constant score on safe."
     )
 
 
@@ -191,12 +191,14 @@ def test_a_gate_that_is_closed_for_want_of_data_is_not_called_disagreement() -> 
     assert screen.gates[1].text.startswith("Human alpha is inconclusive: 0.340")
 
 
-def screen_after(fitness: str, *, stale: str | None, **verdicts: JudgeVerdict) -> FirstScreen:
+def screen_after(
+    fitness: str, *, stale: str | None, version: str = "1.0.0", **verdicts: JudgeVerdict
+) -> FirstScreen:
     """Return the screen if a sealed test of gpt on safe gave that."""
     given = {("gpt", question): verdict for question, verdict in verdicts.items()}
     row: dict[str, object]
     row = {"judge_id": "gpt", "question_id": "safe", "fitness": fitness, "stale_because": stale}
-    row |= {"version": "1.0.0", "reason": "", "n_readings": 1, "certificate": None}
+    row |= {"version": version, "reason": "", "n_readings": 1, "certificate": None}
     data = Case(judges=JUDGES[:1], verdicts=given).data()
     return first_screen(with_tables(data, judge_certificates=pd.DataFrame([row])))
 
@@ -206,11 +208,51 @@ def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
     unfit = screen_after("unfit", stale=None)
 
     assert fit.answer == "Yes: gpt matches human agreement"
-    assert fit.judges[0].text.endswith("; a sealed test found it fit for use on safe.")
+    assert fit.judges[0].text.endswith("; a sealed test found 1.0.0 fit for use on safe.")
     assert fit.next_step.text == "Use gpt where a sealed test found it fit."
     assert unfit.answer == "In part: gpt matches human agreement on 1 of 2 questions"
     assert unfit.next_step.text.startswith(
         "Tune the judges: they are below human agreement on safe"
+    )
+
+
+def test_a_fit_version_that_is_not_in_use_is_named_as_such() -> None:
+    screen = screen_after("fit", stale=None, version="1.0.1", safe=JudgeVerdict.BELOW_HUMANS)
+
+    assert screen.answer == (
+        "In part: gpt matches human agreement on 1 of 2 questions; a sealed test found gpt 1.0.1 "
+        "fit, and the judge as declared is in use"
+    )
+    assert screen.judges[0].text == (
+        "gpt: matches human agreement on clarity; is below human agreement on safe; a sealed test "
+        "found 1.0.1 fit for use on safe, and the judge as declared is in use."
+    )
+    assert screen.next_step.text == (
+        "Set version: 1.0.1 for gpt in evaluation.yaml: a sealed test found it fit on safe."
+    )
+
+
+@pytest.mark.parametrize(
+    "negative",
+    [JudgeVerdict.BELOW_HUMANS, JudgeVerdict.LIKE_CONSTANT, JudgeVerdict.LIKE_SHUFFLED],
+)
+def test_a_judge_with_negative_verdicts_is_never_in_the_answer(negative: JudgeVerdict) -> None:
+    """Whichever version a sealed test found fit."""
+    for version in ("1.0.0", "1.0.1"):
+        screen = screen_after("fit", stale=None, version=version, clarity=negative, safe=negative)
+
+        assert not screen.answer.startswith(("Yes", "In part"))
+        assert "gpt matches" not in screen.answer
+
+
+def test_a_match_requires_agreement_beyond_chance_near_that_of_humans() -> None:
+    """A^HA .80 against .84, but shuffled scores reach .70 and shuffled ratings .50."""
+    measured = (Measured(CLARITY, a_hh=0.84, by_chance=0.50),)
+    screen = screen_of(Case(measured=measured, a_ha=0.80, a_ha_shuffled=0.70))
+
+    assert screen.answer == "Unknown: more response groups must be rated"
+    assert screen.judges[0].text == (
+        "gpt: is not shown to match human agreement beyond chance on clarity."
     )
 
 
