@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, overload
 
 import numpy as np
@@ -31,6 +31,7 @@ class Scale:
         high: Highest value.
         values: All allowed values, lowest first; None if every value in [low, high] is allowed.
         words: What each value is called, if raters answer in words.
+        has_order: Whether a distance between values means anything; if not, they are equal or not.
 
     Raises:
         ValueError: If the scale has fewer than two values, or they do not ascend.
@@ -46,6 +47,7 @@ class Scale:
     high: float
     values: tuple[float, ...] | None = None
     words: tuple[str, ...] | None = None
+    has_order: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -181,6 +183,18 @@ class Scale:
             0.75
         """
         return (value - self.low) / (self.high - self.low)
+
+    def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return the distance of values in [0, 1]; without order 1 if they differ, else 0.
+
+        Examples:
+            >>> LIKERT5.distance(np.array([4.0]), np.array([2.0])).tolist()
+            [0.5]
+        """
+        apart = np.abs(a - b)
+        if self.has_order:
+            return apart / (self.high - self.low)
+        return np.where(np.isnan(apart), np.nan, (apart > TOLERANCE).astype(np.float64))
 
     def default_level(self) -> Level:
         """Return the level of measurement if the rubric declares none."""

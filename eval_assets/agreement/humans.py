@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
-from eval_assets.agreement.gates.evidence import alpha_levels
+from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
 from eval_assets.bands import a_hh_label, alpha_label, chance_remark
 from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
@@ -125,7 +125,7 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         exact_agreement=Figure.percent(profile.exact_agreement),
         adjacent_agreement=Figure.percent(profile.adjacent_agreement),
         alpha=Figure.of(profile.alpha),
-        alpha_level="interval",
+        alpha_level=overall_level(evaluation),
         alpha_within=Figure.of(profile.alpha_within),
         kappa=UNDEFINED_FIGURE,
         kappa_kind=None,

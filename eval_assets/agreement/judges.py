@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eval_assets.agreement.gates.evidence import alpha_levels
+from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
 from eval_assets.agreement.judge_verdicts import judge_verdict
 from eval_assets.agreement.ratings import JudgeRatings, LongRatings
 from eval_assets.agreement.split_kappa import kappa_by_group, macro_kappa, pair_kappa
@@ -18,6 +18,7 @@ from eval_assets.catalogue import CONFIDENCE, UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import JudgeFigures, JudgeHumanFigures, Scope
+from eval_assets.scale import Level
 from eval_assets.stats import (
     Alpha,
     JudgeHumanProfile,
@@ -90,7 +91,8 @@ def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasure
     by_response = _by_response(pooled, judges.response_ids).assign(
         judge_set_fingerprint=judges.judge_set_fingerprint, data_version=judges.data_version
     )
-    return JudgeMeasures((_overall(pooled, judges), *rows), by_response)
+    overall = _overall(pooled, judges, level=overall_level(evaluation))
+    return JudgeMeasures((overall, *rows), by_response)
 
 
 def measure_judges_against_humans(
@@ -206,9 +208,9 @@ def _by_judge(scores: LongRatings) -> Iterable[tuple[str, Floats]]:
 
 
 def _overall(
-    pooled: list[tuple[RubricQuestion, LongRatings]], judges: JudgeRatings
+    pooled: list[tuple[RubricQuestion, LongRatings]], judges: JudgeRatings, *, level: Level
 ) -> JudgeFigures:
-    """Return the overall figures: all units on [0, 1], at the interval level."""
+    """Return the overall figures: all units on [0, 1]."""
     profile = overall_profile(
         [(ratings.matrix(), question.scale) for question, ratings in pooled],
         confidence=CONFIDENCE,
@@ -220,7 +222,7 @@ def _overall(
         question_id=None,
         response_id=None,
         alpha=Figure.of(profile.alpha),
-        alpha_level="interval",
+        alpha_level=level,
         alpha_within=Figure.of(profile.alpha_within),
         n_units=profile.n_units,
         n_groups=profile.n_groups,

@@ -1,6 +1,8 @@
 """Agreement without each judge, and the distance of that judge from the others."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,9 @@ from eval_assets.stats import krippendorff_alpha
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_Part = tuple[LongRatings, Level]
+"""Scores and the level of their alpha."""
 
 
 def measure_leave_one_judge_out(
@@ -31,42 +36,61 @@ def measure_leave_one_judge_out(
     """
     levels = alpha_levels(evaluation, "judge")
     rows: list[LeaveOneJudgeOutFigures] = []
-    pooled: list[tuple[Integers, Integers, Floats]] = []
-    for index, question in enumerate(evaluation.rubric):
+    on_unit: list[_Part] = []
+    for question in evaluation.rubric:
         ratings = scores[question.id]
-        on_unit = question.scale.to_unit(ratings.value)
-        pooled.append((ratings.unit * len(evaluation.rubric) + index, ratings.rater, on_unit))
-        rows += _figures(ratings, levels[question.id], question.id, data_version)
-    ratings = scores[evaluation.rubric[0].id]
-    unit, rater, value = (np.concatenate(part) for part in zip(*pooled, strict=True))
-    overall = LongRatings(unit, rater, value, ratings.rater_ids, ratings.group)
-    return (*_figures(overall, "interval", None, data_version), *rows)
+        rows += _figures([(ratings, levels[question.id])], question.id, data_version)
+        value = question.scale.to_unit(ratings.value)
+        level: Level = "interval" if question.has_order else "nominal"
+        on_unit.append((replace(ratings, value=value), level))
+    if all(question.has_order for question in evaluation.rubric):
+        on_unit = [(_pooled([ratings for ratings, _ in on_unit]), "interval")]
+    return (*_figures(on_unit, None, data_version), *rows)
+
+
+def _pooled(parts: Sequence[LongRatings]) -> LongRatings:
+    """Return the ratings of all questions, as units of their own."""
+    unit = np.concatenate([part.unit * len(parts) + index for index, part in enumerate(parts)])
+    rater, value = (
+        np.concatenate([getattr(p, name) for p in parts]) for name in ("rater", "value")
+    )
+    return LongRatings(unit, rater, value, parts[0].rater_ids, parts[0].group)
 
 
 def _figures(
-    ratings: LongRatings, level: Level, question_id: str | None, data_version: str
+    parts: Sequence[_Part], question_id: str | None, data_version: str
 ) -> Iterator[LeaveOneJudgeOutFigures]:
     """Yield the figures of each judge that shares a unit with another."""
-    unit, rater, value = ratings.unit, ratings.rater, ratings.value
-    alpha = _alpha(unit, rater, value, level)
+    pooled = _pooled([ratings for ratings, _ in parts])
+    unit, rater, value = pooled.unit, pooled.rater, pooled.value
+    alpha = _mean_alpha(parts, without=None)
     n_scores, total = np.bincount(unit), np.bincount(unit, value)
     n_others = n_scores[unit] - 1
     is_shared = n_others > 0
     distance = value[is_shared] - (total[unit] - value)[is_shared] / n_others[is_shared]
-    for index, judge in enumerate(ratings.rater_ids):
+    for index, judge in enumerate(pooled.rater_ids):
         is_own = rater[is_shared] == index
         if is_own.any():
-            is_other = rater != index
             yield LeaveOneJudgeOutFigures(
                 scope=Scope.QUESTION if question_id else Scope.OVERALL,
                 question_id=question_id,
                 judge_id=judge,
                 n_units=int(is_own.sum()),
                 alpha=alpha,
-                alpha_without=_alpha(unit[is_other], rater[is_other], value[is_other], level),
+                alpha_without=_mean_alpha(parts, without=index),
                 mean_difference=float(distance[is_own].mean()),
                 data_version=data_version,
             )
+
+
+def _mean_alpha(parts: Sequence[_Part], *, without: int | None) -> float:
+    """Return the mean of the parts' alphas that are defined, without a judge."""
+    alphas = []
+    for ratings, level in parts:
+        kept = ratings.rater != (-1 if without is None else without)
+        alphas.append(_alpha(ratings.unit[kept], ratings.rater[kept], ratings.value[kept], level))
+    defined = [alpha for alpha in alphas if not math.isnan(alpha)]
+    return math.fsum(defined) / len(defined) if defined else math.nan
 
 
 def _alpha(unit: Integers, rater: Integers, value: Floats, level: Level) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,8 @@ def measure_slices(
 
     All responses, and those of each value of a slice, are measured together, by model, by question
     and by both; those of a prompt together and by model, on all questions. Alpha pools units
-    (response, question) on [0, 1] at the interval level.
+    (response, question) on [0, 1] at the interval level; if the values of a question have no order,
+    it is the mean over questions, nominal on those.
 
     Args:
         kind: Kind of the raters.
@@ -52,7 +54,7 @@ def measure_slices(
     """
     import pandas as pd
 
-    units = _units(rated)
+    units, terms = _units(rated)
     response = units["response"]
     model, model_names = models
     columns: dict[str, Coded] = {
@@ -65,7 +67,7 @@ def measure_slices(
         for by in _groupings(columns, name):
             keys = {column: columns[column] for column in by}
             keys["slice_value"] = (codes[response], values)
-            rows.append(_measured(units, keys).assign(slice=name))
+            rows.append(_measured(units, terms, keys).assign(slice=name))
     filled = [part for part in rows if len(part)]
     if not filled:
         return pd.DataFrame()
@@ -74,26 +76,79 @@ def measure_slices(
     return result
 
 
-def _units(rated: Sequence[tuple[RubricQuestion, LongRatings]]) -> dict[str, npt.NDArray[Any]]:
-    """Return each rated unit with sums over its ratings, on [0, 1] from the middle."""
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """Terms of alpha. A question without order has a component per class, else one component.
+
+    Half the squared distance between the indicators of two classes is 1 if they differ, else 0.
+
+    Attributes:
+        unit: Unit of each term.
+        component: Component of each term.
+        sums: Ratings, their sum, their squares and their squared distances within the unit.
+        firsts: First component of each question; if all have an order they share one.
+        n_components: Number of components.
+    """
+
+    unit: Integers
+    component: Integers
+    sums: tuple[Floats, Floats, Floats, Floats]
+    firsts: Sequence[int]
+    n_components: int
+
+
+def _units(
+    rated: Sequence[tuple[RubricQuestion, LongRatings]],
+) -> tuple[dict[str, npt.NDArray[Any]], _Terms]:
+    """Return each rated unit with sums over its ratings, on [0, 1] from the middle, and terms."""
     import pandas as pd
 
-    parts = []
+    has_order = all(question.has_order for question, _ in rated)
+    parts, terms, firsts, n_components, n_units = [], [], [0], 0, 0
     for index, (question, values) in enumerate(rated):
         value = question.scale.to_unit(values.value) - 0.5
-        sums = {
-            "n": np.bincount(values.unit, minlength=values.n_responses),
-            "total": np.bincount(values.unit, value, values.n_responses),
-            "squares": np.bincount(values.unit, value**2, values.n_responses),
-        }
-        units = pd.DataFrame({"response": np.arange(values.n_responses), "question": index, **sums})
-        parts.append(units[units["n"] > 0])
+        units = _sums(values, value).assign(question=index)
+        parts.append(units)
+        components = [value]
+        if not question.has_order:
+            classes = np.unique(values.value)
+            components = [np.sqrt(0.5) * (values.value == of_class) for of_class in classes]
+        if not has_order:
+            firsts.append(n_components)
+        for place, component in enumerate(components):
+            of_component = _sums(values, component)
+            unit = n_units + np.arange(len(of_component))
+            terms.append(of_component.assign(unit=unit, component=n_components + place))
+        n_units += len(units)
+        n_components += 0 if has_order else len(components)
     units = pd.concat(parts, ignore_index=True)
-    apart = units["n"] * units["squares"] - units["total"] ** 2
-    units = units.assign(
-        apart=apart / (units["n"] - 1).clip(lower=1), is_first=~units.duplicated("response")
+    units = units.assign(is_first=~units.duplicated("response"))
+    term = pd.concat(terms, ignore_index=True)
+    sums = tuple(
+        term[name].to_numpy(dtype=np.float64) for name in ("n", "total", "squares", "apart")
     )
-    return {str(name): column.to_numpy() for name, column in units.items()}
+    return {str(name): column.to_numpy() for name, column in units.items()}, _Terms(
+        term["unit"].to_numpy(),
+        term["component"].to_numpy(),
+        (sums[0], sums[1], sums[2], sums[3]),
+        sorted(set(firsts)),
+        max(1, n_components),
+    )
+
+
+def _sums(values: LongRatings, value: Floats) -> pd.DataFrame:
+    """Return sums over the ratings of each rated unit of a question."""
+    import pandas as pd
+
+    sums = {
+        "n": np.bincount(values.unit, minlength=values.n_responses),
+        "total": np.bincount(values.unit, value, values.n_responses),
+        "squares": np.bincount(values.unit, value**2, values.n_responses),
+    }
+    units = pd.DataFrame({"response": np.arange(values.n_responses), **sums})
+    units = units[units["n"] > 0]
+    apart = units["n"] * units["squares"] - units["total"] ** 2
+    return units.assign(apart=apart / (units["n"] - 1).clip(lower=1))
 
 
 def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, ...]]:
@@ -105,11 +160,14 @@ def _groupings(columns: Mapping[str, object], name: str) -> Iterator[tuple[str, 
             yield from itertools.combinations(columns, n)
 
 
-def _measured(units: Mapping[str, npt.NDArray[Any]], keys: Mapping[str, Coded]) -> pd.DataFrame:
+def _measured(
+    units: Mapping[str, npt.NDArray[Any]], terms: _Terms, keys: Mapping[str, Coded]
+) -> pd.DataFrame:
     """Return alpha, mean and spread of every group that has two units with two ratings.
 
     Args:
         units: The units, as `_units` returns them.
+        terms: Their terms of alpha, likewise.
         keys: By column, the code of each unit.
     """
     import pandas as pd
@@ -120,13 +178,13 @@ def _measured(units: Mapping[str, npt.NDArray[Any]], keys: Mapping[str, Coded]) 
     row, groups = pd.factorize(group, sort=True)
     if len(groups) and groups[0] < 0:
         row, groups = row - 1, groups[1:]
+    alpha = _alpha_by_group(terms, np.where(units["n"] > 1, row, -1), n_groups=len(groups))
     rated = {name: values[row >= 0] for name, values in units.items()}
     row = row[row >= 0]
 
-    def added(values: npt.NDArray[Any], *, shared: bool = False) -> Floats:
-        """Return the sum over each group's units, or over those that have two ratings."""
-        weights = values * (rated["n"] > 1) if shared else values
-        sums = np.bincount(row, weights=weights.astype(np.float64), minlength=len(groups))
+    def added(values: npt.NDArray[Any]) -> Floats:
+        """Return the sum over each group's units."""
+        sums = np.bincount(row, weights=values.astype(np.float64), minlength=len(groups))
         return sums.astype(np.float64, copy=False)
 
     n_units = added(rated["n"] > 1).astype(np.int64)
@@ -146,9 +204,7 @@ def _measured(units: Mapping[str, npt.NDArray[Any]], keys: Mapping[str, Coded]) 
             if "question_id" in keys
             else added(rated["is_first"]).astype(np.int64),
             "n_units": n_units,
-            "alpha": _alpha(
-                *(added(rated[name], shared=True) for name in ("n", "total", "squares", "apart"))
-            ),
+            "alpha": alpha,
             "mean": first + centre + 0.5,
             "spread": np.sqrt(added((apart - centre[row]) ** 2) / n_rated),
             "variance": squares / n - (total / n) ** 2,
@@ -162,10 +218,34 @@ def _measured(units: Mapping[str, npt.NDArray[Any]], keys: Mapping[str, Coded]) 
     return rows
 
 
-def _alpha(n: Floats, total: Floats, squares: Floats, apart: Floats) -> Floats:
-    """Return Krippendorff's alpha at the interval level from sums over units with two ratings."""
+def _alpha_by_group(terms: _Terms, row: Integers, *, n_groups: int) -> Floats:
+    """Return alpha of each group of units, the mean over questions unless they share a component.
+
+    Args:
+        terms: Terms of alpha.
+        row: Group of each unit; negative to leave it out.
+        n_groups: Number of groups.
+    """
+    of_term = row[terms.unit]
+    is_used = of_term >= 0
+    cell = of_term[is_used] * terms.n_components + terms.component[is_used]
+    n, total, squares, apart = (
+        np.bincount(cell, values[is_used], n_groups * terms.n_components)
+        .astype(np.float64, copy=False)  # without cells these are counts
+        .reshape(n_groups, -1)
+        for values in terms.sums
+    )
     expected = n * squares - total**2
-    varies = expected > _NO_VARIATION * n * squares
-    observed = (n - 1) * apart
-    alpha: Floats = 1 - np.divide(observed, expected, out=np.full(len(n), math.nan), where=varies)
+    expected = np.where(expected > _NO_VARIATION * n * squares, expected, 0.0)
+    if not n_groups:
+        return np.empty(0)
+    expected, observed = (
+        np.add.reduceat(values, terms.firsts, axis=1)
+        for values in (expected / np.maximum(n - 1, 1), apart)
+    )
+    ratio = np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0)
+    n_varied = np.count_nonzero(expected, axis=1)
+    alpha: Floats = 1 - np.divide(
+        ratio.sum(axis=1), n_varied, out=np.full(n_groups, math.nan), where=n_varied > 0
+    )
     return alpha

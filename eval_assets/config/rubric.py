@@ -1,7 +1,7 @@
 """Declaration of the rubric: its questions and their scales."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from eval_assets.config.types import Name, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
@@ -45,12 +45,14 @@ class RubricQuestion:
             )
             faults.append(Fault(("level",), message, "Use interval"))
         raise_faults(faults)
+        classes = self.scale.values if self.level == "nominal" else None
+        has_order = classes is None or len(classes) <= 2  # noqa: PLR2004 - of two one is 1
+        object.__setattr__(self, "scale", replace(self.scale, has_order=has_order))
 
     @property
     def has_order(self) -> bool:
         """Return whether the values have an order; of two classes one is 1."""
-        values = self.scale.values
-        return self.level != "nominal" or values is None or len(values) <= 2  # noqa: PLR2004
+        return self.scale.has_order
 
     def applies(self, response: Mapping[str, object]) -> bool:
         """Return whether a response with these columns may be asked the question.

@@ -124,7 +124,7 @@ class _QuestionLabels:
         level = evaluation.gates["human_alpha"].level or question.level
         self._level = level
         self.alpha = krippendorff_alpha(ratings, level=level)
-        self.a_hh = human_agreement(ratings, low=question.scale.low, high=question.scale.high)
+        self.a_hh = human_agreement(ratings, scale=question.scale)
 
     def of(self, rater: str) -> Floats:
         """Return the ratings by one rater, NaN if there is none."""

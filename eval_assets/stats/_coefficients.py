@@ -84,6 +84,8 @@ def estimate(coefficient: PatternCoefficient, ratings: Ratings | RatingPatterns)
 class HumanAgreement(PatternCoefficient):
     """A^HH: mean over units of the mean over rater pairs of 1 - |a - b| / (high - low).
 
+    Values without order are equal or not: the distance is 1 if a and b differ, else 0.
+
     Attributes:
         scale: The declared scale.
     """
@@ -97,10 +99,10 @@ class HumanAgreement(PatternCoefficient):
             ValueError: If a rating lies off the scale.
         """
         require_on_scale(patterns.values, self.scale)
-        distance = sums_within(patterns, patterns.values, "absolute")
-        distance /= self.scale.high - self.scale.low
+        distance, width = _distance(self.scale)
+        apart = sums_within(patterns, patterns.values, distance) / width
         return _measure(
-            patterns, _mean_over_units(1 - _per_pair(distance, patterns), patterns), MeanShare()
+            patterns, _mean_over_units(1 - _per_pair(apart, patterns), patterns), MeanShare()
         )
 
 
@@ -313,8 +315,14 @@ def chance_agreement(patterns: RatingPatterns, scale: Scale) -> float:
     n_ratings = float(marginals.sum())
     if not n_ratings:
         return float("nan")
-    distances = float(sums_between(marginals, patterns.values, "absolute")[0])
-    return 1 - 2 * distances / n_ratings**2 / (scale.high - scale.low)
+    distance, width = _distance(scale)
+    distances = float(sums_between(marginals, patterns.values, distance)[0])
+    return 1 - 2 * distances / n_ratings**2 / width
+
+
+def _distance(scale: Scale) -> tuple[Distance, float]:
+    """Return the distance of ratings on a scale, and the largest possible one."""
+    return ("absolute", scale.high - scale.low) if scale.has_order else ("nominal", 1.0)
 
 
 def observed_marginals(patterns: RatingPatterns) -> Floats:

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from eval_assets.scale import Level, Scale
-from eval_assets.stats._distances import sums_within
+from eval_assets.stats._distances import Distance, sums_within
 from eval_assets.stats._numbers import (
     Column,
     Floats,
@@ -125,20 +125,22 @@ class ComparedUnits:
         def summed(terms: Floats) -> Floats:
             return sums_by_code(of_kind, count * terms, n_codes=len(pattern))
 
-        far = np.abs(places[code] - scores[of_kind])
+        far = _distances(places[code], scores[of_kind], scale)
         steps = np.abs(_ranks(patterns.values, scale)[code] - _ranks(judge, scale)[of_kind])
         agreement = 1 - summed(far) / n_ratings[pattern]
         n_units = units.n_units.astype(np.float64)
         n = max(1.0, float(n_units.sum()))
         shares = patterns.marginals(patterns.units.observed(), 1 / n_ratings)[0] / n
-        constant = _median(places, shares)
-        with_constant = 1 - summed(np.abs(places - constant)[code]) / n_ratings[pattern]
-        from_scores = _mean_distance(places, scores, n_units / n)
-        from_ratings = _mean_distance(scores, places, shares)
+        constant = _best_constant(places, shares, scale)
+        from_constant = _distances(places, constant, scale)
+        with_constant = 1 - summed(from_constant[code]) / n_ratings[pattern]
+        from_scores = _mean_distance(places, scores, n_units / n, scale)
+        from_ratings = _mean_distance(scores, places, shares, scale)
         shuffled = 1 - float(n_units @ from_ratings) / n if n_units.any() else np.nan
         dealt = 2 - summed(from_scores[code]) / n_ratings[pattern] - from_ratings - shuffled
         shared = n_ratings[pattern] > 1
-        far_apart = sums_within(patterns, places, "absolute") / np.maximum(patterns.n_pairs, 1)
+        distance: Distance = "absolute" if scale.has_order else "nominal"
+        far_apart = sums_within(patterns, places, distance) / np.maximum(patterns.n_pairs, 1)
         return cls(
             units=units,
             judge=np.round(scores, DECIMALS),
@@ -158,17 +160,32 @@ class ComparedUnits:
         )
 
 
-def _median(places: Floats, shares: Floats) -> float:
-    """Return the median of places with these shares."""
+def _distances(a: Floats, b: Floats | float, scale: Scale) -> Floats:
+    """Return the distances of places on [0, 1]; without order 1 if they differ, else 0."""
+    apart = np.abs(a - b)
+    return apart if scale.has_order else (apart > 10.0**-DECIMALS).astype(np.float64)
+
+
+def _best_constant(places: Floats, shares: Floats, scale: Scale) -> float:
+    """Return the place nearest to places with these shares: their median, or the most frequent."""
     if not places.size:
         return float("nan")
+    if not scale.has_order:
+        return float(places[np.argmax(shares)])
     place = int(np.searchsorted(np.cumsum(shares), 0.5))
     return float(places[min(place, len(places) - 1)])
 
 
-def _mean_distance(points: Floats, places: Floats, shares: Floats) -> Floats:
+def _mean_distance(points: Floats, places: Floats, shares: Floats, scale: Scale) -> Floats:
     """Return the mean distance of each point from places whose shares add up to 1."""
     order = np.argsort(places)
+    if not scale.has_order:
+        share = np.append(0.0, np.cumsum(shares[order]))
+        noise = 10.0**-DECIMALS
+        end = np.searchsorted(places[order], points + noise, side="right")
+        unequal: Floats = share[-1] - share[end]
+        unequal += share[np.searchsorted(places[order], points - noise)]
+        return unequal
     below = np.searchsorted(places[order], points, side="right")
     share = np.append(0.0, np.cumsum(shares[order]))
     sums = np.append(0.0, np.cumsum((shares * places)[order]))

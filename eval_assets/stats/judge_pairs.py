@@ -52,7 +52,7 @@ def judge_human_agreement(
     human, scores = with_judge(ratings, judge)
     for values in (human, scores):
         require_on_scale(values, declared)
-    far = np.abs(human - scores[:, np.newaxis]) / (declared.high - declared.low)
+    far = declared.distance(human, scores[:, np.newaxis])
     n_raters = np.count_nonzero(~np.isnan(far), axis=1)
     rated = n_raters > 0
     if not rated.any():

@@ -10,11 +10,11 @@ import numpy as np
 from eval_assets.scale import Level, Scale
 from eval_assets.stats._coefficients import Measure, inapplicable
 from eval_assets.stats._compared_units import ComparedUnits
-from eval_assets.stats._interval_bounds import MeanShare
+from eval_assets.stats._interval_bounds import BeyondChance, MeanShare
 from eval_assets.stats._numbers import Column, Floats, Ratings, require_literal
 from eval_assets.stats._paired_scores import PairedScores
 from eval_assets.stats._profile import Profile
-from eval_assets.stats._units import Units, defined_ratio, weighted_sums
+from eval_assets.stats._units import Units, defined_ratio, sums_by_code, weighted_sums
 from eval_assets.stats.association import wilcoxon_of_differences
 from eval_assets.stats.intervals import Interval, less, product, with_covariances
 from eval_assets.stats.kappa import PairTable
@@ -134,7 +134,7 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     require_literal(level, Level, name="level")
     kinds = ComparedUnits.of(ratings, judge, scale=scale, level=level, groups=groups)
     scores = PairedScores.of(kinds.judge, kinds.mean_human)
-    pairs = {**_differences(kinds), _AS_SHARE: _beyond_shuffled(kinds, scores)}
+    pairs = {**_differences(kinds), _AS_SHARE: _beyond_shuffled(kinds, scores, scale)}
     figures = _with_intervals(
         _measures(kinds, scores, scale), pairs, kinds.units, confidence=confidence
     )
@@ -193,13 +193,19 @@ def _differences(kinds: ComparedUnits) -> dict[str, _Pair]:
     }
 
 
-def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores) -> _Pair:
+def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> _Pair:
     """Return A^HA above that of shuffled scores as a share, as kappa is one, and of what.
 
     If few units have the rarer values, others may well have more of them, which raises both.
     """
     apart, apart_if_shuffled = 1 - kinds.agreement, 1 - kinds.agreement + kinds.above_shuffled
     ones = np.ones(len(apart))
+    n_units = kinds.units.n_units.astype(np.float64)
+    spread = scores.measure("alpha", n_units).spread
+    if not scale.has_order:
+        values, code = np.unique(kinds.judge, return_inverse=True)
+        score_counts = sums_by_code(code, n_units, n_codes=len(values))
+        spread = BeyondChance.of_classes(score_counts, n_pairs=float(n_units.sum()))
     share = Measure(
         lambda weights: (
             1
@@ -207,7 +213,7 @@ def _beyond_shuffled(kinds: ComparedUnits, scores: PairedScores) -> _Pair:
                 weighted_sums(weights, apart), weighted_sums(weights, apart_if_shuffled)
             )
         ),
-        scores.measure("alpha", kinds.units.n_units.astype(np.float64)).spread,
+        spread,
         ones > 0,
         cost=len(ones),
     )

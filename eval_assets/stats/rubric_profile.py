@@ -3,8 +3,13 @@
 The questions of one response are answered by the same raters about the same text, so they are not
 independent: a response is left out with all its questions. Every figure is a function of sums over
 response groups.
+
+Of values without order only equality counts. Half the squared distance between the indicators of
+two classes is 1 if they differ and 0 if not, so the sums of such a question are those of an
+indicator per class, its components; a question with an order has one component, its values.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self, TypeAlias
@@ -54,6 +59,8 @@ class OverallProfile(Profile):
         alpha: Krippendorff's alpha at the interval level; units are (response, question), values
             are taken from the declared scale to [0, 1]. Differences between questions count as
             agreement: on an easy and a hard question it is high even if raters agree on neither.
+            If the values of a question have no order, the mean over questions with different
+            ratings: nominal alpha of those without order, interval alpha of the others.
         alpha_within: The same with chance taken within each question, which differences between
             questions do not raise: the mean of the questions' alphas weighted by their spread.
         a_hh_by_chance: Unweighted mean over questions of A^HH to expect by chance.
@@ -126,13 +133,13 @@ def overall_profile(
     n_pairs = int(sums[..., _PAIRS].sum())
     has_steps = all(part.has_steps for part in parts)
     measures = [
-        _measure(parts, _a_hh, MeanShare()),
+        _measure(parts, _a_hh(parts), MeanShare()),
         _measure(parts, _share_of_pairs(_EXACT), MeanShare()),
         _measure(parts, _share_of_pairs(_NEAR) if has_steps else _undefined, MeanShare()),
-        _measure(parts, _alpha, _spread(parts, n_pairs=n_pairs, within=False)),
+        _measure(parts, _alpha(parts), _spread(parts, n_pairs=n_pairs, within=False)),
         _measure(parts, _alpha_within, _spread(parts, n_pairs=n_pairs, within=True)),
     ]
-    units = GroupSums(sums.reshape(len(sums), len(parts) * _N_SUMS), int(rated.sum()), n_groups)
+    units = GroupSums(sums.reshape(len(sums), sums.shape[1] * _N_SUMS), int(rated.sum()), n_groups)
     a_hh, exact, near, alpha, within = intervals(measures, units, confidence=confidence)
     by_chance = [part.by_chance for part in parts]
     return OverallProfile(
@@ -145,7 +152,7 @@ def overall_profile(
         n_responses=units.n_units,
         n_groups=n_groups,
         n_units=int(sums[..., _RATED].sum()),
-        n_ratings=int(sums[..., _RATINGS].sum()),
+        n_ratings=int(sums[:, _firsts(parts), _RATINGS].sum()),
         n_pairs=n_pairs,
     )
 
@@ -159,12 +166,13 @@ class _QuestionUnits:
     """Contribution of one question, from units with at least two ratings.
 
     Attributes:
-        sums: What a unit with each pattern adds, shape (n_sums, n_patterns + 1); the last one is
-            for units without ratings.
+        sums: What a unit with each pattern adds, shape (n_components, n_sums, n_patterns + 1); the
+            last pattern is for units without ratings. Counts are in the first component.
         pattern: Pattern of each response.
         marginals: How often each value was given.
         positions: Where each value stands on the scale, from -1/2 to 1/2.
         by_chance: A^HH to expect by chance.
+        has_order: Whether the values have an order.
         has_steps: Whether the scale has equal steps.
     """
 
@@ -173,6 +181,7 @@ class _QuestionUnits:
     marginals: Floats
     positions: Floats
     by_chance: float
+    has_order: bool
     has_steps: bool
 
     @classmethod
@@ -182,78 +191,115 @@ class _QuestionUnits:
         require_on_scale(patterns.values, scale)
         # measured from the middle of the scale, which keeps the sums of squares small
         positions = scale.to_unit(patterns.values) - 0.5
-        placed = patterns.count * positions[patterns.code]
-        sums = np.zeros((_N_SUMS, len(patterns.n_units) + 1))
-        per_unit = sums[:, :-1]
-        per_unit[_RATED] = 1.0
-        per_unit[_AGREEMENT] = 1 - sums_within(patterns, positions, "absolute") / np.maximum(
-            patterns.n_pairs, 1
-        )
-        per_unit[_PAIRS] = patterns.n_pairs
-        per_unit[_EXACT] = near_pairs(patterns, within=0)
-        per_unit[_NEAR] = near_pairs(patterns, within=scale.step or 0)
-        per_unit[_RATINGS] = patterns.n_ratings
-        per_unit[_VALUES] = patterns.sum_by_pattern(placed)
-        per_unit[_SQUARES] = patterns.sum_by_pattern(placed * positions[patterns.code])
-        per_unit[_APART] = sums_within(patterns, positions, "squared")
-        per_unit[_APART] /= np.maximum(patterns.n_ratings - 1, 1)
-        per_unit[:, ~patterns.is_pairable] = 0.0
+        components = positions[np.newaxis]
+        apart = sums_within(patterns, positions, "absolute")
+        if not scale.has_order:
+            components = np.sqrt(0.5) * np.eye(len(positions))
+            apart = sums_within(patterns, positions, "nominal")
+        sums = np.zeros((max(1, len(components)), _N_SUMS, len(patterns.n_units) + 1))
+        per_unit = sums[..., :-1]
+        per_unit[0, _RATED] = 1.0
+        per_unit[0, _AGREEMENT] = 1 - apart / np.maximum(patterns.n_pairs, 1)
+        per_unit[0, _PAIRS] = patterns.n_pairs
+        per_unit[0, _EXACT] = near_pairs(patterns, within=0)
+        per_unit[0, _NEAR] = near_pairs(patterns, within=scale.step or 0)
+        for component, places in zip(per_unit, components, strict=False):
+            placed = patterns.count * places[patterns.code]
+            component[_RATINGS] = patterns.n_ratings
+            component[_VALUES] = patterns.sum_by_pattern(placed)
+            component[_SQUARES] = patterns.sum_by_pattern(placed * places[patterns.code])
+            component[_APART] = sums_within(patterns, places, "squared")
+            component[_APART] /= np.maximum(patterns.n_ratings - 1, 1)
+        per_unit[..., ~patterns.is_pairable] = 0.0
         return cls(
             sums=sums,
             pattern=pattern,
             marginals=observed_marginals(patterns),
             positions=positions,
             by_chance=chance_agreement(patterns, scale),
+            has_order=scale.has_order,
             has_steps=scale.step is not None,
         )
 
     @property
     def is_rated_twice(self) -> Mask:
         """Return whether each response has two ratings on the question."""
-        is_rated: Mask = self.sums[_RATED, self.pattern] > 0
+        is_rated: Mask = self.sums[0, _RATED, self.pattern] > 0
         return is_rated
+
+    @property
+    def varies(self) -> bool:
+        """Return whether two ratings of units with two ratings differ."""
+        return bool(np.count_nonzero(self.marginals) > 1)
 
 
 def _sums_by_group(
     parts: Sequence[_QuestionUnits], group: Integers, rated: Mask
 ) -> tuple[int, Floats]:
-    """Return how many groups have rated responses, and sums (n_blocks, n_questions, n_sums)."""
+    """Return how many groups have rated responses, and sums (n_blocks, n_components, n_sums)."""
     codes = np.unique(group[rated], return_inverse=True)[1]
     block = blocks(codes, most=MAX_DELETIONS)
     n_blocks = int(block.max(initial=-1)) + 1
-    sums = np.empty((n_blocks, len(parts), _N_SUMS))
-    for place, part in enumerate(parts):
-        for column, of_pattern in enumerate(part.sums):
+    components = [(part, component) for part in parts for component in part.sums]
+    sums = np.empty((n_blocks, len(components), _N_SUMS))
+    for place, (part, component) in enumerate(components):
+        for column, of_pattern in enumerate(component):
             terms = of_pattern[part.pattern[rated]]
             sums[:, place, column] = sums_by_code(block, terms, n_codes=n_blocks)
     return int(codes.max(initial=-1)) + 1, sums
 
 
 def _measure(parts: Sequence[_QuestionUnits], figure: Figure, spread: Spread) -> Measure:
-    """Return a figure of sums of shape (n_sets, n_questions, n_sums)."""
-    every_sum = np.ones(len(parts) * _N_SUMS, np.bool_)
+    """Return a figure of sums of shape (n_sets, n_components, n_sums)."""
+    every_sum = np.ones(sum(len(part.sums) for part in parts) * _N_SUMS, np.bool_)
 
     def estimator(sums: Floats) -> Floats:
-        return figure(sums.reshape(len(sums), len(parts), _N_SUMS)) if parts else _undefined(sums)
+        return figure(sums.reshape(len(sums), -1, _N_SUMS)) if parts else _undefined(sums)
 
     return Measure(estimator, spread, every_sum, cost=len(every_sum))
+
+
+def _firsts(parts: Sequence[_QuestionUnits]) -> Integers:
+    """Return the first component of each question."""
+    lengths = np.array([len(part.sums) for part in parts], np.int64)
+    return np.cumsum(lengths) - lengths
 
 
 def _undefined(sums: Floats) -> Floats:
     return np.full(len(sums), np.nan)
 
 
-def _a_hh(sums: Floats) -> Floats:
+def _a_hh(parts: Sequence[_QuestionUnits]) -> Figure:
     """Return the mean over questions of the mean over responses."""
-    means: Floats = defined_ratio(sums[..., _AGREEMENT], sums[..., _RATED]).mean(axis=1)
-    return means
+    first = _firsts(parts)
+    return lambda sums: defined_ratio(sums[:, first, _AGREEMENT], sums[:, first, _RATED]).mean(
+        axis=1
+    )
 
 
 def _share_of_pairs(column: int) -> Figure:
     return lambda sums: defined_ratio(sums[..., column].sum(axis=1), sums[..., _PAIRS].sum(axis=1))
 
 
-def _alpha(sums: Floats) -> Floats:
+def _alpha(parts: Sequence[_QuestionUnits]) -> Figure:
+    """Return alpha of all units pooled, or the mean over questions if one has no order."""
+    if all(part.has_order for part in parts):
+        return _pooled_alpha
+    first = _firsts(parts)
+    varied = [part.varies for part in parts]
+
+    def mean_alpha(sums: Floats) -> Floats:
+        apart = np.add.reduceat(sums[..., _APART], first, axis=1)[:, varied]
+        by_chance = np.add.reduceat(_by_chance(sums), first, axis=1)[:, varied]
+        if not any(varied):
+            return _undefined(sums)
+        means: Floats = (1 - defined_ratio(apart, by_chance)).mean(axis=1)
+        return means
+
+    return mean_alpha
+
+
+def _pooled_alpha(sums: Floats) -> Floats:
     """Return interval alpha of all units pooled, whatever their question."""
     pooled = sums.sum(axis=1)
     return 1 - defined_ratio(pooled[:, _APART], _by_chance(pooled))
@@ -274,7 +320,12 @@ def _by_chance(sums: Floats) -> Floats:
 
 
 def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> BeyondChance:
-    """Return how the error of alpha changes, by the ratings of all questions pooled."""
+    """Return how the error of alpha changes, by the ratings of all questions pooled.
+
+    If the values of a question have no order, it is the mean of how those of the questions change.
+    """
+    if not all(part.has_order for part in parts):
+        return _mean_spread([_spread_of_question(p, n_pairs=n_pairs) for p in parts if p.varies])
     marginals = np.concatenate([np.empty(0), *(part.marginals for part in parts)])
     positions = np.concatenate([np.empty(0), *(part.positions for part in parts)])
     values, place = np.unique(positions.round(12), return_inverse=True)
@@ -290,3 +341,30 @@ def _spread(parts: Sequence[_QuestionUnits], *, n_pairs: int, within: bool) -> B
     alike = sum(float(p.marginals @ p.marginals / p.marginals.sum()) for p in parts) / total
     spread = BeyondChance.of_distances(pooled, kurtosis=peaked, n_pairs=n_pairs)
     return replace(spread, differing=1 - alike)
+
+
+def _spread_of_question(part: _QuestionUnits, *, n_pairs: int) -> BeyondChance:
+    """Return how the error of one question's alpha changes."""
+    if not part.has_order:
+        return BeyondChance.of_classes(part.marginals, n_pairs=n_pairs)
+    peaked = kurtosis(part.marginals, part.positions)
+    return BeyondChance.of_distances(part.marginals, kurtosis=peaked, n_pairs=n_pairs)
+
+
+def _mean_spread(spreads: Sequence[BeyondChance]) -> BeyondChance:
+    """Return how the error of a mean of coefficients changes if they share their units."""
+    if not spreads:
+        return BeyondChance.of_classes(np.empty(0), n_pairs=0)
+    share = 1 / len(spreads)
+    differing = share * sum(spread.differing for spread in spreads)
+    return BeyondChance(
+        _mean_polynomial([spread.shape for spread in spreads]),
+        _mean_polynomial([spread.floor for spread in spreads]),
+        differing,
+    )
+
+
+def _mean_polynomial(polynomials: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Return the mean of polynomials, lowest power first."""
+    powers = itertools.zip_longest(*polynomials, fillvalue=0.0)
+    return tuple(sum(coefficients) / len(polynomials) for coefficients in powers)

@@ -200,7 +200,7 @@ def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> 
     with_judge = np.column_stack([test.ratings, scores])
     return CertificateMetrics(
         a_ha=or_none(_a_ha(test, scores)),
-        a_hh=or_none(human_agreement(test.ratings, low=scale.low, high=scale.high)),
+        a_hh=or_none(human_agreement(test.ratings, scale=scale)),
         alpha_people=or_none(krippendorff_alpha(test.ratings, level=test.level)),
         alpha_with_judge=or_none(krippendorff_alpha(with_judge, level=test.level)),
         spearman=or_none(spearman(np.nanmean(test.ratings, axis=1), scores)),
@@ -223,8 +223,7 @@ def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> 
 
 
 def _a_ha(test: RatedUnits, scores: Floats) -> float:
-    scale = test.question.scale
-    return judge_human_agreement(test.ratings, scores, low=scale.low, high=scale.high)
+    return judge_human_agreement(test.ratings, scores, scale=test.question.scale)
 
 
 def _best_constant(train: RatedUnits, test: RatedUnits) -> float:

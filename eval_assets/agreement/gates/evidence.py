@@ -73,13 +73,22 @@ def alpha_levels(evaluation: Evaluation, kind: RaterKind) -> dict[str, Level]:
     """Return the level at which alpha of each question is measured.
 
     It is the question's own for humans and the interval level for judges, whose scores may lie
-    between the steps; a gate that declares a level overrides both.
+    between the steps of an order; a gate that declares a level overrides both.
     """
     if kind == "human":
         declared = evaluation.gates["human_alpha"].level
         return {question.id: declared or question.level for question in evaluation.rubric}
     declared = evaluation.gates["judge_alpha"].level
-    return {question.id: declared or "interval" for question in evaluation.rubric}
+    return {
+        question.id: declared or ("interval" if question.has_order else "nominal")
+        for question in evaluation.rubric
+    }
+
+
+def overall_level(evaluation: Evaluation) -> Level:
+    """Return the level of alpha over all questions: nominal if no question has an order."""
+    has_order = any(question.has_order for question in evaluation.rubric)
+    return "interval" if has_order else "nominal"
 
 
 def _unusable(

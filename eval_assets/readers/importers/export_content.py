@@ -146,8 +146,8 @@ def question_of(name: str, text: object, *, scale: object, level: object) -> Que
     """
     try:
         ends = json.loads(str(scale))
-        tuples = {key: tuple(ends[key]) for key in ("values", "words") if ends.get(key)}
-        declared = Scale(low=ends["low"], high=ends["high"], **tuples)
+        values, words = (tuple(ends[key]) if ends.get(key) else None for key in ("values", "words"))
+        declared = Scale(low=ends["low"], high=ends["high"], values=values, words=words)
     except (ValueError, TypeError, KeyError):
         return Question(text_of(text) or name)
     known_level = str(level) if level in get_args(Level) else None

@@ -107,14 +107,14 @@ def _pooled(data: ReportData) -> Iterator[Definition]:
 
 
 def _unordered(data: ReportData) -> Iterator[Definition]:
-    """Yield questions whose values have no order, although some figures take them as numbers."""
+    """Yield questions whose values have no order: only whether ratings are equal counts."""
     names = [question.id for question in data.evaluation.rubric if not question.has_order]
     if names:
         yield Definition(
             f"The values of {_some(names)} have no order",
-            "A^HH, A^HA and alpha over all questions take them as numbers, so that classes far "
-            "apart on the list count as far apart. Go by exact agreement, and by the alpha and "
-            "kappa of the question, which only ask whether ratings are equal.",
+            "On them A^HH, A^HA and alpha ask only whether ratings are equal, and alpha over all "
+            "questions is the mean over questions. Means, biases and correlations take the values "
+            "as numbers: do not go by them.",
         )
 
 
