@@ -86,17 +86,22 @@ def measure_pairs(judged: JudgedUnits, limits: DualJudge, *, at: datetime) -> Pa
     return PairMeasures(first[0], listed, first[1])
 
 
-def on_unit_scale(judged: JudgedUnits, judge_id: str) -> Floats:
-    """Return a judge's scores on the scale taken to [0, 1], NaN if missing."""
+def on_unit_scale(judged: JudgedUnits, values: Floats) -> Floats:
+    """Return values of all units on the scale taken to [0, 1], NaN if missing."""
     low = judged.units["scale_min"].to_numpy(dtype=np.float64)
     high = judged.units["scale_max"].to_numpy(dtype=np.float64)
-    scaled: Floats = (judged.scores[judge_id] - low) / (high - low)
+    scaled: Floats = (values - low) / (high - low)
     return scaled
+
+
+def _pair_on_unit_scale(judged: JudgedUnits, one: str, other: str) -> tuple[Floats, Floats]:
+    first, second = (on_unit_scale(judged, judged.scores[judge]) for judge in (one, other))
+    return first, second
 
 
 def _by_prompt(judged: JudgedUnits, one: str, other: str) -> pd.DataFrame:
     """Return a row per question and prompt: the place of its units, its kappa and mean scores."""
-    a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
+    a, b = _pair_on_unit_scale(judged, one, other)
     keys = judged.units[["question_id", "prompt_id"]]
     begins = np.flatnonzero((keys != keys.shift()).any(axis=1).to_numpy())
     ends = np.append(begins[1:], len(keys))
@@ -173,7 +178,7 @@ def _disagreements(
         reason=np.where(is_far & is_low, f"{far}, {low}", np.where(is_far, far, low)),
     )[is_far | is_low]
 
-    a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
+    a, b = _pair_on_unit_scale(judged, one, other)
     difference = np.abs(a - b)
     prompt_of = np.repeat(
         np.arange(len(prompts)), (prompts["end"] - prompts["start"]).to_numpy(int)
@@ -209,7 +214,7 @@ def _validation(  # noqa: PLR0913 - the pair, its figures and their limits
     at: datetime,
 ) -> Validation:
     """Return whether the pair passes: both kappas reach the limit; undefined never passes."""
-    a, b = on_unit_scale(judged, one), on_unit_scale(judged, other)
+    a, b = _pair_on_unit_scale(judged, one, other)
     difference = (a - b)[~np.isnan(a - b)]
     defined = prompts["kappa"].dropna()
     micro = pair_kappa(a, b)

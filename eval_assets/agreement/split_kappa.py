@@ -1,6 +1,7 @@
 """Cohen's kappa of two judges' scores, split at the middle of the scale."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ MIDDLE = 0.5
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Column = Sequence[float | None]
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,20 @@ def macro_kappa(kappa: Floats, n_units: Integers) -> float:
     defined = kappa[~np.isnan(kappa)]
     has_two = bool((n_units > 1).any())
     return math.fsum(defined) / len(defined) if has_two and len(defined) else math.nan
+
+
+def query_kappas(one: Sequence[Column], other: Sequence[Column]) -> tuple[float, float]:
+    """Return kappa pooled over queries, and its mean over queries.
+
+    Args:
+        one: Scores on the scale taken to [0, 1] by query, None if missing.
+        other: The other judge's scores of the same units.
+    """
+    a, b = ([np.asarray(scores, dtype=np.float64) for scores in judge] for judge in (one, other))
+    query = np.repeat(np.arange(len(a)), [len(scores) for scores in a])
+    pooled = np.concatenate(a), np.concatenate(b)
+    by_query, n_units = kappa_by_group(*pooled, query, n_groups=len(a))
+    return pair_kappa(*pooled).value, macro_kappa(by_query, n_units)
 
 
 def kappa_by_group(

@@ -16,6 +16,7 @@ from eval_assets.agreement.pairs import measure_pairs
 from eval_assets.agreement.ratings import LongRatings  # noqa: TC001 - Dagster reads annotations
 from eval_assets.agreement.rounds import measure_rounds
 from eval_assets.agreement.slices import measure_slices
+from eval_assets.agreement.top_responses import measure_retrieval
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
 from eval_assets.assets.labels import human_labels, label_disagreements
@@ -38,6 +39,7 @@ from eval_assets.figures import (
     JudgeHumanFigures,
     JudgeHumanFiguresWithExcluded,
     LeaveOneJudgeOutFigures,
+    RetrievalFigures,
     RoundFigures,
     SliceFigures,
 )
@@ -84,6 +86,7 @@ _WITHOUT_COLUMNS = (
     "mean_difference",
     "n_units",
 )
+_RETRIEVAL_COLUMNS = ("judge_id", "question_id", "k", "precision", "recall", "n_prompts")
 _JUDGE_COLUMNS = ("question_id", "alpha", "kappa_micro", "n_units", "n_judges")
 _JUDGE_HUMAN_COLUMNS = ("judge_id", "question_id", "a_ha", "spearman", "bias", "n_units")
 """Columns of each table that the UI shows, narrow enough for its page."""
@@ -275,6 +278,7 @@ def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]
         with folder.connect() as connection:
             units = judged_units(connection)
         measures = measure_pairs(units, evaluation.dual_judge, at=datetime.now(tz=UTC))
+        retrieval = measure_retrieval(units)
         validation = measures.validation
         if validation is not None:
             append_history(ledger, "dual_judge_validation", [asdict(validation)])
@@ -283,6 +287,7 @@ def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]
                 write_pair_measures(
                     connection, prompts=measures.prompts, disagreements=measures.disagreements
                 )
+                replace_figures(connection, RetrievalFigures, retrieval)
                 copy_ledger(ledger, connection, "dual_judge_validation")
             table = table_metadata(connection, "judge_disagreements")
         history = history_of(ledger, "dual_judge_validation").iloc[::-1].head(_MOST_SHOWN)
@@ -295,6 +300,7 @@ def _judge_disagreements(folder: EvaluationFolder) -> dg.MaterializeResult[None]
             "notes": validation.notes if validation else "Fewer than two judges are declared.",
             "worst": rows_as_metadata(measures.disagreements.head(_MOST_SHOWN)),
             "history": rows_as_metadata(history),
+            "retrieval": figures_as_metadata(retrieval, _RETRIEVAL_COLUMNS),
         },
     )
 
@@ -338,7 +344,7 @@ _TABLES: Mapping[str, Callable[[EvaluationFolder], dg.MaterializeResult[None]]] 
             name,
             group_name="agreement",
             kinds={"duckdb"},
-            deps=[human_labels, judge_scores],
+            deps=[human_labels, judge_scores, adjudicated_labels],
             description=write.__doc__,
         )
         for name, write in _TABLES.items()

@@ -111,7 +111,7 @@ def _within_budget(
         evaluation = folder.evaluation()
         with folder.connect() as connection:
             coverage = score_coverage(connection)
-        if evaluation.budget_usd_per_month is not None:
+        if evaluation.month_cap_usd is not None:
             with folder.ledger(evaluation) as ledger:
                 month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
     last = _last_materialization(context, folder)
@@ -120,7 +120,7 @@ def _within_budget(
     return result_of(
         [
             *over_budget(n_stopped, cap=evaluation.budget_usd, left=figures["budget_left_usd"]),
-            *most_of_the_month(month_usd, cap=evaluation.budget_usd_per_month),
+            *most_of_the_month(month_usd, cap=evaluation.month_cap_usd),
         ],
         otherwise=(
             "The budget reached every unit." if figures["n_calls"] else "Nothing was spent."
@@ -128,7 +128,7 @@ def _within_budget(
         metadata={
             **figures,
             "budget_usd": evaluation.budget_usd,
-            "budget_usd_per_month": evaluation.budget_usd_per_month,
+            "budget_usd_per_month": evaluation.month_cap_usd,
             "spent_this_month_usd": month_usd,
             "n_budget_stopped": n_stopped,
         },
@@ -261,7 +261,7 @@ def most_of_the_month(spent_usd: float, *, cap: float | None) -> list[CheckFindi
         return []
     share = f" ({spent_usd / cap:.0%})" if cap else ""
     text = f"{spent_usd:.4f} of {cap:g} USD{share} of this month's budget are spent"
-    return [CheckFinding(f"{text}. Raise budget_usd_per_month, or wait for the next month")]
+    return [CheckFinding(f"{text}. Raise the monthly limit, or wait for the next month")]
 
 
 def configured_keys(evaluation: Evaluation, environ: Mapping[str, str]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from eval_assets.store.inputs import (
     import_fingerprint,
     is_imported,
     record_import,
+    write_currency,
     write_rubric,
 )
 from eval_assets.store.tables import replace_rows
@@ -34,6 +35,7 @@ def rubric_questions(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
         evaluation = folder.evaluation()
         with folder.connect() as connection, transaction(connection):
             write_rubric(connection, evaluation.rubric)
+            write_currency(connection, evaluation.currency)
             table = table_metadata(connection, "rubric_questions")
     questions = [
         dg.TableRecord(

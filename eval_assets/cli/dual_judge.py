@@ -1,43 +1,90 @@
-"""`eval-assets dual-judge`: scores of two judges for the documents of one query."""
+"""`eval-assets dual-judge`: scores of two judges for the documents of queries."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_option, resolve_database
 
+if TYPE_CHECKING:
+    from eval_assets.config.judges import ReplyForm
+
 
 @click.command("dual-judge")
-@click.option(
-    "--query-id",
-    required=True,
-    type=click.IntRange(1),
-    metavar="NUMBER",
-    help="Number of the query, from 1.",
-)
-@click.option("--query", required=True, help="The query.")
+@click.option("--query-id", type=click.IntRange(1), metavar="NUMBER", help="Number of the query.")
+@click.option("--query", help="The query.")
 @click.option(
     "--docs",
-    required=True,
     type=click.Path(path_type=Path),
-    help='JSON file of its documents: [{"id": 1, "content": "…"}, …].',
+    help='JSON file of its documents: [{"id": 1, "content": "…"}, …]. A document may have '
+    '"relevant": true or false, as people marked it.',
+)
+@click.option(
+    "--queries",
+    type=click.Path(path_type=Path),
+    help='JSON file of several queries: [{"id": 1, "query": "…", "docs": […]}, …].',
+)
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="VENDOR/MODEL",
+    help="One of two judges, such as openai/gpt-4o.  [default: the evaluation's first two live "
+    "ones, else gpt-6-luna and claude-haiku-5-5]",
+)
+@click.option(
+    "--reply",
+    type=click.Choice(["json", "number"]),
+    help="Form of a reply: JSON with reasons, or a bare number.  [default: dual_judge.reply]",
 )
 @data_option
 @database_option
-def dual_judge(query_id: int, query: str, docs: Path, data: Path, database: str | None) -> int:
+@click.pass_context
+def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    context: click.Context,
+    query_id: int | None,
+    query: str | None,
+    docs: Path | None,
+    queries: Path | None,
+    judges: tuple[str, ...],
+    reply: ReplyForm | None,
+    data: Path,
+    database: str | None,
+) -> int:
     """Ask two judges how relevant each document is to a query, from 0 to 1, and print JSON.
 
-    The judges are the evaluation's first two live ones, else gpt-6-luna and claude-haiku-5-5. What
-    they say is stored in the view `ground_truth`, in place of an earlier answer to the same query
-    id; nothing is asked again that was answered before. A missing score is null. The exit
-    code is 1 if every score is missing.
+    The scores are stored in the view `ground_truth`, in place of earlier scores of the same query
+    id. No request is sent twice. A missing score is null. The folder needs no evaluation.yaml; by
+    default it is the current directory if data/sample does not exist. The exit code is 1 if a judge
+    scored no document.
     """
-    from eval_assets.cli.dual_judging import store_dual_judge_scores
-    from eval_assets.readers.documents import read_document_query
+    single = (query_id, query, docs)
+    if (queries is None) == (None in single) or (queries is not None and any(single)):
+        raise click.UsageError("Give --query-id, --query and --docs, or --queries alone.")
+    if len(judges) not in {0, 2}:
+        raise click.UsageError("Give --judge twice, or not at all.")
+    is_default = context.get_parameter_source("data") is click.core.ParameterSource.DEFAULT
+    folder = Path() if is_default and not data.exists() else data
 
-    asked = read_document_query(query_id, query, docs)
-    answer = store_dual_judge_scores(asked, data, resolve_database(data, database))
-    click.echo(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False))
-    return FAILED if answer["status"] == "error" else DONE
+    from eval_assets.cli.dual_judging import of_one_query, parse_judge, store_dual_judge_scores
+    from eval_assets.readers.documents import read_document_queries, read_document_query
+
+    try:
+        pair = [parse_judge(text) for text in judges]
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", param_hint="--judge") from error
+    if query_id is None or query is None or docs is None:
+        asked = read_document_queries(queries or Path())
+    else:
+        asked = (read_document_query(query_id, query, docs),)
+    answer = store_dual_judge_scores(
+        asked, folder, resolve_database(folder, database), pair=pair, form=reply
+    )
+    printed = answer if queries is not None else of_one_query(answer)
+    click.echo(json.dumps(printed, indent=2, ensure_ascii=False, allow_nan=False))
+    return FAILED if answer["judges_without_scores"] else DONE

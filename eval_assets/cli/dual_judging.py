@@ -1,24 +1,27 @@
-"""Relevance scores of two judges for the documents of one query."""
+"""Relevance scores of two judges for the documents of queries."""
 
 import asyncio
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from itertools import islice
 from pathlib import Path
+from typing import Any, cast
 
-from eval_assets.agreement.split_kappa import pair_kappa
+from eval_assets.agreement.split_kappa import pair_kappa, query_kappas
 from eval_assets.bands import kappa_label
 from eval_assets.cli.options import ledger_of
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Judge
+from eval_assets.config.judges import VENDORS, Judge, ReplyForm, Vendor
 from eval_assets.config.rubric import RubricQuestion
+from eval_assets.config.tuning import Tuning
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.judges.calling.live_model import LiveModel, live_judges
 from eval_assets.judges.calling.session import RequestOptions, require_prices
-from eval_assets.judges.catalogue.models import shared_family
+from eval_assets.judges.catalogue.models import lifecycle_of, shared_family
 from eval_assets.judges.clients import import_sdks
 from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import JudgingSummary, judge_portions
@@ -32,6 +35,16 @@ from eval_assets.store.ledger.copies import store_ledger
 from eval_assets.store.ledger.histories import DualJudgement, append_history
 from eval_assets.store.ledger.workers import Worker
 from eval_assets.wording import or_none
+
+_NUMBER_TOKENS = 10
+"""Output tokens of a bare number, for a model that does not think."""
+
+_WITHOUT_OTHER_JUDGES: Mapping[str, Any] = {
+    "staged": None,
+    "tuning": Tuning(),
+    "executive_summary": None,
+}
+"""Defaults of the declarations that may refer to judges other than the pair."""
 
 DEFAULT_PAIR = (
     Judge("gpt", "openai", "gpt-6-luna"),
@@ -47,68 +60,123 @@ RELEVANCE = RubricQuestion(
 )
 
 
-def store_dual_judge_scores(asked: DocumentQuery, data: Path, path: Path) -> dict[str, object]:
-    """Ask two judges about the documents of a query, store what they say, and return it.
+def store_dual_judge_scores(
+    queries: Sequence[DocumentQuery],
+    data: Path,
+    path: Path,
+    *,
+    pair: Sequence[Judge] = (),
+    form: ReplyForm | None = None,
+) -> dict[str, object]:
+    """Ask two judges about the documents of queries, store their scores, and return them.
 
     Args:
-        asked: The query.
-        data: The evaluation folder.
-        path: Where its tables are.
+        queries: The queries.
+        data: The evaluation folder; without evaluation.yaml it holds the ledger only.
+        path: The database.
+        pair: Two live judges; empty for the evaluation's first two, else `DEFAULT_PAIR`.
+        form: Form of the replies; None for the declared one.
+
+    Returns:
+        An entry for each query under `queries`, and what holds for all of them.
     """
-    evaluation = _evaluation(data)
+    evaluation = _evaluation(data, pair)
     _refuse_one_model_twice(evaluation.judges)
     today = datetime.now(tz=UTC).date()
-    judges = live_judges(evaluation, environ=os.environ, today=today)
+    form = form or evaluation.dual_judge.reply
+    judges = [
+        replace(judge, max_tokens=_NUMBER_TOKENS)
+        if form == "number" and not judge.capabilities.thinks
+        else judge
+        for judge in live_judges(evaluation, environ=os.environ, today=today)
+    ]
     keys = api_keys(evaluation.judges)
     with ledger_of(data, evaluation, database=path) as ledger:
         with Worker(ledger, asset="dual-judge", caps=evaluation) as worker:
             require_prices(judges, is_capped=worker.is_capped)
-            summary, latency_seconds = _ask(asked, judges, worker, RequestOptions(keys))
-        judged = _judgement(asked, evaluation.judges, summary.scores)
-        append_history(ledger, "dual_judgements", [asdict(judged)])
+            summary, latency_seconds = _ask(queries, judges, worker, form, RequestOptions(keys))
+        scores = iter(summary.scores)
+        judged = [
+            _judgement(query, evaluation.judges, list(islice(scores, 2 * len(query.documents))))
+            for query in queries
+        ]
+        append_history(ledger, "dual_judgements", [asdict(row) for row, _ in judged])
         store_ledger(ledger, path)
-    return _answer(judged, summary, evaluation, latency_seconds=latency_seconds)
+    return {
+        "queries": [_entry(row, own, evaluation) for row, own in judged],
+        **_totals([row for row, _ in judged], evaluation),
+        "warnings": pair_warnings(evaluation, today=today),
+        "stopped": [judge.stopped for judge in summary.models if judge.stopped],
+        "latency_seconds": round(latency_seconds, 3),
+        "estimated_cost_usd": summary.spent_usd,
+        "n_calls": summary.n_attempts,
+        "n_from_ledger": summary.n_from_ledger,
+    }
 
 
-def _evaluation(data: Path) -> Evaluation:
-    """Return what the folder declares, with a pair of live judges and the question asked here."""
+def of_one_query(answer: dict[str, object]) -> dict[str, object]:
+    """Return the answer about a single query as one flat object."""
+    [query] = cast("list[dict[str, object]]", answer["queries"])
+    return query | {name: answer[name] for name in answer if name not in {"queries", *query}}
+
+
+def parse_judge(text: str) -> Judge:
+    """Return the judge that `provider/model` names.
+
+    Raises:
+        ValueError: If it names no vendor, or no model.
+
+    Examples:
+        >>> parse_judge("openai/gpt-4o").model
+        'gpt-4o'
+    """
+    provider, _, model = text.partition("/")
+    if provider not in VENDORS or not model.strip():
+        vendors = " or ".join(f"{vendor}/MODEL" for vendor in VENDORS)
+        raise ValueError(f'"{text}" is not a judge. Write {vendors}')
+    return Judge(model, cast("Vendor", provider), model)
+
+
+def _evaluation(data: Path, pair: Sequence[Judge]) -> Evaluation:
+    """Return the folder's declarations with a pair of live judges."""
     if (data / FILE).exists():
         evaluation = read_evaluation(data)
     else:
         evaluation = Evaluation("dual-judge", data, (RELEVANCE,))
+    if pair:
+        return replace(evaluation, judges=tuple(pair), **_WITHOUT_OTHER_JUDGES)
     live = tuple(judge for judge in evaluation.judges if judge.provider != "recorded")
     if len(live) == 1:
         message = f"{live[0].id} is the only live judge"
         raise InputError(
             InputProblem(FILE, None, "judges", message, "Declare a second one, of another vendor")
         )
-    return replace(evaluation, judges=live[:2] or DEFAULT_PAIR)
+    return replace(evaluation, judges=live[:2] or DEFAULT_PAIR, **_WITHOUT_OTHER_JUDGES)
 
 
 def _refuse_one_model_twice(pair: Sequence[Judge]) -> None:
-    """Raise InputError if both judges are one model: that it agrees with itself says nothing."""
+    """Raise InputError if both judges are one model, which always agrees with itself."""
     one, other = (str(judge.model).rsplit("/", 1)[-1].lower() for judge in pair)
     if one == other:
         message = f"{pair[0].id} and {pair[1].id} are the same model, which is not independent"
-        raise InputError(
-            InputProblem(
-                FILE, None, "judges", message, "Put a judge of another vendor first or second"
-            )
-        )
+        remedy = "Use judges of two vendors"
+        raise InputError(InputProblem("judges", None, None, message, remedy))
 
 
 def _ask(
-    asked: DocumentQuery,
+    queries: Sequence[DocumentQuery],
     judges: Sequence[LiveModel[Judge]],
     worker: Worker,
+    form: ReplyForm,
     options: RequestOptions,
 ) -> tuple[JudgingSummary, float]:
-    """Ask both judges about every document; what came of it, and how long it took in seconds."""
+    """Ask both judges about every document; return the summary and its duration in seconds."""
     import_sdks()
-    template = PromptTemplate.load(Path("relevance"))
+    template = PromptTemplate.for_relevance(form)
     units = [
-        Unit(_name(asked, document), RELEVANCE, asked.text, document.content)
-        for document in asked.documents
+        Unit(_response_id(query, document), RELEVANCE, query.text, document.content)
+        for query in queries
+        for document in query.documents
     ]
     started = time.perf_counter()
     summary = asyncio.run(
@@ -117,22 +185,24 @@ def _ask(
     return summary, time.perf_counter() - started
 
 
-def _name(asked: DocumentQuery, document: Document) -> str:
-    """Return what the ledger calls a document of a query."""
-    return f"query-{asked.id}/document-{document.id}"
+def _response_id(query: DocumentQuery, document: Document) -> str:
+    """Return the name of a document of a query in the ledger."""
+    return f"query-{query.id}/document-{document.id}"
 
 
 def _judgement(
-    asked: DocumentQuery, pair: Sequence[Judge], scores: Sequence[JudgeScore]
-) -> DualJudgement:
-    """Return what is stored of a query. Scores are by document, then by judge."""
+    query: DocumentQuery, pair: Sequence[Judge], scores: Sequence[JudgeScore]
+) -> tuple[DualJudgement, Sequence[JudgeScore]]:
+    """Return the row of a query with its scores, which are by document, then by judge."""
     one, other = ([score.score for score in scores[place::2]] for place in (0, 1))
     kappa = pair_kappa(one, other)
     n_ok = sum(score.status == "ok" for score in scores)
-    return DualJudgement(
-        query_id=asked.id,
-        query=asked.text,
-        expected_docs=[document.id for document in asked.documents],
+    is_marked = any(document.relevant is not None for document in query.documents)
+    row = DualJudgement(
+        query_id=query.id,
+        query=query.text,
+        docs=[document.id for document in query.documents],
+        expected_docs=[d.id for d in query.documents if d.relevant] if is_marked else None,
         judge1_score=[or_none(score) for score in one],
         judge2_score=[or_none(score) for score in other],
         judge1_model=None if all(map(math.isnan, one)) else pair[0].model,
@@ -142,59 +212,82 @@ def _judgement(
         status="success" if n_ok == len(scores) else "partial" if n_ok else "error",
         created_at=datetime.now(tz=UTC),
     )
+    return row, scores
 
 
-def _answer(
-    judged: DualJudgement,
-    summary: JudgingSummary,
-    evaluation: Evaluation,
-    *,
-    latency_seconds: float,
+def _entry(
+    row: DualJudgement, scores: Sequence[JudgeScore], evaluation: Evaluation
 ) -> dict[str, object]:
     """Return what is printed of a query."""
-    models = [str(judge.model) for judge in evaluation.judges]
-    apart = [
-        (number, abs(one - other))
-        for number, one, other in zip(
-            judged.expected_docs, judged.judge1_score, judged.judge2_score, strict=True
-        )
+    distances = [
+        (document, abs(one - other))
+        for document, one, other in zip(row.docs, row.judge1_score, row.judge2_score, strict=True)
         if one is not None and other is not None
     ]
-    families = shared_family(models, overrides=evaluation.capabilities)
     limit = evaluation.dual_judge.disagreement
     return {
-        "query_id": judged.query_id,
-        "query": judged.query,
-        "expected_docs": judged.expected_docs,
-        "judge1_scores": judged.judge1_score,
-        "judge2_scores": judged.judge2_score,
-        "judge1_model": models[0],
-        "judge2_model": models[1],
-        "kappa": judged.kappa,
-        "kappa_reason": judged.kappa_reason,
-        "interpretation": kappa_label(math.nan if judged.kappa is None else judged.kappa),
-        "mean_difference": sum(far for _, far in apart) / len(apart) if apart else None,
-        "disagreements": [n for n, far in apart if far > limit + TOLERANCE],
-        "status": judged.status,
-        "successful_evaluations": sum(score.status == "ok" for score in summary.scores),
-        "total_evaluations": len(summary.scores),
+        "query_id": row.query_id,
+        "query": row.query,
+        "docs": row.docs,
+        "expected_docs": row.expected_docs,
+        "judge1_scores": row.judge1_score,
+        "judge2_scores": row.judge2_score,
+        "judge1_model": evaluation.judges[0].model,
+        "judge2_model": evaluation.judges[1].model,
+        "kappa": row.kappa,
+        "kappa_reason": row.kappa_reason,
+        "interpretation": kappa_label(math.nan if row.kappa is None else row.kappa),
+        "mean_difference": sum(d for _, d in distances) / len(distances) if distances else None,
+        "disagreements": [document for document, d in distances if d > limit + TOLERANCE],
+        "status": row.status,
+        "successful_evaluations": sum(score.status == "ok" for score in scores),
+        "total_evaluations": len(scores),
         "failures": [
             {
-                "document": judged.expected_docs[place // 2],
+                "document": row.docs[place // 2],
                 "judge": score.judge_id,
                 "status": score.status,
                 "error": score.error or None,
             }
-            for place, score in enumerate(summary.scores)
+            for place, score in enumerate(scores)
             if score.status != "ok"
         ],
-        "stopped": [judge.stopped for judge in summary.models if judge.stopped],
-        "latency_seconds": round(latency_seconds, 3),
-        "estimated_cost_usd": summary.spent_usd,
-        "n_calls": summary.n_attempts,
-        "n_from_ledger": summary.n_from_ledger,
-        "warnings": [
-            f"{' and '.join(members)} are of one family, {family}: they are not independent"
-            for family, members in families.items()
+    }
+
+
+def _totals(rows: Sequence[DualJudgement], evaluation: Evaluation) -> dict[str, object]:
+    """Return agreement over all queries, and whether it reaches the target."""
+    scores = ([row.judge1_score for row in rows], [row.judge2_score for row in rows])
+    micro, macro = query_kappas(*scores)
+    scored_by = [[row.judge1_model for row in rows], [row.judge2_model for row in rows]]
+    target = evaluation.dual_judge.kappa
+    is_defined = not (math.isnan(micro) or math.isnan(macro))
+    return {
+        "kappa_micro": or_none(micro),
+        "kappa_macro": or_none(macro),
+        "target_kappa": target,
+        "meets_target": min(micro, macro) >= target - TOLERANCE if is_defined else None,
+        "judges_without_scores": [
+            judge.id
+            for judge, models in zip(evaluation.judges, scored_by, strict=True)
+            if not any(models)
         ],
     }
+
+
+def pair_warnings(evaluation: Evaluation, *, today: date) -> list[str]:
+    """Return what limits the evidence of the pair."""
+    models = [str(judge.model) for judge in evaluation.judges]
+    families = shared_family(models, overrides=evaluation.capabilities)
+    lives = {model: lifecycle_of(model, on=today) for model in models}
+    return [
+        *(
+            f"{' and '.join(members)} are of one family, {family}: they are not independent"
+            for family, members in families.items()
+        ),
+        *(
+            f"{model} {'was' if life.state == 'retired' else 'will be'} retired on {life.ends_on}"
+            for model, life in lives.items()
+            if life.state != "alive"
+        ),
+    ]

@@ -91,7 +91,7 @@ def _show(ledger: SqlLedger, evaluation: Evaluation) -> None:
         spent = spending_table(ledger, by=by)[:_MOST_ROWS]
         if rows := [_spent(row, row[by]) for row in spent]:
             print_table(f"Spent by {by}", (by, *_SPENT), rows, numbers=_SPENT)
-    cap = evaluation.budget_usd_per_month
+    cap = evaluation.month_cap_usd
     of = "" if cap is None else f" of {cap:g}"
     month_usd = spent_in_month(ledger, datetime.now(tz=UTC).date())
     click.echo(f"This month  {month_usd:.4f}{of} USD at most\n")

@@ -48,7 +48,7 @@ def make_server(data: Path, database: Path) -> FastMCP:
     """
     from fastmcp import FastMCP
 
-    from eval_assets.cli.dual_judging import store_dual_judge_scores
+    from eval_assets.cli.dual_judging import of_one_query, store_dual_judge_scores
     from eval_assets.cli.results import stored_certificates, stored_gates, stored_irr
     from eval_assets.readers.documents import document_query
     from eval_assets.readers.evaluation.read import read_evaluation
@@ -63,7 +63,9 @@ def make_server(data: Path, database: Path) -> FastMCP:
         answered before; a missing score is null.
         """
         return _answer(
-            lambda: store_dual_judge_scores(document_query(query_id, query, docs), data, database)
+            lambda: of_one_query(
+                store_dual_judge_scores([document_query(query_id, query, docs)], data, database)
+            )
         )
 
     def human_agreement() -> dict[str, Any]:

@@ -16,7 +16,7 @@ from annotated_types import MinLen
 from eval_assets.config.judges import DualJudge, Generator, Judge, Staged, judge_fingerprint
 from eval_assets.config.labelling import Labelling
 from eval_assets.config.models import Price
-from eval_assets.config.operations import Alerts, Drift, Judging, Schedule, is_owner
+from eval_assets.config.operations import Alerts, Currency, Drift, Judging, Schedule, is_owner
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import Tuning
 from eval_assets.config.types import Name, NotNegative, Text, set_by_reader
@@ -103,6 +103,7 @@ class Evaluation:
         gates: Gates by name.
         budget_usd: Most that one run may spend on judges and generators; None for no cap.
         budget_usd_per_month: Most that all runs of one calendar month (UTC) may spend.
+        currency: Currency of the log of costs and of a monthly limit.
         judge_prompt: Template of the judges' prompt; None for the one that ships.
         staged: When one judge of the first pair is enough; None to ask all about everything.
         dual_judge: From when on two judges agree, and which of their differences are listed.
@@ -134,6 +135,7 @@ class Evaluation:
     gates: Mapping[GateName, Gate] = field(default_factory=default_gates)
     budget_usd: NotNegative | None = None
     budget_usd_per_month: NotNegative | None = None
+    currency: Currency = field(default_factory=Currency)
     judge_prompt: Path | None = None
     staged: Staged | None = None
     dual_judge: DualJudge = field(default_factory=DualJudge)
@@ -161,6 +163,9 @@ class Evaluation:
             *self._writer_faults(),
             *_owner_faults(self.owners),
         ]
+        if None not in (self.budget_usd_per_month, self.currency.limit_per_month):
+            message = "budget_usd_per_month limits a month as well"
+            faults.append(Fault(("currency", "limit_per_month"), message, "Remove one of them"))
         if self.staged is not None and len(self.judges) < _PAIR:
             remedy = "Declare a second judge, or remove it"
             faults.append(Fault(("staged",), "staging takes two judges", remedy))
@@ -176,6 +181,13 @@ class Evaluation:
                 if is_split
             ]
         raise_faults(faults)
+
+    @property
+    def month_cap_usd(self) -> float | None:
+        """Most that all runs of one calendar month (UTC) may spend; None for no cap."""
+        if self.currency.limit_per_month is None:
+            return self.budget_usd_per_month
+        return self.currency.limit_per_month / self.currency.per_usd
 
     def _twin_faults(self) -> Iterator[Fault]:
         """Yield judges that are another one under a second id: they would agree perfectly."""

@@ -16,6 +16,7 @@ from eval_assets.errors import Fault, raise_faults
 Vendor = Literal["openai", "anthropic"]
 Provider = Literal[Vendor, "recorded"]
 Aggregate = Literal["mean", "median"]
+ReplyForm = Literal["json", "number"]
 Setting = str | int | float | bool
 
 CURRENT = "current"
@@ -206,6 +207,8 @@ class DualJudge:
         low_kappa: Kappa below which a prompt counts as one that the pair does not agree on.
         disagreement: Difference of two scores of a response, on [0, 1], above which it is listed.
         group_disagreement: Mean difference over the responses to a prompt above which it is listed.
+        reply: Form of a reply to `eval-assets dual-judge`: `json` with reasons, or a bare `number`,
+            for which a model that does not think gets 10 tokens.
 
     Raises:
         DeclarationError: If `low_kappa` is above `kappa`.
@@ -215,6 +218,7 @@ class DualJudge:
     low_kappa: Kappa = 0.40
     disagreement: Share = 0.3
     group_disagreement: Share = 0.4
+    reply: ReplyForm = "json"
 
     def __post_init__(self) -> None:
         if self.low_kappa > self.kappa:

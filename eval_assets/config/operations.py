@@ -97,6 +97,34 @@ class Alerts:
     failed_runs: bool = True
 
 
+@dataclass(frozen=True)
+class Currency:
+    """Currency of `api_cost_log` and of a monthly limit. Vendors bill in USD.
+
+    Args:
+        code: Code of the currency in ISO 4217, such as EUR.
+        per_usd: Price of one USD in this currency.
+        limit_per_month: Most that all runs of one calendar month (UTC) may spend, in this currency.
+
+    Raises:
+        DeclarationError: If the code is not three capitals, or one USD is not worth 1 USD.
+    """
+
+    code: Name = "USD"
+    per_usd: Positive = 1.0
+    limit_per_month: NotNegative | None = None
+
+    def __post_init__(self) -> None:
+        faults = []
+        if not re.fullmatch("[A-Z]{3}", self.code):
+            remedy = "Write three capitals, such as EUR"
+            faults.append(Fault(("code",), f'"{self.code}" is not the code of a currency', remedy))
+        if (self.code == "USD") != (self.per_usd == 1):
+            message = f"{self.per_usd:g} {self.code} per USD"
+            faults.append(Fault(("per_usd",), message, "Declare the rate of a currency beside USD"))
+        raise_faults(faults)
+
+
 def is_owner(text: str) -> bool:
     """Return whether a text names an owner as Dagster takes it: an e-mail address, or a team."""
     return bool(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+|team:[\w-]+", text))

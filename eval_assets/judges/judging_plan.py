@@ -78,7 +78,7 @@ class JudgingPlan:
     def next_request(self, rating: PendingRating) -> ModelRequest:
         """Return the next request for a pending rating."""
         request = self.request(rating.unit, rating.replicate)
-        return request if rating.unreadable is None else _stricter(request, rating.unit)
+        return request if rating.unreadable is None else self._stricter(request, rating.unit)
 
     def leave(self, reading_of: Callable[[PendingRating], ParsedReply]) -> None:
         """Ask no more: every pending rating gets the reading that says why."""
@@ -103,7 +103,7 @@ class JudgingPlan:
     def call_keys(self, unit: Unit) -> tuple[str, ...]:
         """Return the keys of all requests about a unit, of those that may follow included."""
         firsts = [self.request(unit, k) for k in self._replicates(unit)]
-        return tuple(request.key for one in firsts for request in (one, _stricter(one, unit)))
+        return tuple(request.key for one in firsts for request in (one, self._stricter(one, unit)))
 
     def request(self, unit: Unit, replicate: int) -> ModelRequest:
         """Return the first request about a unit."""
@@ -113,7 +113,7 @@ class JudgingPlan:
             response_text=unit.response_text,
             history=unit.history,
         )
-        schema = verdict_schema(unit.question.scale)
+        schema = verdict_schema(unit.question.scale) if self._template.form == "json" else None
         return self.client.request(messages, schema=schema, replicate=replicate)
 
     def keep(self, unit: Unit, replicate: int, reading: ParsedReply) -> None:
@@ -148,10 +148,16 @@ class JudgingPlan:
             return [(rating, request)]
         reading = read_answer(reply, rating.unit.question.scale)
         if reading.is_unreadable and rating.unreadable is None:
-            return [(replace(rating, unreadable=reading), _stricter(request, rating.unit))]
+            return [(replace(rating, unreadable=reading), self._stricter(request, rating.unit))]
         self.n_from_ledger += 1
         self.keep(rating.unit, rating.replicate, reading)
         return []
+
+    def _stricter(self, request: ModelRequest, unit: Unit) -> ModelRequest:
+        """Return the request that follows a reply which could not be read."""
+        *before, last = request.messages
+        text = last.text + stricter_request(unit.question.scale, form=self._template.form)
+        return replace(request, messages=(*before, replace(last, text=text)))
 
     def _replicates(self, unit: Unit) -> range:
         """Return the numbers of a unit's replicates."""
@@ -179,7 +185,7 @@ class JudgingPlan:
             answer = await self.client.reply_to(request, rating.subject, allowance)
             reading = read_answer(answer, unit.question.scale)
         if reading.is_unreadable:
-            stricter = _stricter(request, unit)
+            stricter = self._stricter(request, unit)
             answer = await self.client.reply_to(stricter, rating.subject, allowance)
             if isinstance(answer, Reply):
                 reading = read_answer(answer, unit.question.scale)
@@ -198,10 +204,3 @@ async def plan_judging(
     for start in range(0, len(units), _UNITS_PER_LOOKUP):
         await plan.look_up(units[start : start + _UNITS_PER_LOOKUP])
     return plan
-
-
-def _stricter(request: ModelRequest, unit: Unit) -> ModelRequest:
-    """Return the request that follows a reply which could not be read."""
-    *before, last = request.messages
-    text = last.text + stricter_request(unit.question.scale)
-    return replace(request, messages=(*before, replace(last, text=text)))

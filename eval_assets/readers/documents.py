@@ -1,7 +1,6 @@
 """A query and the documents that are rated for it, from the command line or a client."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,15 +14,31 @@ from eval_assets.readers.formats.files import read_text
 
 _LARGEST_ID = 2**63 - 1
 _SHAPE = 'Write a list of documents, such as [{"id": 1, "content": "…"}]'
-_REMEDIES = {None: _SHAPE, "id": "Give it a whole number", "content": "Give its text"}
+_QUERIES_SHAPE = (
+    'Write a list of queries, such as [{"id": 1, "query": "…", '
+    '"docs": [{"id": 1, "content": "…"}]}]'
+)
+_REMEDIES = {
+    None: _SHAPE,
+    "id": "Give it a whole number",
+    "content": "Give its text",
+    "relevant": "Write true or false",
+}
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document that may answer a query; its id is unique among the query's documents."""
+    """A document that may answer a query.
+
+    Args:
+        id: Its id, unique among the query's documents.
+        content: Its text.
+        relevant: Whether people marked it as relevant; None if they did not say.
+    """
 
     id: Annotated[int, Field(strict=True, ge=-_LARGEST_ID, le=_LARGEST_ID)]
     content: Text
+    relevant: Annotated[bool | None, Field(strict=True)] = None
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,40 @@ class DocumentQuery:
     id: int
     text: str
     documents: tuple[Document, ...]
+
+
+def read_document_queries(path: Path) -> tuple[DocumentQuery, ...]:
+    """Return the queries of a file, checked before anything is asked.
+
+    Args:
+        path: JSON: a list of objects with `id`, `query` and `docs`, the documents of each.
+
+    Raises:
+        ExceptionGroup: Of an InputError for everything that is wrong.
+    """
+    file = str(path)
+    problems: list[InputProblem] = []
+    entries = _parsed(path, problems)
+    if not problems and not (isinstance(entries, list) and entries):
+        message = "the list is empty" if entries == [] else "the file is not a list"
+        problems.append(InputProblem(file, None, None, message, _QUERIES_SHAPE))
+    queries: list[DocumentQuery] = []
+    for position, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
+        match entry:
+            case {"id": int(number), "query": str(text), "docs": documents}:
+                place = f"{file}:{position}"
+                _check_query(number, text, (place, place), problems)
+                listed = _documents(documents, f"{place}:docs", problems)
+                queries.append(DocumentQuery(number, text, tuple(listed)))
+            case _:
+                message = "this has no whole number as `id`, no text as `query`, or no `docs`"
+                problems.append(InputProblem(file, position, None, message, _QUERIES_SHAPE))
+    numbers = [query.id for query in queries]
+    for number in sorted({number for number in numbers if numbers.count(number) > 1}):
+        message = f"{number} is the id of several queries"
+        problems.append(InputProblem(file, None, "id", message, "Give each its own"))
+    raise_all(problems, source=file)
+    return tuple(queries)
 
 
 def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
@@ -47,41 +96,43 @@ def read_document_query(query_id: int, query: str, docs: Path) -> DocumentQuery:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
     problems: list[InputProblem] = []
-    entries = _parsed(docs, problems)
-    return document_query(query_id, query, entries, file=str(docs), problems=problems)
+    _check_query(query_id, query, ("--query-id", "--query"), problems)
+    unreadable: list[InputProblem] = []
+    entries = _parsed(docs, unreadable)
+    problems += unreadable
+    documents = [] if unreadable else _documents(entries, str(docs), problems)
+    raise_all(problems, source=str(docs))
+    return DocumentQuery(query_id, query, tuple(documents))
 
 
-def document_query(
-    query_id: int,
-    query: str,
-    entries: object,
-    *,
-    file: str = "docs",
-    problems: Sequence[InputProblem] = (),
-) -> DocumentQuery:
+def document_query(query_id: int, query: str, entries: object) -> DocumentQuery:
     """Return the query, checked with its documents before anything is asked.
 
     Args:
         query_id: Number of the query.
         query: The query.
         entries: The documents as JSON has them: a list of objects with `id` and `content`.
-        file: Name of the documents in messages.
-        problems: Known problems of the file; if there are any, `entries` is ignored.
 
     Raises:
         ExceptionGroup: Of an InputError for everything that is wrong; documents are counted from 1.
     """
-    all_problems: list[InputProblem] = []
+    problems: list[InputProblem] = []
+    _check_query(query_id, query, ("query_id", "query"), problems)
+    documents = _documents(entries, "docs", problems)
+    raise_all(problems, source="docs")
+    return DocumentQuery(query_id, query, tuple(documents))
+
+
+def _check_query(
+    query_id: int, text: str, names: tuple[str, str], problems: list[InputProblem]
+) -> None:
+    """Add the problems of a query's number and text, under their names."""
     if not 1 <= query_id <= _LARGEST_ID:
         message, remedy = f"{query_id} is not a positive integer", "Use a number from 1 on"
-        all_problems.append(InputProblem("--query-id", None, None, message, remedy))
-    if not query.strip():
+        problems.append(InputProblem(names[0], None, None, message, remedy))
+    if not text.strip():
         message, remedy = "the query is empty", "Write what is searched for"
-        all_problems.append(InputProblem("--query", None, None, message, remedy))
-    all_problems += problems
-    documents = [] if problems else _documents(entries, file, all_problems)
-    raise_all(all_problems, source=file)
-    return DocumentQuery(query_id, query, tuple(documents))
+        problems.append(InputProblem(names[1], None, None, message, remedy))
 
 
 def _parsed(path: Path, problems: list[InputProblem]) -> object:
@@ -130,4 +181,6 @@ def _key_and_message(details: ErrorDetails) -> tuple[str | None, str]:
         return key, f"the document has no {key}"
     if key == "id":
         return key, "the id is not an integer of 64 bits"
+    if key == "relevant":
+        return key, "this is neither true nor false"
     return key, f"the content is {'not text' if details['type'] == 'string_type' else 'empty'}"

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     )
     from eval_assets.stats.prevalence import rogan_gladen
     from eval_assets.stats.question_profile import AgreementProfile, agreement_profile
+    from eval_assets.stats.retrieval import precision_at_k, recall_at_k
     from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
     from eval_assets.stats.sign_flips import MeanShift, least_p_value, mean_shift
 
@@ -105,6 +106,7 @@ _MODULES = {
     "prevalence": "rogan_gladen",
     "question_profile": "AgreementProfile agreement_profile",
     "rubric_profile": "OverallProfile overall_profile",
+    "retrieval": "precision_at_k recall_at_k",
     "sign_flips": "MeanShift least_p_value mean_shift",
 }
 """Exported names by module."""
@@ -170,8 +172,10 @@ __all__ = [
     "overall_profile",
     "pairwise_agreement",
     "pearson",
+    "precision_at_k",
     "prediction_powered_difference",
     "prediction_powered_mean",
+    "recall_at_k",
     "rogan_gladen",
     "spearman",
     "wilcoxon_signed_rank",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record", bound=FigureRecord)
 
-_N = ("n_responses", "n_units", "n")
+_N = ("n_responses", "n_units", "n", "n_prompts")
 """Fields that the column `n` of the table holds: the first of these in a record."""
 
 _SHARED = {"n_groups": "n_groups", "interval_method": "method", "data_version": "data_version"}

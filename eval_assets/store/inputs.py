@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from eval_assets.config.operations import Currency
     from eval_assets.config.rubric import RubricQuestion
 
 
@@ -49,6 +50,14 @@ def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQ
         for position, question in enumerate(rubric)
     ]
     replace_rows(connection, "rubric_questions", pd.DataFrame(rows))
+
+
+def write_currency(connection: duckdb.DuckDBPyConnection, currency: Currency) -> None:
+    """Replace the currency of costs."""
+    import pandas as pd
+
+    rows = pd.DataFrame([{"code": currency.code, "per_usd": currency.per_usd}])
+    replace_rows(connection, "currency", rows)
 
 
 def write_labels(

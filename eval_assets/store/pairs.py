@@ -8,6 +8,15 @@ from numpy.typing import NDArray
 from eval_assets.agreement.ratings import JudgedUnits
 from eval_assets.store.tables import replace_rows
 
+_SCORES_SQL = """
+    SELECT response_id, question_id, score AS value
+    FROM judge_scores WHERE judge_id = $judge AND status = 'ok'
+"""
+
+_REFERENCES_SQL = """
+    SELECT response_id, question_id, value FROM reference_values WHERE NOT excluded
+"""
+
 _UNIT_SQL = """
     SELECT response_id, prompt_id, prompt_text,
            row_number() OVER (ORDER BY response_id)::INTEGER - 1 AS response
@@ -40,6 +49,10 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     question, response = rows.to_numpy()[order].T
     place = np.full((len(names), len(prompt_of)), -1)
     place[question, response] = np.arange(len(order))
+
+    def values_of(sql: str, **parameters: str) -> NDArray[np.float64]:
+        return _values(connection, sql, unit, names, place=place, n_units=len(order), **parameters)
+
     return JudgedUnits(
         # Texts as categories: they are the same for many units.
         units=pd.DataFrame(
@@ -54,45 +67,44 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
                 "scale_max": questions["scale_max"].to_numpy()[question],
             }
         ),
-        scores={
-            judge_id: _scores(connection, judge_id, unit, names, place=place, n_units=len(order))
-            for judge_id, _, _ in judges
-        },
+        references=values_of(_REFERENCES_SQL),
+        scores={judge_id: values_of(_SCORES_SQL, judge=judge_id) for judge_id, _, _ in judges},
         models={judge_id: model for judge_id, model, _ in judges},
         fingerprints={judge_id: fingerprint for judge_id, _, fingerprint in judges},
     )
 
 
-def _scores(  # noqa: PLR0913 - whose, of what, and in which order
+def _values(  # noqa: PLR0913 - which values, of which units, and in which order
     connection: duckdb.DuckDBPyConnection,
-    judge_id: str,
+    sql: str,
     unit: str,
     question_ids: list[str],
     *,
     place: NDArray[np.int64],
     n_units: int,
+    **parameters: str,
 ) -> NDArray[np.float64]:
-    """Return a judge's scores, one for each unit, NaN if it is missing.
+    """Return one value for each unit, NaN if it is missing.
 
     Args:
         connection: The database.
-        judge_id: The judge.
+        sql: Query of response_id, question_id and value.
         unit: SQL of the responses and their numbers.
         question_ids: The questions.
         place: Place of each unit by question and response, -1 if it is none.
         n_units: Number of units.
+        parameters: Parameters of the query.
     """
-    values = connection.execute(
-        f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response, score
-            FROM judge_scores JOIN ({unit}) USING (response_id)
-            WHERE judge_id = $judge AND status = 'ok'
-              AND list_contains($questions, question_id)""",  # noqa: S608 - a constant of ours
-        {"questions": question_ids, "judge": judge_id},
+    rows = connection.execute(
+        f"""SELECT list_position($questions, question_id)::INTEGER - 1 AS question, response, value
+            FROM ({sql}) JOIN ({unit}) USING (response_id)
+            WHERE list_contains($questions, question_id)""",  # noqa: S608 - constants of ours
+        {"questions": question_ids, **parameters},
     ).df()
-    at = place[values["question"], values["response"]]
-    scores = np.full(n_units, np.nan)
-    scores[at[at >= 0]] = values["score"].to_numpy()[at >= 0]
-    return scores
+    at = place[rows["question"], rows["response"]]
+    values = np.full(n_units, np.nan)
+    values[at[at >= 0]] = rows["value"].to_numpy()[at >= 0]
+    return values
 
 
 def write_pair_measures(

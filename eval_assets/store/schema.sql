@@ -557,6 +557,7 @@ CREATE TABLE IF NOT EXISTS judge_calls (
 );
 
 ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS run_id VARCHAR;
+ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS asset VARCHAR;  -- or command that sent it
 ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS reasoning_tokens BIGINT;
 ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS cache_write_tokens BIGINT;
 ALTER TABLE judge_calls ADD COLUMN IF NOT EXISTS charged_usd DOUBLE;
@@ -627,14 +628,36 @@ CREATE TABLE IF NOT EXISTS test_set_uses (
     read_at TIMESTAMPTZ NOT NULL
 );
 
+-- The currency that evaluation.yaml declares; empty before the first run.
+CREATE TABLE IF NOT EXISTS currency (
+    code VARCHAR NOT NULL,
+    per_usd DOUBLE NOT NULL                -- price of one USD
+);
+
+-- api_name is the vendor with the model, as openai_gpt4o, or for Anthropic with its line, as
+-- anthropic_haiku. A request in a batch is 'batch', whatever it is for.
 CREATE OR REPLACE VIEW api_cost_log AS
 SELECT started_at AS timestamp,
-       provider || '/' || model_requested AS api_name,
-       operation,
+       provider || '_' || CASE provider
+           WHEN 'anthropic' THEN coalesce(
+               nullif(regexp_extract(model_requested, 'haiku|sonnet|opus|fable'), ''), model_requested)
+           ELSE replace(regexp_replace(model_requested, '-\d{4}-\d{2}-\d{2}$', ''), '-', '')
+       END AS api_name,
+       CASE
+           WHEN in_batch THEN 'batch'
+           WHEN asset = 'dual-judge' THEN 'dual_judge_evaluation'
+           WHEN asset = 'tuned_judges' THEN 'tuning'
+           WHEN asset = 'judge_drift' THEN 'drift'
+           WHEN asset = 'agreement_report' THEN 'summary'
+           ELSE operation
+       END AS operation,
        input_tokens + output_tokens AS token_count,
-       cost_usd AS estimated_cost,
-       response_id
-FROM judge_calls;
+       cost_usd * coalesce(per_usd, 1) AS estimated_cost,
+       coalesce(code, 'USD') AS currency,
+       TRY_CAST(regexp_extract(response_id, '^query-(\d+)/document-', 1) AS BIGINT) AS query_id,
+       response_id,
+       model_requested AS model
+FROM judge_calls LEFT JOIN currency ON true;
 
 -- Scores of the responses to one prompt by the first two judges declared.
 CREATE TABLE IF NOT EXISTS prompt_judgements (
@@ -658,8 +681,9 @@ CREATE TABLE IF NOT EXISTS prompt_judgements (
 CREATE TABLE IF NOT EXISTS dual_judgements (
     query_id BIGINT NOT NULL,
     query VARCHAR NOT NULL,
-    expected_docs BIGINT[] NOT NULL,       -- ids of the documents
-    judge1_score DOUBLE[] NOT NULL,        -- as long as expected_docs, NULL if there is no score
+    docs BIGINT[] NOT NULL,                -- ids of the documents
+    expected_docs BIGINT[],                -- those that people marked relevant; NULL without marks
+    judge1_score DOUBLE[] NOT NULL,        -- as long as docs, NULL if there is no score
     judge2_score DOUBLE[] NOT NULL,
     judge1_model VARCHAR,
     judge2_model VARCHAR,
@@ -669,17 +693,6 @@ CREATE TABLE IF NOT EXISTS dual_judgements (
     created_at TIMESTAMPTZ NOT NULL
 );
 
--- Both: queries by the numbers of their documents, prompts of the evaluation by their responses.
-CREATE OR REPLACE VIEW ground_truth AS
-SELECT query_id AS id, query, expected_docs, NULL::VARCHAR[] AS response_ids,
-       judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
-       'relevance' AS question_id
-FROM dual_judgements
-UNION ALL
-SELECT (md5_number_lower(prompt_id || ' ' || question_id) >> 1)::BIGINT, query, NULL, response_ids,
-       judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
-       question_id
-FROM prompt_judgements;
 
 CREATE TABLE IF NOT EXISTS judge_disagreements (
     scope VARCHAR NOT NULL,                -- 'prompt' or 'response'
@@ -795,3 +808,30 @@ SELECT response_id, question_id,
        reason
 FROM (SELECT response_id, question_id, avg(value) AS mean FROM human_labels GROUP BY ALL)
 FULL JOIN adjudicated_labels USING (response_id, question_id);
+
+-- Queries of `dual-judge` and prompts of the evaluation, with the documents that people marked as
+-- relevant: on a prompt, the responses with a reference value above the middle of the scale.
+CREATE OR REPLACE VIEW ground_truth AS
+WITH labelled AS (
+    SELECT prompt_id, question_id,
+           list(response_id ORDER BY place) FILTER (value > (scale_min + scale_max) / 2) AS relevant
+    FROM (
+        SELECT prompt_id, question_id, unnest(response_ids) AS response_id,
+               generate_subscripts(response_ids, 1) AS place
+        FROM prompt_judgements
+    )
+    JOIN reference_values USING (response_id, question_id)
+    JOIN rubric_questions USING (question_id)
+    WHERE NOT excluded
+    GROUP BY ALL
+)
+SELECT query_id AS id, query, expected_docs::VARCHAR[] AS expected_docs, docs::VARCHAR[] AS docs,
+       judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
+       'relevance' AS question_id
+FROM dual_judgements
+UNION ALL
+SELECT (md5_number_lower(prompt_id || ' ' || question_id) >> 1)::BIGINT, query,
+       if(labelled.prompt_id IS NULL, NULL, coalesce(relevant, [])), response_ids,
+       judge1_score, judge2_score, judge1_model, judge2_model, kappa, kappa_reason, created_at,
+       question_id
+FROM prompt_judgements LEFT JOIN labelled USING (prompt_id, question_id);

@@ -3,12 +3,15 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from eval_assets.cli.dual_judge import dual_judge
+from eval_assets.cli.dual_judging import RELEVANCE, pair_warnings, parse_judge
+from eval_assets.config.evaluation import Evaluation
 from tests.e2e.conftest import PROGRAM, Evaluated, clean_environment, make
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
@@ -102,9 +105,9 @@ def test_documents_are_judged_stored_and_not_asked_about_again(
     assert (again["n_calls"], again["estimated_cost_usd"]) == (0, 0.0)
     assert again["judge1_scores"] == told["judge1_scores"]
     stored = Evaluated(tmp_path).rows(
-        "SELECT id, expected_docs, judge1_score, judge2_score, kappa FROM ground_truth"
+        "SELECT id, docs, judge1_score, judge2_score, kappa FROM ground_truth"
     )
-    ids = [document["id"] for document in DOCUMENTS]
+    ids = [str(document["id"]) for document in DOCUMENTS]
     assert stored == [(1, ids, told["judge1_scores"], told["judge2_scores"], told["kappa"])]
     assert Evaluated(tmp_path).rows("SELECT count(*) FROM judge_calls") == [(10,)]
 
@@ -153,6 +156,107 @@ def test_keys_that_are_refused_end_in_an_error_without_the_key(
     assert stored == (None, None)
 
 
+def test_queries_of_a_file_are_judged_by_the_named_judges_without_a_folder(
+    tmp_path: Path, provider: RunningProvider
+) -> None:
+    provider.behave(Behaviour())
+    marked = [document | {"relevant": document["id"] in {11, 14}} for document in DOCUMENTS]
+    queries = [
+        {"id": 1, "query": "What is the capital of France?", "docs": marked},
+        {"id": 2, "query": "Which fruit is yellow?", "docs": DOCUMENTS[:2]},
+    ]
+    (tmp_path / "queries.json").write_text(json.dumps(queries))
+    judges = ["--judge", "openai/gpt-4o", "--judge", "anthropic/claude-haiku-5-5"]
+    command = [
+        str(PROGRAM),
+        "dual-judge",
+        "--queries",
+        "queries.json",
+        *judges,
+        "--reply",
+        "number",
+    ]
+
+    ended = subprocess.run(
+        command,
+        env=clean_environment() | provider.environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    told = json.loads(ended.stdout)
+    assert [query["query_id"] for query in told["queries"]] == [1, 2]
+    assert told["queries"][0]["expected_docs"] == [11, 14]
+    assert told["target_kappa"] == 0.7
+    assert told["meets_target"] in {True, False, None}
+    assert told["n_calls"] == 14
+    assert {query["status"] for query in told["queries"]} == {"success"}
+    bodies = [request.json for request in provider.log.requests if request.vendor == "openai"]
+    assert {body["max_completion_tokens"] for body in bodies[-7:]} == {10}
+    stored = Evaluated(tmp_path)
+    assert stored.rows("SELECT expected_docs, len(docs) FROM ground_truth ORDER BY id") == [
+        (["11", "14"], 5),
+        (None, 2),
+    ]
+    costs = stored.rows(
+        """SELECT DISTINCT api_name, operation, currency, estimated_cost > 0 FROM api_cost_log
+           ORDER BY 1"""
+    )
+    assert costs == [
+        ("anthropic_haiku", "dual_judge_evaluation", "USD", True),
+        ("openai_gpt4o", "dual_judge_evaluation", "USD", True),
+    ]
+    assert stored.rows("SELECT query_id, count(*) FROM api_cost_log GROUP BY 1 ORDER BY 1") == [
+        (1, 10),
+        (2, 4),
+    ]
+
+
+def test_retired_models_are_named_before_their_scores_are_used() -> None:
+    judges = (parse_judge("openai/gpt-4o"), parse_judge("anthropic/claude-3-5-haiku-20241022"))
+    pair = Evaluation("dual-judge", Path(), (RELEVANCE,), judges=judges)
+
+    assert pair_warnings(pair, today=date(2026, 12, 1)) == [
+        "gpt-4o will be retired on 2027-01-14",
+        "claude-3-5-haiku-20241022 was retired on 2026-02-19",
+    ]
+    with pytest.raises(ValueError, match="is not a judge"):
+        parse_judge("gpt-4o")
+
+
+@pytest.mark.usefixtures("keys")
+def test_a_judge_without_any_score_fails_the_command(
+    tmp_path: Path, provider: RunningProvider, capsys: pytest.CaptureFixture[str]
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_key={KEY: "unauthorized"})))
+
+    code = dual_judge.main(arguments(tmp_path), standalone_mode=False)
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["status"], told["judges_without_scores"]) == (1, "partial", ["gpt"])
+
+
+def test_problems_of_queries_are_reported_together(tmp_path: Path) -> None:
+    (tmp_path / "queries.json").write_text(
+        json.dumps([{"id": 1, "query": " ", "docs": []}, {"id": 1, "query": "a"}, 3])
+    )
+    file = str(tmp_path / "queries.json")
+
+    with pytest.raises(ExceptionGroup) as raised:
+        dual_judge.main(["--queries", file, "--data", str(tmp_path)], standalone_mode=False)
+
+    assert [str(error).split(". ")[0].removeprefix(file) for error in raised.value.exceptions] == [
+        ":1: the query is empty",
+        ":1:docs: the list is empty",
+        ":2: this has no whole number as `id`, no text as `query`, or no `docs`",
+        ":3: this has no whole number as `id`, no text as `query`, or no `docs`",
+    ]
+
+
 def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
     result = live.materialize(*JUDGING, "judge_disagreements")
 
@@ -166,7 +270,7 @@ def test_prompts_and_checks_of_a_pair_of_live_judges(live: Evaluated) -> None:
     }
     assert "OPENAI_API_KEY" in str(found["prompts_not_leaked"].description)
     truth = live.rows(
-        """SELECT len(response_ids), len(judge1_score), len(judge2_score), judge1_model
+        """SELECT len(docs), len(judge1_score), len(judge2_score), judge1_model
            FROM ground_truth"""
     )
     assert truth == [(2, 2, 2, "gpt-6-luna")] * 12

@@ -11,6 +11,7 @@ import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from eval_assets.config.evaluation import SHIPPED_PROMPTS
+from eval_assets.config.judges import ReplyForm
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.errors import PromptError
 from eval_assets.judges.calling.requests import Message
@@ -67,14 +68,16 @@ class PromptTemplate:
     Args:
         source: Text of the template, with a block `user` and optionally a block `system`.
         name: Name of its file, for messages.
+        form: Form of the reply that it asks for.
 
     Raises:
         PromptError: If it is not a template, lacks block `user`, does not show the response, or
             uses names that do not exist.
     """
 
-    def __init__(self, source: str, *, name: str) -> None:
+    def __init__(self, source: str, *, name: str, form: ReplyForm = "json") -> None:
         self.source = source
+        self.form = form
         self._name = name
         # Sandboxed, because a template comes with data; strict, because a hole in a prompt would
         # cost the whole run and show in no reply. The prompt is text, so nothing is escaped.
@@ -110,12 +113,17 @@ class PromptTemplate:
         """
         if path is None or (path.name in SHIPPED_PROMPTS and not path.exists()):
             name = f"{path.name if path else DEFAULT_TEMPLATE}.jinja"
-            folder = resources.files("eval_assets.judges.prompts").joinpath("templates")
-            return cls(folder.joinpath(name).read_text("utf-8"), name=name)
+            return cls(_shipped(name), name=name)
         try:
             return cls(path.read_text("utf-8"), name=str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise PromptError(f"{path}: cannot be read ({error}). Fix judge_prompt.") from error
+
+    @classmethod
+    def for_relevance(cls, form: ReplyForm) -> "PromptTemplate":
+        """Return the template that ships for documents of a query, by the form of its reply."""
+        name = "relevance.jinja" if form == "json" else "relevance-number.jinja"
+        return cls(_shipped(name), name=name, form=form)
 
     def render(
         self,
@@ -156,6 +164,11 @@ class PromptTemplate:
         return "".join(self._template.blocks[block](context)).strip()
 
 
+def _shipped(name: str) -> str:
+    folder = resources.files("eval_assets.judges.prompts").joinpath("templates")
+    return folder.joinpath(name).read_text("utf-8")
+
+
 def in_words(scale: Scale) -> str:
     """Return what a score may be, in words for a judge."""
     if scale.values is None:
@@ -163,8 +176,13 @@ def in_words(scale: Scale) -> str:
     return "one of " + ", ".join(f"{value:g}" for value in scale.values)
 
 
-def stricter_request(scale: Scale) -> str:
+def stricter_request(scale: Scale, *, form: ReplyForm) -> str:
     """Return what is added to a prompt after a reply that could not be read."""
+    if form == "number":
+        return (
+            "\n\nYour last reply could not be read as a rating. Reply with the number alone, no"
+            f" other text before or after it. The number is {in_words(scale)}."
+        )
     return (
         "\n\nYour last reply could not be read as a rating. Reply with the JSON object alone, no"
         ' other text before or after it: {"rationale": "your reasons", "score": a number}.'

@@ -36,6 +36,7 @@ _ATTEMPTS = (
     sa.select(
         *(column for column in attempts.c if column.name not in _NOT_COPIED),
         workers.c.run_id,
+        workers.c.asset,
         attempts.c.id.label("ledger_id"),
     )
     .select_from(attempts.outerjoin(workers, attempts.c.worker == workers.c.worker))
@@ -102,7 +103,7 @@ def _copy_table(
         case _:
             rows = history_of(ledger, name)
             if name == "dual_judgements" and len(rows):
-                rows = rows.drop_duplicates("query_id", keep="last")
+                rows = _latest_queries(rows)
             known = [column.name for column in columns_of(connection, name)]
             replace_rows(connection, name, rows[[column for column in rows if column in known]])
 
@@ -213,6 +214,16 @@ def _open_batches(ledger: SqlLedger) -> pd.DataFrame:
         .reset_index()
         .rename(columns={"call_key": "call_keys", "intended_at": "submitted_at"})
     )
+
+
+def _latest_queries(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the latest judgement of each query; early ones call the documents expected_docs."""
+    rows = rows.drop_duplicates("query_id", keep="last")
+    rows = rows.reindex(columns=list(dict.fromkeys([*rows, "docs"])))
+    is_early = rows["docs"].isna()
+    rows["docs"] = rows["docs"].where(~is_early, rows["expected_docs"])
+    rows["expected_docs"] = rows["expected_docs"].where(~is_early, None)
+    return rows
 
 
 def _rows(ledger: SqlLedger, table: sa.Table) -> pd.DataFrame:

@@ -37,12 +37,12 @@ _ROWS = (
 def export_ledger(ledger: SqlLedger, path: Path, *, form: ExportFormat) -> None:
     """Write every attempt to a file: the columns of `judge_calls`, and what they leave out.
 
-    These are `asset`, which asked; `prompt`, what was sent, as JSON; and `raw_reply`, the body of
+    These are `prompt`, what was sent, as JSON; and `raw_reply`, the body of
     the answer, with keys masked.
     """
     with connect_in_memory() as connection:
         connection.execute("CREATE TABLE exported AS FROM judge_calls LIMIT 0")
-        for name in ("asset", "prompt", "raw_reply"):
+        for name in ("prompt", "raw_reply"):
             connection.execute(f"ALTER TABLE exported ADD COLUMN {name} VARCHAR")
         columns = [column.name for column in columns_of(connection, "exported")]
         after = 0

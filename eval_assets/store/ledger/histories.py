@@ -39,7 +39,8 @@ class DualJudgement:
     Args:
         query_id: Number of the query.
         query: The query.
-        expected_docs: Ids of the documents.
+        docs: Ids of the documents.
+        expected_docs: Ids of those that people marked as relevant; None without marks.
         judge1_score: First judge's score of each document, in [0, 1]; None if there is none.
         judge2_score: Likewise the second's.
         judge1_model: The first judge's model; None if it scored no document.
@@ -52,7 +53,8 @@ class DualJudgement:
 
     query_id: int
     query: str
-    expected_docs: Sequence[int]
+    docs: Sequence[int]
+    expected_docs: Sequence[int] | None
     judge1_score: Sequence[float | None]
     judge2_score: Sequence[float | None]
     judge1_model: str | None

@@ -92,7 +92,7 @@ def left_of_caps(
     if (cap := caps.budget_usd) is not None:
         reserved_usd = _reserved_by(connection, is_of_run)
         remaining.append((cap - _spent_by(connection, is_of_run), reserved_usd))
-    if (cap := caps.budget_usd_per_month) is not None:
+    if (cap := caps.month_cap_usd) is not None:
         reserved_usd = _reserved_by(connection, workers.c.evaluation == account)
         spent_usd = _spent_in_month(connection, account, datetime.now(UTC).date())
         remaining.append((cap - spent_usd, reserved_usd))

@@ -111,7 +111,7 @@ class Worker:
     def is_capped(self) -> bool:
         """Return whether spending is capped."""
         caps = self._caps
-        return caps is not None and (caps.budget_usd, caps.budget_usd_per_month) != (None, None)
+        return caps is not None and (caps.budget_usd, caps.month_cap_usd) != (None, None)
 
     def reserve(self, needed_usd: float) -> float:
         """Reserve a portion of what the caps have left; see `Ledger.reserve`."""

@@ -47,6 +47,7 @@ def measured(
     }
     judged = JudgedUnits(
         units,
+        np.full(len(units), NAN),
         scores,
         models={judge: f"model {judge}" for judge in judges},
         fingerprints=dict.fromkeys(judges, "f"),

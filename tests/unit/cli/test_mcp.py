@@ -49,8 +49,8 @@ def test_a_query_that_makes_no_sense_is_answered_with_every_fault(tmp_path: Path
     answer = call(tmp_path, "store_dual_judge_scores", query_id=0, query=" ", docs=[{"id": 1}])
 
     assert [line.split(". ")[0] for line in answer["error"].splitlines()] == [
-        "--query-id: 0 is not a positive integer",
-        "--query: the query is empty",
+        "query_id: 0 is not a positive integer",
+        "query: the query is empty",
         "docs:1:content: the document has no content",
     ]
 

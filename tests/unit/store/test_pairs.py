@@ -25,7 +25,8 @@ def query() -> pd.DataFrame:
     row = {
         "query_id": 1,
         "query": "What is it?",
-        "expected_docs": [7, 3],
+        "docs": [7, 3],
+        "expected_docs": [7],
         "judge1_score": [0.7, None],
         "judge2_score": [0.6, 0.1],
         "judge1_model": "gpt-6-luna",
@@ -90,15 +91,14 @@ def test_ground_truth_holds_queries_and_prompts_under_whole_numbers(
     replace_rows(connection, "dual_judgements", query())
     write_pair_measures(connection, prompts=prompt(), disagreements=pd.DataFrame())
 
-    columns = (
-        "expected_docs, response_ids, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
-    )
+    columns = "expected_docs, docs, judge1_score, judge2_score, judge1_model, judge2_model, kappa"
     [asked, asset] = connection.execute(
         f"SELECT {columns} FROM ground_truth ORDER BY id"  # noqa: S608
     ).fetchall()
     ids = connection.execute("SELECT id + 1, typeof(id) FROM ground_truth ORDER BY id").fetchall()
 
-    assert asked == ([7, 3], None, [0.7, None], [0.6, 0.1], "gpt-6-luna", "claude-haiku-5-5", 1.0)
+    models = ("gpt-6-luna", "claude-haiku-5-5")
+    assert asked == (["7"], ["7", "3"], [0.7, None], [0.6, 0.1], *models, 1.0)
     assert asset == (None, ["a1", "a2"], [4.0, None], [None, None], "mj", None, None)
     assert ids[0] == (2, "BIGINT")
     assert ids[1][0] > 2

@@ -131,7 +131,25 @@ def test_a_template_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_asking_again_names_the_scale() -> None:
-    assert stricter_request(QUESTION.scale).endswith("The score is one of 0, 1, 2, 3, 4.")
+    stricter = stricter_request(QUESTION.scale, form="json")
+    assert stricter.endswith("The score is one of 0, 1, 2, 3, 4.")
+
+
+def test_asking_again_for_a_number_names_no_json() -> None:
+    stricter = stricter_request(QUESTION.scale, form="number")
+    assert stricter.endswith("The number is one of 0, 1, 2, 3, 4.")
+    assert "JSON" not in stricter
+
+
+def test_relevance_templates_differ_in_their_reply_only() -> None:
+    long, short = (PromptTemplate.for_relevance(form) for form in ("json", "number"))
+    rendered = [
+        template.render(QUESTION, prompt_text="q", response_text="d") for template in (long, short)
+    ]
+    assert rendered[0][1] == rendered[1][1]
+    systems = [messages[0].text.splitlines() for messages in rendered]
+    assert systems[0][:-1] == systems[1][:-1]
+    assert systems[1][-1] == "Reply with the number alone."
 
 
 def test_the_schema_allows_the_scales_values_and_asks_for_reasons_first() -> None:

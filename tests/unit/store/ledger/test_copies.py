@@ -49,7 +49,8 @@ def judgement(query_id: int, *, kappa: float | None = 1.0) -> DualJudgement:
     return DualJudgement(
         query_id=query_id,
         query="What is it?",
-        expected_docs=[7, 3],
+        docs=[7, 3],
+        expected_docs=None,
         judge1_score=[0.7, None],
         judge2_score=[0.6, 0.1],
         judge1_model="gpt-6-luna",
