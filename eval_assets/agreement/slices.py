@@ -232,13 +232,11 @@ def _alpha_by_group(terms: _Terms, row: Integers, *, n_groups: int) -> Floats:
     n, total, squares, apart = (
         np.bincount(cell, values[is_used], n_groups * terms.n_components)
         .astype(np.float64, copy=False)  # without cells these are counts
-        .reshape(n_groups, -1)
+        .reshape(n_groups, terms.n_components)
         for values in terms.sums
     )
     expected = n * squares - total**2
     expected = np.where(expected > _NO_VARIATION * n * squares, expected, 0.0)
-    if not n_groups:
-        return np.empty(0)
     expected, observed = (
         np.add.reduceat(values, terms.firsts, axis=1)
         for values in (expected / np.maximum(n - 1, 1), apart)

@@ -18,6 +18,7 @@ import click
 
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
 from eval_assets.render.markdown import escape_markdown
+from eval_assets.verdicts import GateState
 from eval_assets.wording import figure_text
 
 Decision = Literal["pass", "fail", "cannot tell"]
@@ -114,6 +115,12 @@ def comment(
     return "\n\n".join(parts)
 
 
+def _state(outcome: GateOutcome) -> str:
+    if outcome.state in (GateState.CLOSED, GateState.UNDECIDED):
+        return outcome.state.value
+    return GateState.OPEN.value
+
+
 def _is_to_blame(outcome: GateOutcome, base: Base | None) -> bool:
     """Return whether a closed gate shows more than noise, and did not stand closed before."""
     now = outcome.overall
@@ -139,7 +146,7 @@ def _gates(outcomes: Sequence[GateOutcome]) -> str:
     rows = [
         (
             outcome.gate,
-            "closed" if outcome.is_closed else "open",
+            _state(outcome),
             verdict.question_id or "all questions",
             verdict.verdict.replace("_", " "),
             _figure(verdict.value, verdict),

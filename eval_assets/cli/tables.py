@@ -16,6 +16,7 @@ from eval_assets.catalogue import Figure
 from eval_assets.figures import HumanFigures, JudgeHumanFigures
 from eval_assets.store.figures import read_figures
 from eval_assets.store.tables import read_rows
+from eval_assets.verdicts import GateState
 from eval_assets.wording import counted
 
 if TYPE_CHECKING:
@@ -246,6 +247,8 @@ def _state(outcome: GateOutcome) -> Text:
     """Return whether a gate blocks; one that does not block because of its severity warns."""
     if outcome.is_closed:
         return Text("CLOSED", style="bold red")
+    if outcome.state is GateState.UNDECIDED:
+        return Text(GateState.UNDECIDED.value, style="yellow")
     if outcome.passed:
         return Text("open", style="green")
     return Text("open" if outcome.overall.verdict == "pass" else "warns", style="yellow")

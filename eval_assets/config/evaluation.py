@@ -65,17 +65,18 @@ class Gate:
     by: Literal["value", "low"] = "value"
 
 
-def default_gates() -> dict[GateName, Gate]:
-    """Return the gates of an evaluation that declares none.
+USUAL_MINIMUMS: Mapping[GateName, float] = {
+    "human_a_hh": 0.75,
+    "human_alpha": 0.667,
+    "judge_alpha": 0.667,
+}
+"""0.75 is where A^HH is called good agreement (GDPval's bands), 0.667 where Krippendorff (2004)
+allows tentative conclusions."""
 
-    0.75 is where A^HH is called good agreement (GDPval's bands), 0.667 where Krippendorff (2004)
-    allows tentative conclusions.
-    """
-    return {
-        "human_a_hh": Gate(minimum=0.75),
-        "human_alpha": Gate(minimum=0.667),
-        "judge_alpha": Gate(minimum=0.667),
-    }
+
+def default_gates() -> dict[GateName, Gate]:
+    """Return the gates of an evaluation that declares none."""
+    return {name: Gate(minimum=minimum) for name, minimum in USUAL_MINIMUMS.items()}
 
 
 @dataclass(frozen=True)

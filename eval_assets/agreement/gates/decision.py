@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from eval_assets.agreement.gates.declarations import GATES
 from eval_assets.agreement.gates.remedies import Remedy, RemedyKind, discussion
 from eval_assets.bands import CONTRADICTING_ALPHA
-from eval_assets.config.evaluation import Gate, GateName, Severity
+from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
-from eval_assets.verdicts import GateResult, Tone
+from eval_assets.verdicts import GateResult, GateState
 from eval_assets.wording import figure_text, interval_text, or_none
 
 _FEWEST_UNITS = 2
 """One unit, or one group of units, cannot show agreement beyond chance."""
+
+_FEWEST_GROUPS = 10
+"""With fewer groups an interval on both sides of the minimum says too little to open a gate."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class GateFigure:
         little_variation: How alike the ratings are, if that explains a low alpha; else empty.
         n_disagreements: Rows of `label_disagreements`.
         n_groups: Response groups that the units belong to; None if each unit is its own.
+        by_chance: The value to expect by chance.
     """
 
     question_id: str | None
@@ -45,6 +49,7 @@ class GateFigure:
     little_variation: str = ""
     n_disagreements: int = 0
     n_groups: int | None = None
+    by_chance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class GateVerdict(GateFigure):
     def to_json(self) -> dict[str, object]:
         """Return the verdict in the types of JSON; an undefined figure is None."""
         fields = vars(self) | {
-            name: or_none(getattr(self, name)) for name in ("value", "low", "high")
+            name: or_none(getattr(self, name)) for name in ("value", "low", "high", "by_chance")
         }
         del fields["explanation"]
         return fields | {
@@ -115,7 +120,7 @@ class GateVerdict(GateFigure):
         """The verdict as a sentence without a full stop."""
         title = GATES[self.gate].title
         value = figure_text(self.value, limits=[self.minimum])
-        compared = f"{value}, and {self.minimum:g} is required"
+        compared = f"{value}, and {self.minimum:g} is required{_lowered(self.gate, self.minimum)}"
         if self.verdict is GateResult.NOT_EVALUABLE:
             return f"{title} cannot be evaluated: {self.explanation}"
         if self.is_inconclusive:
@@ -157,6 +162,7 @@ class GateOutcome:
             "gate": self.gate,
             "severity": self.severity,
             "is_closed": self.is_closed,
+            "state": self.state.value,
             "reason": self.reason,
             "verdicts": [verdict.to_json() for verdict in (self.overall, *self.questions)],
         }
@@ -172,11 +178,20 @@ class GateOutcome:
         return self.overall.verdict is GateResult.PASS and not self.failing_questions
 
     @property
-    def tone(self) -> Tone:
-        """Colour of the gate."""
+    def state(self) -> GateState:
+        """Whether tuning may start, and how certain that is."""
         if self.is_closed:
-            return Tone.POOR
-        return Tone.GOOD if self.passed and not self.overall.is_inconclusive else Tone.FAIR
+            return GateState.CLOSED
+        if self.overall.verdict is GateResult.PASS and self.overall.is_inconclusive:
+            return GateState.UNDECIDED
+        if self.passed:
+            return GateState.OPEN
+        return GateState.BELOW if self.severity == "warn" else GateState.PARTLY_OPEN
+
+    @property
+    def is_lowered(self) -> bool:
+        """Return whether the declared minimum is below the usual one."""
+        return _is_lowered(self.gate, self.overall.minimum)
 
     @property
     def reason(self) -> str:
@@ -320,6 +335,8 @@ def _verdict(
         compared = figure.value if gate.by == "value" else figure.low
         result = GateResult.PASS if compared >= gate.minimum - TOLERANCE else GateResult.FAIL
         explanation, remedy = _comparison(name, figure, gate, result)
+        if result is GateResult.PASS and (missing := _missing_evidence(figure, gate.minimum)):
+            result, explanation = GateResult.NOT_EVALUABLE, f"{explanation}, {missing}"
     return GateVerdict(
         **vars(figure),
         gate=name,
@@ -369,7 +386,7 @@ def _comparison(
     )
     subject = value if gate.by == "value" else f"the lower end {low} of {value}"
     verb = "reaches" if result is GateResult.PASS else "is below"
-    explanation = f"{subject} {verb} the minimum {minimum:g}"
+    explanation = f"{subject} {verb} the minimum {minimum:g}{_lowered(name, minimum)}"
     if _holds(figure, minimum):
         explanation += f", but this is inconclusive: the 95 % interval is {low} to {high}"
         return explanation, _more_ratings(name, figure)
@@ -379,6 +396,30 @@ def _comparison(
 def _holds(figure: GateFigure, minimum: float) -> bool:
     """Return whether the figure's interval lies on both sides of the minimum."""
     return figure.low < minimum - TOLERANCE and minimum + TOLERANCE < figure.high
+
+
+def _missing_evidence(figure: GateFigure, minimum: float) -> str:
+    """Return why a figure above the minimum shows nothing; empty if its interval is above it."""
+    if not _holds(figure, minimum):
+        return ""
+    n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
+    if n_groups < _FEWEST_GROUPS:
+        return f"of {n_groups} response groups; at least {_FEWEST_GROUPS} are needed"
+    if figure.low < figure.by_chance - TOLERANCE:
+        chance = figure_text(figure.by_chance, limits=[])
+        return f"which reaches below agreement by chance, {chance}"
+    return ""
+
+
+def _is_lowered(name: GateName, minimum: float) -> bool:
+    return minimum < USUAL_MINIMUMS[name] - TOLERANCE
+
+
+def _lowered(name: GateName, minimum: float) -> str:
+    """Return the caution on a minimum that is lower than usual; empty if it is not."""
+    if not _is_lowered(name, minimum):
+        return ""
+    return f" (lowered: {USUAL_MINIMUMS[name]:g} is usual)"
 
 
 def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:

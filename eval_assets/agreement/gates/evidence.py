@@ -14,6 +14,7 @@ from eval_assets.agreement.gates.decision import (
 from eval_assets.agreement.gates.declarations import GATES, GateDeclaration, applicable_gates
 from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
 from eval_assets.bands import MOSTLY_EQUAL, SKEWED_SHARE, UNSTABLE
+from eval_assets.catalogue import A_HH
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind, Scope
 from eval_assets.scale import Level
@@ -131,9 +132,16 @@ def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[Ga
                 little_variation=_little_variation(row, largest_share=largest),
                 n_disagreements=n_disagreements,
                 n_groups=row.n_groups,
+                by_chance=_by_chance(gate, row),
             )
         )
     return figures
+
+
+def _by_chance(gate: GateDeclaration, row: AgreementFigures) -> float:
+    """Return the value of a gate's figure to expect by chance."""
+    is_a_hh = isinstance(row, HumanFigures) and gate.statistic is A_HH
+    return row.a_hh_by_chance if is_a_hh and isinstance(row, HumanFigures) else 0.0
 
 
 def _little_variation(row: AgreementFigures, *, largest_share: float) -> str:

@@ -22,7 +22,7 @@ from eval_assets.report.sections.judge_words import (
     version_in_use,
 )
 from eval_assets.scale import TOLERANCE
-from eval_assets.verdicts import Fitness, GateResult, JudgeVerdict, Tone
+from eval_assets.verdicts import Fitness, GateResult, GateState, JudgeVerdict, Tone
 from eval_assets.wording import listed
 
 
@@ -47,7 +47,7 @@ class FirstScreen:
 
 def first_screen(data: ReportData) -> FirstScreen:
     """Return the first screen of a report."""
-    answer, tone = _answer(data)
+    answer, tone = _answer_with_cautions(data)
     return FirstScreen(
         answer=answer,
         tone=tone,
@@ -68,7 +68,7 @@ def _gate_cell(outcome: GateOutcome) -> Cell:
         words += _exceptions(outcome)
     if outcome.severity == "warn" and not outcome.passed:
         words += ". This gate does not block"
-    return Cell(f"{words}.", tone=outcome.tone, link=f"gate-{outcome.gate}")
+    return Cell(f"{words}.", tone=outcome.state.tone, link=f"gate-{outcome.gate}")
 
 
 def _exceptions(outcome: GateOutcome) -> str:
@@ -106,6 +106,21 @@ def matched_questions(data: ReportData, judge_id: str) -> list[str]:
     ]
 
 
+def _answer_with_cautions(data: ReportData) -> tuple[str, Tone]:
+    """Return the answer, with open gates that are undecided or whose minimum is lowered."""
+    answer, tone = _answer(data)
+    undecided = [o.gate for o in data.gates if o.state is GateState.UNDECIDED]
+    lowered = [f"{o.gate} to {o.overall.minimum:g}" for o in data.gates if o.is_lowered]
+    parts = [answer]
+    if undecided and not _closed(data):
+        parts.append(f"{listed(undecided)} {'is' if len(undecided) == 1 else 'are'} undecided")
+    if lowered:
+        parts.append(f"minimum lowered for {listed(lowered)}")
+    if len(parts) > 1 and tone is Tone.GOOD:
+        tone = Tone.FAIR
+    return "; ".join(parts), tone
+
+
 def _answer(data: ReportData) -> tuple[str, Tone]:
     """Return whether the judges can be trusted, in a few words."""
     if not data.gates:
@@ -113,7 +128,11 @@ def _answer(data: ReportData) -> tuple[str, Tone]:
     if closed := _closed(data):
         return _why_closed(closed[0]), Tone.POOR
     if not data.evaluation.judges:
-        return "Humans agree with each other; no judge is declared yet", Tone.FAIR
+        is_undecided = any(
+            o.gate in HUMAN_GATES and o.state is GateState.UNDECIDED for o in data.gates
+        )
+        agreement = "It is inconclusive whether humans" if is_undecided else "Humans"
+        return f"{agreement} agree with each other; no judge is declared yet", Tone.FAIR
     return _answer_on_judges(data)
 
 

@@ -1,6 +1,6 @@
 """Every gate with its figure, overall and by question."""
 
-from typing import Literal, assert_never
+from typing import assert_never
 
 from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
 from eval_assets.config.evaluation import GateName
@@ -21,18 +21,10 @@ from eval_assets.report.data import ReportData
 from eval_assets.verdicts import GateResult, Tone
 from eval_assets.wording import counted, figure_text, interval_text, listed
 
-State = Literal["open", "partly open", "closed", "below, does not block"]
-
 _TITLES: dict[GateName, str] = {
     "human_a_hh": "Humans agree: A^HH",
     "human_alpha": "Humans agree beyond chance: Krippendorff's alpha",
     "judge_alpha": "Judges agree beyond chance: Krippendorff's alpha",
-}
-_STATE_TONES: dict[State, Tone] = {
-    "open": Tone.GOOD,
-    "partly open": Tone.FAIR,
-    "closed": Tone.POOR,
-    "below, does not block": Tone.WEAK,
 }
 _LEAD = (
     "What must be reached before judges may be tuned. The dot is the value, the bar its 95 % "
@@ -93,7 +85,7 @@ def _why_closed(outcome: GateOutcome) -> str:
 
 def _card(outcome: GateOutcome) -> Card:
     verdict = outcome.overall
-    state = _state(outcome)
+    state = outcome.state
     value, interval = _written(verdict)
     return Card(
         title=_TITLES[outcome.gate],
@@ -109,8 +101,8 @@ def _card(outcome: GateOutcome) -> Card:
         figure=CardFigure(
             name="",
             value=value,
-            reading=state,
-            tone=_STATE_TONES[state],
+            reading=state.value,
+            tone=state.tone,
             notes=(f"95 % interval {interval}" if interval else "no interval",),
             plot=Plot(
                 low=lowest_tick([verdict.value, verdict.low, verdict.minimum]),
@@ -119,7 +111,7 @@ def _card(outcome: GateOutcome) -> Card:
                 dots=(("circle", verdict.value),),
                 interval=(verdict.low, verdict.high) if interval else None,
                 marks=(("minimum", verdict.minimum),),
-                tone=_STATE_TONES[state],
+                tone=state.tone,
             ),
         ),
     )
@@ -130,14 +122,6 @@ def _units(gate: GateName) -> str:
     if gate == "judge_alpha":
         return "units (response x question) with two scores or more"
     return "responses with two ratings or more"
-
-
-def _state(outcome: GateOutcome) -> State:
-    if outcome.is_closed:
-        return "closed"
-    if outcome.passed:
-        return "open"
-    return "below, does not block" if outcome.severity == "warn" else "partly open"
 
 
 def _by_question(data: ReportData) -> Table:

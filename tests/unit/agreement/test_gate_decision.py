@@ -16,6 +16,7 @@ from eval_assets.agreement.gates.decision import (
 from eval_assets.agreement.gates.declarations import applicable_gates
 from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
 from eval_assets.config.evaluation import Gate, GateName, Severity
+from eval_assets.verdicts import GateState
 
 NAN = math.nan
 QUESTIONS = ("clarity", "safety")
@@ -411,3 +412,51 @@ def test_raters_who_contradict_one_another_are_sent_to_who_reads_the_scale_backw
         "Discuss the 20 disagreements in label_disagreements with the raters, check in "
         "label_quality whether one of them reads the scale in reverse, then label again"
     )
+
+
+def few(value: float, low: float, high: float, n_groups: int, **shape: float) -> GateEvidence:
+    """Return evidence of one figure on so many groups."""
+    return shown(GateFigure(None, value, low, high, n_groups, n_groups=n_groups, **shape))  # type: ignore[arg-type]
+
+
+def test_an_open_gate_whose_interval_holds_the_minimum_is_undecided() -> None:
+    outcome = outcome_of(few(0.78, 0.70, 0.86, 40))
+
+    assert (outcome.state, outcome.is_closed) == (GateState.UNDECIDED, False)
+    assert outcome.to_json()["state"] == "undecided"
+    assert outcome_of(few(0.78, 0.76, 0.86, 40)).state is GateState.OPEN
+    assert outcome_of(few(0.78, 0.70, 0.86, 40), by="low").state is GateState.CLOSED
+
+
+def test_a_wide_interval_of_few_groups_is_not_evaluable() -> None:
+    """Three pairs: alpha .857 with -1.000 to .995."""
+    outcome = outcome_of(few(0.857, -1.0, 0.995, 3), gate="human_alpha", minimum=0.667)
+
+    assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
+    assert outcome.reason == (
+        "0.857 reaches the minimum 0.667, but this is inconclusive: the 95 % interval is -1.000 to "
+        "0.995, of 3 response groups; at least 10 are needed. Have more responses rated by two "
+        "raters or more"
+    )
+    assert outcome_of(few(0.95, 0.8, 1.0, 9), gate="human_alpha", minimum=0.667).state == "open"
+
+
+def test_an_interval_that_reaches_below_chance_is_not_evaluable() -> None:
+    alpha = outcome_of(few(0.70, -0.02, 0.9, 30), gate="human_alpha", minimum=0.667)
+    a_hh = outcome_of(few(0.80, 0.55, 0.9, 30, by_chance=0.58))
+
+    assert (alpha.overall.verdict, a_hh.overall.verdict) == ("not_evaluable", "not_evaluable")
+    assert ", which reaches below agreement by chance, 0.580. " in a_hh.reason
+    assert outcome_of(few(0.80, 0.59, 0.9, 30, by_chance=0.58)).state == "undecided"
+
+
+def test_a_lowered_minimum_is_named_wherever_the_verdict_is() -> None:
+    outcome = outcome_of(few(0.425, 0.3, 0.55, 60), gate="human_alpha", minimum=-1)
+    closed = outcome_of(few(0.425, 0.3, 0.45, 60), gate="human_alpha", minimum=0.5)
+
+    assert outcome.reason == "0.425 reaches the minimum -1 (lowered: 0.667 is usual)"
+    assert outcome.overall.sentence == (
+        "Human alpha reaches its minimum: 0.425, and -1 is required (lowered: 0.667 is usual)"
+    )
+    assert "minimum 0.5 (lowered: 0.667 is usual)" in closed.reason
+    assert "lowered" not in outcome_of(few(0.8, 0.77, 0.83, 60), minimum=0.75).reason

@@ -170,3 +170,11 @@ def test_two_classes_keep_the_figures_of_an_order() -> None:
 
     assert question.scale.has_order
     assert math.isclose(human_agreement([[0, 1], [1, 1]], scale=question.scale), 0.5)
+
+
+def test_slices_without_a_rating_have_no_rows() -> None:
+    nothing = long(np.full((5, 2), np.nan))
+    models = (np.zeros(5, np.int64), ["m"])
+
+    assert measure_slices("judge", [(CLEAR, nothing)], models, {}).empty
+    assert measure_slices("judge", [(TONES, nothing), (CLEAR, nothing)], models, {}).empty

@@ -411,3 +411,21 @@ def test_before_anything_is_measured_nothing_is_said_of_trust() -> None:
 
     assert screen.answer == "Unknown: nothing is measured yet"
     assert screen.next_step.text == "Measure agreement: eval-assets run."
+
+
+def test_the_answer_names_undecided_gates_and_lowered_minimums() -> None:
+    undecided = Case(measured=(Measured(CLARITY, alpha=0.69, half_width=0.05),))
+    lowered = Case(gates=default_gates() | {"human_alpha": Gate(-1)})
+
+    assert screen_of(undecided).answer == (
+        "Yes: gpt and haiku match human agreement; human_alpha is undecided"
+    )
+    assert screen_of(undecided).tone is Tone.FAIR
+    assert screen_of(replace(undecided, judges=(), statuses=())).answer == (
+        "It is inconclusive whether humans agree with each other; no judge is declared yet; "
+        "human_alpha is undecided"
+    )
+    assert screen_of(lowered).answer == (
+        "Yes: gpt and haiku match human agreement; minimum lowered for human_alpha to -1"
+    )
+    assert "(lowered: 0.667 is usual)" in screen_of(lowered).gates[1].text
