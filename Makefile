@@ -19,7 +19,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 endef
 export INTERRUPTIBLE
 
-.PHONY: help run test test-slow test-browser test-long test-duckdb-2 ui bench lint clean
+.PHONY: help run test test-fast test-slow test-browser test-long test-duckdb-2 ui bench lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -43,8 +43,12 @@ ui: .venv/installed
 	  exec '$(CURDIR)/$(BIN)/python' -c "$$INTERRUPTIBLE" '$(CURDIR)/$(BIN)/dg' dev \
 	  --workspace '$(CURDIR)/workspace.yaml' --host 127.0.0.1 --port $(PORT)
 
-test: lint
-	$(BIN)/python -m pytest --numprocesses auto
+# Types take a minute of one core, which the tests leave to them where they wait.
+test: .venv/installed-dev
+	@$(MAKE) --no-print-directory --jobs=2 lint test-fast
+
+test-fast: .venv/installed-dev
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-slow: test-browser test-long test-duckdb-2
 

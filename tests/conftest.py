@@ -1,5 +1,6 @@
 """Fixtures for tests of several layers."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -8,11 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from eval_assets.cli.main import COLLECTOR_THRESHOLDS
 from tests.postgres import Postgres, postgres_programs, running_postgres
 
 
 def pytest_configure() -> None:
-    """Let SIGINT end programs that tests start, also where a shell started the tests with `&`."""
+    """Let SIGINT end programs that tests start, also where a shell started the tests with `&`.
+
+    The garbage collector runs as seldom as in the program itself.
+    """
+    gc.set_threshold(*COLLECTOR_THRESHOLDS)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

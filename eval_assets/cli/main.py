@@ -56,6 +56,10 @@ COMMANDS: dict[str, dict[str, str]] = {
 """Summary of each command, by heading, in the order of the help. `dual-judge` is the function
 `dual_judge` of the module `dual_judge`; a Python keyword ends in an underscore there."""
 
+COLLECTOR_THRESHOLDS = (100_000, 50, 50)
+"""Imports and a run make millions of objects that live until the end: by default the collector
+would visit them so often that it takes a tenth of a run."""
+
 
 class _Program(click.Group):
     """A group that imports a command when it is invoked, and prints its help without importing."""
@@ -95,9 +99,7 @@ def program() -> None:
 
 def main() -> None:
     """Run the program; print an expected error as one line on stderr."""
-    # Imports and a run make millions of objects that live until the end: by default the collector
-    # would visit them so often that it takes a tenth of a run.
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(*COLLECTOR_THRESHOLDS)
     try:
         code = program.main(standalone_mode=False) or DONE
     except click.ClickException as misuse:

@@ -35,6 +35,7 @@ from eval_assets.cli.run_results import (
 )
 from eval_assets.errors import StoreError
 from eval_assets.store.connection import session, set_aside
+from eval_assets.store.sqlite_files import keep_sqlite_open
 
 _INTERRUPTIONS = {dg.DagsterExecutionInterruptedError.__name__, KeyboardInterrupt.__name__}
 """Classes of the errors that Ctrl-C leads to, in a step and between steps."""
@@ -302,13 +303,13 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     if not os.access(home, os.W_OK):
         raise StoreError(f"{home}: cannot be written. Give write access to it.")
     # Two processes that create Dagster's SQLite files at the same time fail on each other's tables.
-    with FileLock(home / ".creating.lock"):
+    with FileLock(home / ".creating.lock"), keep_sqlite_open(home):
         if "DAGSTER_HOME" in os.environ:
             instance = dg.DagsterInstance.get()
         else:
             instance = dg.DagsterInstance.local_temp(str(home.resolve()), overrides=_OWN_RECORDS)
     try:
-        with instance:
+        with instance, keep_sqlite_open(home):
             yield instance
     except sa.exc.OperationalError as error:
         raise StoreError(

@@ -5,13 +5,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from eval_assets.assets.resources import EvaluationFolder
+from eval_assets.cli.main import main
 from eval_assets.definitions import defs
 from eval_assets.store.connection import connect
 
@@ -120,6 +123,24 @@ class Evaluated:
             check=False,
             timeout=600,
         )
+
+    def call(
+        self, *arguments: str, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """As `run`, within this process, which has imported everything already."""
+        stdout, stderr = StringIO(), StringIO()
+        variables = clean_environment() | {"EVAL_DATA": str(self.path)} | dict(environment or {})
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "environ", os.environ.copy())
+            os.environ.clear()
+            os.environ.update(variables)
+            patch.chdir(self.path)
+            patch.setattr(sys, "argv", ["eval-assets", *arguments])
+            with redirect_stdout(stdout), redirect_stderr(stderr), pytest.raises(SystemExit) as end:
+                main()
+        code = end.value.code
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(arguments, code, stdout.getvalue(), stderr.getvalue())
 
     def rows(self, query: str) -> list[tuple[object, ...]]:
         """Return the rows that the database answers with."""

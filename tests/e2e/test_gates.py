@@ -173,11 +173,11 @@ def test_a_file_that_changed_since_it_was_read_closes_every_gate(
         "Gate judge_alpha is closed",
     ]
     assert f"stale: the files of {table} changed since they were read. Run eval" in lines[0]
-    assert open_folder.run("gates").returncode == 3
+    assert open_folder.call("gates").returncode == 3
     checked = open_folder.materialize("judge_agreement")
     assert "stale: the files of" in (check_of(checked, "judge_alpha").description or "")
     file.write_bytes(file.read_bytes()[:-1])
-    assert open_folder.run("gates").returncode == 0
+    assert open_folder.call("gates").returncode == 0
 
 
 def test_better_labels_do_not_open_the_gate_before_they_are_measured(

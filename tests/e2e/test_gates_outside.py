@@ -242,7 +242,7 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
         (["run"], BEHIND_THE_GATES),
         (["run", "--select", "judge_splits"], ["judge_splits"]),
     ):
-        done = closed_folder.run(*arguments)
+        done = closed_folder.call(*arguments)
 
         assert (done.returncode, done.stderr) == (3, ""), arguments
         told = done.stdout.splitlines()
@@ -253,20 +253,20 @@ def test_closed_gates_exit_with_3_and_say_which_and_why(closed_folder: Evaluated
 
 
 def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) -> None:
-    done = closed_folder.run("gates", "--json")
+    done = closed_folder.call("gates", "--json")
 
     assert (done.returncode, done.stderr) == (3, "")
     closed = {gate["gate"]: gate["is_closed"] for gate in json.loads(done.stdout)}
     assert closed == {"human_a_hh": True, "human_alpha": True, "judge_alpha": False}
     assert {gate["severity"] for gate in json.loads(done.stdout)} == {"error"}
     closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")
-    assert closed_folder.run("gates").returncode == 0
+    assert closed_folder.call("gates").returncode == 0
 
 
 def test_the_database_of_an_open_folder_does_not_open_another(
     closed_folder: Evaluated, open_once: Evaluated
 ) -> None:
-    done = closed_folder.run("gates", environment={"EVAL_DATABASE": str(open_once.database)})
+    done = closed_folder.call("gates", environment={"EVAL_DATABASE": str(open_once.database)})
 
     assert (done.returncode, done.stdout) == (1, "")
     [line] = done.stderr.splitlines()
@@ -275,7 +275,7 @@ def test_the_database_of_an_open_folder_does_not_open_another(
 
 def test_a_gate_that_only_warns_says_so_if_it_is_not_reached(closed_folder: Evaluated) -> None:
     closed_folder.declare(gates="human_a_hh: {severity: warn}, human_alpha: {severity: warn}")
-    done = closed_folder.run("gates")
+    done = closed_folder.call("gates")
 
     states = dict(line.split()[:2] for line in done.stdout.splitlines()[2:] if line)
     assert done.returncode == 0
@@ -284,7 +284,7 @@ def test_a_gate_that_only_warns_says_so_if_it_is_not_reached(closed_folder: Eval
 
 @pytest.mark.slow
 def test_a_plus_selects_all_that_an_asset_depends_on(new_folder: Evaluated) -> None:
-    done = new_folder.run("run", "--select", "+human_agreement")
+    done = new_folder.call("run", "--select", "+human_agreement")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert new_folder.rows("SELECT count(*) FROM human_labels") == [(96,)]
@@ -297,7 +297,7 @@ def test_bad_input_exits_with_1_and_one_line_for_each_place(open_folder: Evaluat
     labels.write_text(
         labels.read_text().replace("a00,r1,clarity,1", "a00,r1,clarity,6") + "zz,r1,clarity,3\n"
     )
-    done = open_folder.run("run", "--select", "human_labels")
+    done = open_folder.call("run", "--select", "human_labels")
 
     assert done.returncode == 1
     assert "Traceback" not in done.stdout + done.stderr
@@ -309,7 +309,7 @@ def test_bad_input_exits_with_1_and_one_line_for_each_place(open_folder: Evaluat
 
 def test_a_bad_declaration_exits_with_1_before_anything_runs(new_folder: Evaluated) -> None:
     new_folder.declare(gates="human_alfa: {min: 0.7}")
-    done = new_folder.run("run")
+    done = new_folder.call("run")
 
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
@@ -324,7 +324,7 @@ def test_a_bad_declaration_exits_with_1_before_anything_runs(new_folder: Evaluat
     ids=["option", "command", "asset", "argument"],
 )
 def test_misuse_exits_with_2_and_runs_nothing(new_folder: Evaluated, arguments: list[str]) -> None:
-    done = new_folder.run(*arguments)
+    done = new_folder.call(*arguments)
 
     assert done.returncode == 2
     assert done.stderr
@@ -333,7 +333,7 @@ def test_misuse_exits_with_2_and_runs_nothing(new_folder: Evaluated, arguments: 
 
 
 def test_a_folder_that_is_none_exits_with_1(tmp_path: Path) -> None:
-    done = Evaluated(tmp_path).run("run", "--data", "nowhere")
+    done = Evaluated(tmp_path).call("run", "--data", "nowhere")
 
     assert done.returncode == 1
     [line] = done.stderr.splitlines()

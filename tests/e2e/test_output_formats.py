@@ -10,7 +10,7 @@ from tests.e2e.conftest import BEHIND_THE_GATES, Evaluated
 
 
 def test_gates_as_junit_fail_only_for_a_closed_gate(closed_folder: Evaluated) -> None:
-    done = closed_folder.run("gates", "--format", "junit")
+    done = closed_folder.call("gates", "--format", "junit")
     suite = ET.fromstring(done.stdout)  # noqa: S314 - written by the program just now
 
     failed = {
@@ -25,7 +25,7 @@ def test_gates_as_junit_fail_only_for_a_closed_gate(closed_folder: Evaluated) ->
 
 
 def test_gates_as_markdown_are_a_heading_and_one_table(closed_folder: Evaluated) -> None:
-    done = closed_folder.run("gates", "--format", "markdown")
+    done = closed_folder.call("gates", "--format", "markdown")
     heading, blank, *rows = done.stdout.splitlines()
 
     assert done.returncode == 3
@@ -36,7 +36,7 @@ def test_gates_as_markdown_are_a_heading_and_one_table(closed_folder: Evaluated)
 
 
 def test_gates_as_json_hold_null_for_what_is_undefined(new_folder: Evaluated) -> None:
-    done = new_folder.run("gates", "--json")
+    done = new_folder.call("gates", "--json")
     gates = json.loads(done.stdout)
 
     assert done.returncode == 3
@@ -46,7 +46,7 @@ def test_gates_as_json_hold_null_for_what_is_undefined(new_folder: Evaluated) ->
 def test_a_run_as_json_prints_one_object_and_its_progress_on_stderr(
     closed_folder: Evaluated,
 ) -> None:
-    done = closed_folder.run("run", "--json")
+    done = closed_folder.call("run", "--json")
     printed = json.loads(done.stdout)
 
     assert done.returncode == 3
@@ -61,7 +61,7 @@ def test_a_run_as_json_prints_one_object_and_its_progress_on_stderr(
 
 @pytest.mark.slow
 def test_a_quiet_run_prints_closed_gates_and_findings_only(closed_folder: Evaluated) -> None:
-    done = closed_folder.run("run", "--quiet")
+    done = closed_folder.call("run", "--quiet")
 
     *lines, last = done.stdout.splitlines()
     assert [line.split(" is closed: ")[0] for line in lines[:2]] == ["human_a_hh", "human_alpha"]
@@ -70,14 +70,14 @@ def test_a_quiet_run_prints_closed_gates_and_findings_only(closed_folder: Evalua
 
 @pytest.mark.slow
 def test_a_quiet_run_of_open_gates_prints_no_verdict(open_folder: Evaluated) -> None:
-    done = open_folder.run("run", "--quiet")
+    done = open_folder.call("run", "--quiet")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "human_a_hh" not in done.stdout
 
 
 def test_the_agreement_of_raters_is_printed_as_one_object(closed_folder: Evaluated) -> None:
-    done = closed_folder.run("irr", "--format", "irr-result")
+    done = closed_folder.call("irr", "--format", "irr-result")
     result = json.loads(done.stdout)
 
     assert done.returncode == 0
@@ -94,8 +94,8 @@ def test_ratings_that_were_exported_and_imported_have_the_figures_they_had(
 ) -> None:
     name = "events.jsonl" if form == "opentelemetry" else "records"
     exported, back = tmp_path / name, Evaluated(tmp_path / "back")
-    assert open_folder.run("export", form, "--output", str(exported)).returncode == 0
-    assert open_folder.run("import", str(exported), "--data", str(back.path)).returncode == 0
+    assert open_folder.call("export", form, "--output", str(exported)).returncode == 0
+    assert open_folder.call("import", str(exported), "--data", str(back.path)).returncode == 0
     assert back.materialize().success
 
     for figures in (

@@ -199,7 +199,7 @@ def test_the_report_is_written_when_the_database_lies_elsewhere(
     home.mkdir()
     (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
     elsewhere = {"DAGSTER_HOME": str(home), "EVAL_DATABASE": str(tmp_path / "eval.duckdb")}
-    done = new_folder.run("run", environment=elsewhere)
+    done = new_folder.call("run", environment=elsewhere)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert (new_folder.path / "out" / "report.html").is_file()
@@ -240,8 +240,8 @@ def test_a_database_of_a_newer_schema_is_refused_with_one_line(open_folder: Eval
     with connect(open_folder.database) as connection:
         connection.execute("UPDATE schema_version SET version = ?", [SCHEMA_VERSION + 1])
 
-    assert "written by a newer eval-assets" in one_line(open_folder.run("run"))
-    assert "written by a newer eval-assets" in one_line(open_folder.run("gates"))
+    assert "written by a newer eval-assets" in one_line(open_folder.call("run"))
+    assert "written by a newer eval-assets" in one_line(open_folder.call("gates"))
 
 
 @pytest.mark.slow
@@ -252,7 +252,7 @@ def test_a_file_elsewhere_that_is_not_a_database_is_refused_with_one_line(
     labels = new_folder.path / "labels.csv"
     before = labels.read_bytes()
 
-    line = one_line(new_folder.run("run", environment={"EVAL_DATABASE": str(labels)}))
+    line = one_line(new_folder.call("run", environment={"EVAL_DATABASE": str(labels)}))
 
     assert "this is not a DuckDB database" in line
     assert labels.read_bytes() == before
@@ -276,7 +276,7 @@ def test_a_damaged_database_is_moved_aside_with_one_line_and_made_again(
     damaged = damage(open_folder.database.read_bytes())
     open_folder.database.write_bytes(damaged)
 
-    done = open_folder.run("run")
+    done = open_folder.call("run")
 
     assert done.returncode == 0, done.stdout + done.stderr
     [aside] = open_folder.database.parent.glob("eval.duckdb.damaged-*")
@@ -293,7 +293,7 @@ def test_a_folder_that_may_not_be_written_is_one_line(
     new_folder: Evaluated, read_only_folder: Path
 ) -> None:
     elsewhere = {"EVAL_DATABASE": str(read_only_folder / "eval.duckdb")}
-    line = one_line(new_folder.run("run", environment=elsewhere))
+    line = one_line(new_folder.call("run", environment=elsewhere))
 
     assert line.startswith(f"{read_only_folder}/eval.duckdb: cannot be written. Give write access")
 
@@ -303,7 +303,7 @@ def test_an_output_folder_that_may_not_be_written_is_one_line(
 ) -> None:
     (new_folder.path / "out").symlink_to(read_only_folder)
 
-    assert str(new_folder.path / "out") in one_line(new_folder.run("run"))
+    assert str(new_folder.path / "out") in one_line(new_folder.call("run"))
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import sqlalchemy as sa
 from dagster._core.execution.retries import RetryMode
 
 from eval_assets.assets.resources import EvaluationFolder
@@ -44,6 +45,30 @@ def test_a_single_evaluation_has_records_of_its_own_beside_those_that_several_sh
     with _instance(folder) as instance:
         home = Path(instance.root_directory)
     assert home == (tmp_path if name else tmp_path / "data" / "out" / "dagster")
+
+
+def test_records_are_kept_open_and_no_other_database_waits_less_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    folder = EvaluationFolder(data=str(tmp_path), database="", name="")
+
+    def synchronous(file: Path) -> int:
+        engine = sa.create_engine(f"sqlite:///{file}", poolclass=sa.pool.NullPool)
+        with engine.connect() as connection:
+            return int(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
+
+    with _instance(folder) as instance:
+        runs = Path(instance.root_directory) / "history" / "runs.db"
+        instance.get_runs()
+        log_stays = runs.with_name("runs.db-wal").exists()
+        during = synchronous(runs), synchronous(tmp_path / "ledger.sqlite")
+
+    normal, full = 1, 2
+    assert log_stays
+    assert not runs.with_name("runs.db-wal").exists()
+    assert during == (normal, full)
+    assert synchronous(runs) == full
 
 
 class _Broken(dg.Executor):
