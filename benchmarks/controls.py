@@ -1,7 +1,8 @@
-"""How often judges that never read the responses are named as such."""
+"""How often judges that never read the responses are named as such, and others are not."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +11,23 @@ from eval_assets.agreement.judge_verdicts import judge_verdict
 from eval_assets.catalogue import Figure
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
 from eval_assets.stats import judge_human_profile
+from eval_assets.verdicts import JudgeVerdict
 
 N_SETS = 200
-"""Simulated evaluations of each kind and size."""
+"""Simulated evaluations of each kind and size; twice as many where a share of 5 % decides."""
 
 SIZES = {72: 0.95, 200: 1.0}
 """Responses, and the share of sets in which the judge has to be named at the least."""
+
+SIZES_OF_RARE_VALUES = {72: 0.8, 200: 0.95}
+"""Likewise where one value is rare. In the other sets the verdict is inconclusive."""
+
+DESIGNS = ((30, 1), (6, 10), (10, 10), (10, 30), (12, 6), (50, 10))
+"""Groups, and responses of each, of the table of judges that read."""
+
+MOST_WRONG, FEWEST_GROUPS = 0.05, 10
+"""Share of sets in which a judge that reads may be named as one that does not, and the groups from
+which on."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,25 +41,30 @@ class People:
         scale: Their scale.
         cuts: Qualities at which the next value of the scale begins.
         n_alike: Responses of a group, which share half of the variance of their quality.
+        named: By number of responses, the least share of sets in which a judge that never reads
+            is named.
     """
 
     name: str
     scale: Scale
     cuts: tuple[float, ...]
     n_alike: int = 1
+    named: Mapping[int, float] = field(default_factory=lambda: SIZES)
 
     @property
     def level(self) -> Level:
         """Level of measurement."""
         return self.scale.default_level()
 
-    def drawn(self, n: int, rng: np.random.Generator) -> tuple[Floats, npt.NDArray[np.int64]]:
+    def drawn(
+        self, n: int, rng: np.random.Generator, *, n_raters: int = 3
+    ) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Return the ratings of `n` responses, and their groups."""
         groups = np.arange(n) // self.n_alike
         quality = rng.normal(size=n)
         if self.n_alike > 1:
             quality = (quality + rng.normal(size=n)[groups]) / np.sqrt(2)
-        seen = quality[:, np.newaxis] + rng.normal(0, 0.4, (n, 3))
+        seen = quality[:, np.newaxis] + rng.normal(0, 0.4, (n, n_raters))
         assert self.scale.values is not None
         return np.asarray(self.scale.values)[np.searchsorted(self.cuts, seen)], groups
 
@@ -58,8 +75,15 @@ PEOPLE = (
     People("1-5, 6 responses a group", LIKERT5, (-1.2, -0.4, 0.4, 1.2), n_alike=6),
     People("1-4", Scale.from_steps(low=1, high=4), (-0.8, 0.0, 0.8)),
     People("binary, 50/50", BINARY, (0.0,)),
-    People("binary, 90/10", BINARY, (-1.28,)),
+    People("binary, 90/10", BINARY, (-1.28,), named=SIZES_OF_RARE_VALUES),
 )
+
+READ_PEOPLE = (
+    *(people for people in PEOPLE if people.n_alike == 1),
+    People("1-9", Scale.from_steps(low=1, high=9), tuple(np.linspace(-1.75, 1.75, 8))),
+    People("0-100", Scale.from_steps(low=0, high=100), tuple(np.linspace(-2, 2, 100))),
+)
+"""Those that judges that read are compared with."""
 
 
 def _constant(ratings: Floats, scale: Scale, rng: np.random.Generator) -> Floats:
@@ -103,43 +127,86 @@ JUDGES: dict[str, Callable[[Floats, Scale, np.random.Generator], Floats]] = {
 READS = "reads two thirds, guesses the rest"
 
 
+FURTHER_RATERS = {"one more person": 1, "median of five more people": 5}
+"""Judges that read all responses: the median of so many raters who are none of the three."""
+
+
 def named(people: People, judge: str, n: int, *, n_sets: int) -> float:
     """Return the share of simulated sets in which the judge is named as one that never reads."""
+    verdicts = verdicts_on(people, judge, n, n_sets=n_sets)
+    return sum(verdicts[verdict] for verdict in JudgeVerdict if verdict.is_control) / n_sets
+
+
+def verdicts_on(people: People, judge: str, n: int, *, n_sets: int) -> Counter[JudgeVerdict]:
+    """Return how often each verdict is given on a judge of `n` responses."""
     rng = np.random.default_rng(n)
-    judged = JUDGES.get(judge, _reads)
-    found = 0
+    n_further = FURTHER_RATERS.get(judge, 0)
+    counts: Counter[JudgeVerdict] = Counter()
     for _ in range(n_sets):
-        ratings, groups = people.drawn(n, rng)
-        profile = judge_human_profile(
-            ratings,
-            judged(ratings, people.scale, rng),
-            scale=people.scale,
-            level=people.level,
-            confidence=0.95,
-            groups=groups,
+        ratings, groups = people.drawn(n, rng, n_raters=3 + n_further)
+        ratings, further = ratings[:, :3], ratings[:, 3:]
+        scores = (
+            np.median(further, axis=1)
+            if n_further
+            else JUDGES.get(judge, _reads)(ratings, people.scale, rng)
         )
-        found += judge_verdict(
-            Figure.of(profile.a_ha),
-            shuffled=profile.a_ha_shuffled,
-            above_shuffled=Figure.of(profile.a_ha_above_shuffled),
-            above_constant=Figure.of(profile.a_ha_above_constant),
-            above_people=Figure.of(profile.a_ha_above_people),
-        ).is_control
-    return found / n_sets
+        counts[_verdict(people, ratings, scores, groups)] += 1
+    return counts
+
+
+def _verdict(
+    people: People, ratings: Floats, scores: Floats, groups: npt.NDArray[np.int64]
+) -> JudgeVerdict:
+    profile = judge_human_profile(
+        ratings, scores, scale=people.scale, level=people.level, confidence=0.95, groups=groups
+    )
+    return judge_verdict(
+        Figure.of(profile.a_ha),
+        shuffled=profile.a_ha_shuffled,
+        constant=profile.a_ha_constant,
+        above_shuffled=Figure.of(profile.a_ha_above_shuffled),
+        above_constant=Figure.of(profile.a_ha_above_constant),
+        above_people=Figure.of(profile.a_ha_above_people),
+        spearman=Figure.of(profile.spearman),
+    )
 
 
 def table() -> str:
-    """Simulate, and count the judges that are named."""
+    """Simulate judges that do not read and judges that do, and count the verdicts."""
+    return f"{_never_reads()}\n\n{_reads_all()}"
+
+
+def _never_reads() -> str:
     heads = ["people", "judge", *(f"named at {n} responses" for n in SIZES), "target", "met"]
     lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
-    target = ", ".join(f"{100 * share:.0f} % at {n}" for n, share in SIZES.items())
     for people in PEOPLE:
-        for judge in JUDGES:
+        target = ", ".join(f"{100 * share:.0f} % at {n}" for n, share in people.named.items())
+        for judge in (*JUDGES, READS):
             shares = {n: named(people, judge, n, n_sets=N_SETS) for n in SIZES}
-            met = all(shares[n] >= least for n, least in SIZES.items())
+            met = all(shares[n] >= least for n, least in people.named.items())
+            ends = ["", ""] if judge == READS else [target, "yes" if met else "**no**"]
             cells = [people.name, judge, *(f"{100 * share:.1f} %" for share in shares.values())]
-            lines.append(f"| {' | '.join([*cells, target, 'yes' if met else '**no**'])} |")
-        shares = {n: named(people, READS, n, n_sets=N_SETS) for n in SIZES}
-        cells = [people.name, READS, *(f"{100 * share:.1f} %" for share in shares.values())]
-        lines.append(f"| {' | '.join([*cells, '', ''])} |")
+            lines.append(f"| {' | '.join([*cells, *ends])} |")
     return "\n".join(lines)
+
+
+def _reads_all() -> str:
+    heads = ["people", "judge", "groups x responses", "named", "inconclusive"]
+    heads += ["below people", "matches people", f"named in at most {100 * MOST_WRONG:.0f} %"]
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    for people in READ_PEOPLE:
+        for judge in FURTHER_RATERS:
+            for n_groups, n_alike in DESIGNS:
+                alike = replace(people, n_alike=n_alike)
+                counts = verdicts_on(alike, judge, n_groups * n_alike, n_sets=2 * N_SETS)
+                wrong = sum(counts[verdict] for verdict in JudgeVerdict if verdict.is_control)
+                is_met = wrong <= MOST_WRONG * 2 * N_SETS
+                met = ("yes" if is_met else "**no**") if n_groups >= FEWEST_GROUPS else ""
+                shown = [wrong, *(counts[verdict] for verdict in _OTHERS)]
+                shares = [f"{100 * count / (2 * N_SETS):.1f} %" for count in shown]
+                cells = [people.name, judge, f"{n_groups} x {n_alike}", *shares, met]
+                lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+_OTHERS = (JudgeVerdict.INCONCLUSIVE, JudgeVerdict.BELOW_HUMANS, JudgeVerdict.MATCHES_HUMANS)

@@ -127,7 +127,7 @@ def measure_judges_against_humans(
                 confidence=CONFIDENCE,
                 groups=ratings.group,
             )
-            rows.append(_judge_human_figures(judge, question.id, unit, profile, data_version))
+            rows.append(_judge_human_figures(judge, of_unit, unit, profile, data_version))
             counts = pd.DataFrame(profile.confusion, columns=list(_CONFUSION))
             confusion.append(counts.assign(judge_id=judge, question_id=question.id))
     filled = [counts for counts in confusion if len(counts)]
@@ -163,14 +163,15 @@ def _comparisons(
 
 
 def _judge_human_figures(
-    judge: str, question_id: str, unit: str, profile: JudgeHumanProfile, data_version: str
+    judge: str, question: RubricQuestion, unit: str, profile: JudgeHumanProfile, data_version: str
 ) -> JudgeHumanFigures:
     a_ha, above_people = Figure.of(profile.a_ha), Figure.of(profile.a_ha_above_people)
     above_constant = Figure.of(profile.a_ha_above_constant)
     above_shuffled = Figure.of(profile.a_ha_above_shuffled)
+    spearman = Figure.of(profile.spearman)
     return JudgeHumanFigures(
         judge_id=judge,
-        question_id=question_id,
+        question_id=question.id,
         unit=unit,
         n_units=profile.n_units,
         n_groups=profile.n_groups,
@@ -185,7 +186,7 @@ def _judge_human_figures(
         alpha=Figure.of(profile.alpha),
         kappa=Figure.of(profile.kappa),
         weighted_kappa=Figure.of(profile.weighted_kappa),
-        spearman=Figure.of(profile.spearman),
+        spearman=spearman,
         kendall=Figure.of(profile.kendall),
         pearson=Figure.of(profile.pearson),
         mae=Figure.of(profile.mae),
@@ -194,9 +195,11 @@ def _judge_human_figures(
         verdict=judge_verdict(
             a_ha,
             shuffled=profile.a_ha_shuffled,
+            constant=profile.a_ha_constant,
             above_shuffled=above_shuffled,
             above_constant=above_constant,
             above_people=above_people,
+            spearman=spearman if question.scale.has_order else UNDEFINED_FIGURE,
         ),
         data_version=data_version,
     )

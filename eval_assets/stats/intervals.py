@@ -153,7 +153,11 @@ def less(one: Interval, two: Interval, products: Floats) -> Interval:
 
 
 def product(one: Interval, two: Interval, products: Floats) -> Interval:
-    """Return `one` times `two`, which is not negative: `less` of the changes that either makes."""
+    """Return `one` times `two`, which is not negative: `less` of the changes that either makes.
+
+    The product is certainly above 0, or below, wherever `one` is: then its end next to 0 is no
+    nearer than if both were at their ends.
+    """
     value = one.value * two.value
     if one.method is None or two.method is None:
         return replace(one, value=value, low=math.nan, high=math.nan, method=None)
@@ -165,6 +169,10 @@ def product(one: Interval, two: Interval, products: Floats) -> Interval:
 
     less_of_two, more_of_two = (two.low, two.high) if one.value >= 0 else (two.high, two.low)
     low, high = value - far(one.low, less_of_two), value + far(one.high, more_of_two)
+    if one.low > 0:
+        low = max(low, one.low * two.low)
+    if one.high < 0:
+        high = min(high, one.high * two.low)
     return replace(one, value=value, low=low, high=high, method="mover")
 
 

@@ -1,6 +1,5 @@
 """All coefficients of a judge against human ratings, each with its interval."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -244,14 +243,15 @@ def _with_intervals(
 def _outermost(of_means: Interval, by_unit: Interval, as_share: Interval) -> Interval:
     """Return the outermost ends of an interval that was found in three ways.
 
-    That of the means is too narrow if ratings are skewed, that of single units if a value is rare;
-    with a rare value both reach up too little, so the share's upper end counts too. It is undefined
-    if all ratings and scores are equal.
+    That of the means is too narrow if ratings are skewed or a value is rare. With a rare value it
+    and that of the share reach up too little, so the upper end of single units counts too. Their
+    lower end does not: if one group has most of what lies below 0, it is next to arbitrary. The
+    interval is undefined if all ratings and scores are equal.
     """
-    high = max(of_means.high, by_unit.high)
-    if not math.isnan(as_share.high):
-        high = max(high, as_share.high)
-    return replace(of_means, low=min(of_means.low, by_unit.low), high=high)
+    low, high = of_means.low, max(of_means.high, by_unit.high)
+    if as_share.method is not None:
+        low, high = min(low, as_share.low), max(high, as_share.high)
+    return replace(of_means, low=low, high=high)
 
 
 def _above_and_below(differences: Floats, counted: Floats) -> _Pair:

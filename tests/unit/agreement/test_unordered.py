@@ -9,10 +9,11 @@ import pytest
 
 from eval_assets.agreement.gates.evidence import alpha_levels
 from eval_assets.agreement.judge_verdicts import judge_verdict
+from eval_assets.agreement.judges import measure_judges_against_humans
 from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_out
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.agreement.slices import measure_slices
-from eval_assets.catalogue import Figure
+from eval_assets.catalogue import UNDEFINED_FIGURE, Figure
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.judges import Judge
 from eval_assets.config.rubric import RubricQuestion
@@ -24,6 +25,7 @@ from eval_assets.stats import (
     krippendorff_alpha,
     overall_profile,
 )
+from eval_assets.verdicts import JudgeVerdict
 
 ORDERS = list(itertools.permutations(range(4)))
 TONES = RubricQuestion("tone", "Which tone?", Scale.from_steps(low=0, high=3), "nominal")
@@ -106,9 +108,11 @@ def test_order_of_classes_changes_no_verdict_on_a_judge() -> None:
         verdict = judge_verdict(
             Figure.of(profile.a_ha),
             shuffled=profile.a_ha_shuffled,
+            constant=profile.a_ha_constant,
             above_shuffled=above[0],
             above_constant=above[1],
             above_people=above[2],
+            spearman=UNDEFINED_FIGURE,
         )
         numbers = [number for f in above for number in (f.value, f.low, f.high)]
         figures.append([verdict.rank, profile.a_ha_constant, profile.a_ha_shuffled, *numbers])
@@ -178,3 +182,20 @@ def test_slices_without_a_rating_have_no_rows() -> None:
 
     assert measure_slices("judge", [(CLEAR, nothing)], models, {}).empty
     assert measure_slices("judge", [(TONES, nothing), (CLEAR, nothing)], models, {}).empty
+
+
+def test_spearman_of_the_codes_of_classes_decides_no_verdict() -> None:
+    """Hardly more than a quarter of the scores are equal; the others lie at a neighbouring code."""
+    human = np.tile([0.0, 1.0, 2.0, 3.0], 20)
+    neighbour = np.tile([1.0, 0.0, 3.0, 2.0], 20)
+    scores = np.where(np.arange(80) < 22, human, neighbour)
+    [row] = measure_judges_against_humans(
+        {"tone": long(np.column_stack([human, human]))},
+        {"tone": long(scores[:, np.newaxis])},
+        Evaluation(name="n", folder=Path(), rubric=(TONES,), judges=()),
+        conversations={},
+        data_version="v",
+    ).agreement
+
+    assert row.spearman.low > 0
+    assert row.verdict is JudgeVerdict.LIKE_SHUFFLED

@@ -28,6 +28,7 @@ from eval_assets.stats import (
     spearman,
 )
 from eval_assets.stats import _units as units_module
+from eval_assets.stats.intervals import Interval, product
 
 Floats = npt.NDArray[np.float64]
 
@@ -348,3 +349,17 @@ def test_arguments_out_of_range_are_refused() -> None:
         coefficient_interval(RatingPatterns.from_matrix(ratings), CohenKappa(None), confidence=0.95)
     with pytest.raises(ValueError, match=r"groups must name a group for each of 2 units"):
         coefficient_interval(ratings, Alpha("interval"), confidence=0.95, groups=[1])
+
+
+def test_a_product_with_a_positive_quantity_has_the_sign_of_the_other() -> None:
+    """Both are uncertain, and the one of which the sign is asked is certainly on one side of 0."""
+    quantity = Interval(0.2, 0.05, 0.5, 0.95, "wilson", 60, 6)
+    independent = np.eye(2)
+    above = product(Interval(0.9, 0.5, 0.97, 0.95, "score", 60, 6), quantity, independent)
+    below = product(Interval(-0.9, -0.97, -0.5, 0.95, "score", 60, 6), quantity, independent)
+    either = product(Interval(0.3, -0.2, 0.6, 0.95, "score", 60, 6), quantity, independent)
+
+    assert math.hypot(0.2 * 0.4, 0.9 * 0.15) > 0.18 - 0.5 * 0.05
+    assert (above.value, above.low) == pytest.approx((0.18, 0.5 * 0.05))
+    assert (below.value, below.high) == pytest.approx((-0.18, -0.5 * 0.05))
+    assert either.low < 0 < either.high

@@ -436,6 +436,29 @@ def test_the_error_of_what_a_judge_adds_to_shuffling_is_that_of_the_bootstrap() 
     assert found.high == pytest.approx(expected.high, abs=0.1 * width)
 
 
+@pytest.mark.parametrize("n_prompts", [6, 10])
+@pytest.mark.parametrize("top", [8, 9, 100])
+def test_an_excellent_judge_of_few_prompts_is_above_its_shuffled_scores(
+    n_prompts: int, top: int
+) -> None:
+    """Ten models answer each prompt; the interval does not jump between similar samples."""
+    rng = np.random.default_rng(n_prompts)
+    prompt = np.repeat(np.arange(n_prompts), 10)
+    for _ in range(10):
+        quality = rng.normal(size=n_prompts)[prompt] + rng.normal(size=len(prompt))
+        seen = quality[:, np.newaxis] / 6 + 0.5 + rng.normal(0, 0.05, (len(prompt), 4))
+        rated = np.clip(np.rint(seen * top), 0, top)
+        values = tuple(float(value) for value in range(top + 1))
+        profile = profile_of(
+            rated[:, 3], rated[:, :3], values=values, low=0, high=top, groups=prompt
+        )
+        above = profile.a_ha_above_shuffled
+
+        assert profile.spearman.low > 0.5
+        assert above.low > 0
+        assert above.value - above.low < 2 * (above.high - above.value)
+
+
 @pytest.mark.parametrize("constant", [1.0, 3.0, 4.0, 2.5])
 def test_a_constant_is_no_better_than_another_or_than_shuffled_scores(constant: float) -> None:
     _, ratings = random_ratings(72, seed=16, values=ONE_TO_FIVE)
