@@ -73,6 +73,7 @@ LIBRARIES = {
     "assets": {
         "dagster",
         "celery",
+        "filelock",
         "dagster_celery",
         "dagster_k8s",
         "dagster_graphql",

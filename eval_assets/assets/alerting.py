@@ -6,11 +6,12 @@ Alerts go by checks, not by failed runs alone: a run whose check warns succeeds.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
+from filelock import FileLock
 
 from eval_assets.alerts.channels import Channel, channels_of
 from eval_assets.alerts.delivery import Delivery, deliver, positions
@@ -44,19 +45,59 @@ def alerts_delivered(folder: EvaluationFolder) -> dg.AssetCheckResult:
     )
 
 
+@dataclass(frozen=True)
+class AlertTurn:
+    """What one turn recorded and sent.
+
+    Args:
+        n_sent: Alerts that channels accepted.
+        errors: Name and error of each channel that did not accept an alert.
+        waiting: Name and error of each channel that an alert waits for.
+        is_news: Whether the channels or those that wait differ from the turn before.
+    """
+
+    n_sent: int
+    errors: Sequence[tuple[str, str]]
+    waiting: Sequence[tuple[str, str]]
+    is_news: bool
+
+
 def look_for_alerts(
     context: dg.SensorEvaluationContext, folder: EvaluationFolder
 ) -> dg.SensorResult | dg.SkipReason:
+    """Record every change of state since the last turn, and send what was not sent yet."""
+    if context.repository_def is None:
+        raise dg.DagsterInvariantViolationError("alerts need their code location")
+    checks = context.repository_def.asset_graph.asset_check_keys
+    turn = send_alerts(context.instance, checks, folder)
+    for name, error in turn.errors:
+        context.log.warning("%s %s", name, error)
+    if not turn.is_news:
+        return dg.SkipReason(
+            f"{turn.n_sent} alerts were sent" if turn.n_sent else "no state changed"
+        )
+    checked = dg.AssetCheckEvaluation(
+        asset_key=folder.key("agreement_report"),
+        check_name="alerts_delivered",
+        passed=not turn.waiting,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=_waiting_text(turn.waiting),
+        metadata={},
+    )
+    return dg.SensorResult(asset_events=[checked])
+
+
+def send_alerts(
+    instance: DagsterInstance, checks: Iterable[AssetCheckKey], folder: EvaluationFolder
+) -> AlertTurn:
     """Record every change of state since the last turn, and send what was not sent yet.
 
     Alerts and deliveries are in the ledger, so that neither a restart nor a lost history sends one
-    twice. A change is recorded before anything is sent.
+    twice. A change is recorded before anything is sent. Two processes take turns.
     """
-    if context.repository_def is None:
-        raise dg.DagsterInvariantViolationError("alerts need their code location")
     keys = sorted(
         key
-        for key in context.repository_def.asset_graph.asset_check_keys
+        for key in checks
         if key.asset_key == folder.key(key.asset_key.path[-1]) and key.name != "alerts_delivered"
     )
     name, wanted = _declared(folder)
@@ -67,14 +108,15 @@ def look_for_alerts(
         database=folder.stored_in,
         setting=os.environ.get("EVAL_LEDGER"),
     )
-    with ledger_of as ledger:
+    folder.out.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.out / ".alerts.lock"), ledger_of as ledger:
         alerts = _alerts(ledger)
         known = positions(_deliveries(ledger))
         new = [channel for channel in channels if channel.id not in known]
         _record(
             ledger, [Delivery(new_channel.id, new_channel.name, len(alerts)) for new_channel in new]
         )
-        for change in _changes(context.instance, keys, folder, wanted, alerts):
+        for change in _changes(instance, keys, folder, wanted, alerts):
             alert = _alert_of(change, folder, name=name, number=len(alerts) + 1)
             append_history(ledger, "alerts", [{**alert.as_json(), "raised_at": _now()}])
             alerts.append(alert)
@@ -82,22 +124,13 @@ def look_for_alerts(
         before = positions(_deliveries(ledger))
         made = _send(ledger, alerts, channels, before)
         after = positions(_deliveries(ledger))
-    for delivery in made:
-        if delivery.error:
-            context.log.warning("%s %s", delivery.name, delivery.error)
     was, waiting = _waiting(channels, before.values()), _waiting(channels, after.values())
-    if was == waiting and not new:
-        n_sent = sum(not delivery.error for delivery in made)
-        return dg.SkipReason(f"{n_sent} alerts were sent" if n_sent else "no state changed")
-    checked = dg.AssetCheckEvaluation(
-        asset_key=folder.key("agreement_report"),
-        check_name="alerts_delivered",
-        passed=not waiting,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=_waiting_text(waiting),
-        metadata={},
+    return AlertTurn(
+        n_sent=sum(not delivery.error for delivery in made),
+        errors=[(delivery.name, delivery.error) for delivery in made if delivery.error],
+        waiting=waiting,
+        is_news=was != waiting or bool(new),
     )
-    return dg.SensorResult(asset_events=[checked])
 
 
 def _declared(folder: EvaluationFolder) -> tuple[str, Alerts]:
@@ -233,6 +266,5 @@ def _waiting_text(waiting: Sequence[tuple[str, str]]) -> str:
 
 def _write_line(folder: EvaluationFolder, alert: Alert) -> None:
     """Add an alert to out/alerts.jsonl."""
-    folder.out.mkdir(parents=True, exist_ok=True)
     with (folder.out / "alerts.jsonl").open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(alert.as_json()) + "\n")

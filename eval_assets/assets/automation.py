@@ -1,6 +1,7 @@
 """Sensors and the schedule of an evaluation."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from eval_assets.alerts.channels import channels_of
 from eval_assets.assets.alerting import look_for_alerts
 from eval_assets.assets.file_versions import assets_of_files
 from eval_assets.assets.live_judging import n_batches_to_collect
@@ -27,15 +29,20 @@ REST = timedelta(minutes=10)
 
 
 def automation_of(
-    folder: EvaluationFolder, *, before: str, schedule: Schedule
+    folder: EvaluationFolder, *, before: str, schedule: Schedule | None
 ) -> tuple[list[dg.SensorDefinition], dg.ScheduleDefinition]:
-    """Return sensors and schedule of one evaluation; all are off until they are started in the UI.
+    """Return sensors and schedule of one evaluation.
+
+    A declared schedule runs from the start, and so does the sensor of batches beside it. The sensor
+    of alerts runs if the environment names a channel. All others are off until the UI starts them.
 
     Args:
         folder: The evaluation.
         before: What all names begin with.
-        schedule: When the schedule runs it.
+        schedule: The declared schedule; None if there is none.
     """
+    timing = schedule or Schedule()
+    scheduled = _sensor_status(is_running=schedule is not None)
     job_name = f"{before}evaluate"
     sensors = [
         dg.SensorDefinition(
@@ -50,24 +57,33 @@ def automation_of(
             job_name=job_name,
             minimum_interval_seconds=300,
             description="Runs everything when a batch of judge requests has ended.",
+            default_status=scheduled,
             evaluation_fn=lambda context: look_for_batches(context, folder),
         ),
         dg.SensorDefinition(
             name=f"{before}check_alerts",
             minimum_interval_seconds=30,
             description="Sends one alert when a check or a run fails, crashes, or passes again.",
+            default_status=_sensor_status(is_running=bool(channels_of(os.environ))),
             evaluation_fn=lambda context: look_for_alerts(context, folder),
         ),
     ]
     rerun = dg.ScheduleDefinition(
         name=f"{before}scheduled_rerun",
         job_name=job_name,
-        cron_schedule=schedule.cron,
-        execution_timezone=schedule.timezone,
+        cron_schedule=timing.cron,
+        execution_timezone=timing.timezone,
         description="Runs everything again; files that did not change are not read again.",
         tags_fn=lambda _: folder.run_tags,
+        default_status=dg.DefaultScheduleStatus.RUNNING
+        if schedule
+        else dg.DefaultScheduleStatus.STOPPED,
     )
     return sensors, rerun
+
+
+def _sensor_status(*, is_running: bool) -> dg.DefaultSensorStatus:
+    return dg.DefaultSensorStatus.RUNNING if is_running else dg.DefaultSensorStatus.STOPPED
 
 
 def names_before(prefix: str, root: EvaluationFolder) -> str:

@@ -36,7 +36,7 @@ from eval_assets.assets.jobs import jobs_of, jobs_of_each
 from eval_assets.assets.resources import EvaluationFolder
 from eval_assets.assets.sharding import judge_replies_by, judge_scores_in_shards
 from eval_assets.assets.terminal import terminal
-from eval_assets.config.operations import Judging, Schedule
+from eval_assets.config.operations import Judging
 from eval_assets.errors import InputError
 from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
 
@@ -83,7 +83,7 @@ def _own_definitions(root: EvaluationFolder, name: str) -> dg.Definitions:
         evaluation = read_evaluation(folder.path)
     except* InputError:
         owners: tuple[str, ...] = ()
-        schedule, split = Schedule(), Judging()
+        schedule, split = None, Judging()
     else:
         owners, schedule = evaluation.owners, evaluation.schedule
         split = evaluation.judging

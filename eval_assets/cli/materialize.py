@@ -18,6 +18,8 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from eval_assets.agreement.gates.declarations import GATES
+from eval_assets.alerts.channels import channels_of
+from eval_assets.assets.alerting import send_alerts
 from eval_assets.assets.automation import names_before
 from eval_assets.assets.dagster_internals import NO_COMPUTE_LOGS
 from eval_assets.assets.evaluation_definitions import definitions_of
@@ -97,7 +99,10 @@ def _materialize(
     output: Output,
     read_tests: bool,
 ) -> tuple[int, RunResults | None]:
-    """Run the selected assets and print; return the exit code, and results unless it failed."""
+    """Run the selected assets and print; return the exit code, and results if all is done.
+
+    There are none if the run failed or a channel has not accepted an alert.
+    """
     require_broker()
     if not has_workers():
         click.echo("No Celery worker answers; the run waits until one is started.", err=True)
@@ -120,17 +125,32 @@ def _materialize(
                 err=True,
             )
             result = _execute(job, instance, selected, run_config, folder)
-    if _is_interrupted(result):
-        raise KeyboardInterrupt
+        if _is_interrupted(result):
+            raise KeyboardInterrupt
+        is_waiting = _send_alerts(instance, job, folder)
     if errors := _errors(result):
         print_errors(errors, all_in=folder.out / "problems.txt")
         return FAILED, None
     done = {event.asset_key for event in result.get_asset_materialization_events()}
     results = _results(result, sorted(key.path[-1] for key in selected - done))
-    outcomes = print_run(folder.evaluation(), folder.stored_in, results, output)
-    closed = [outcome for outcome in outcomes if outcome.is_closed]
-    is_asked = any(folder.key(GATES[outcome.gate].table) in selected for outcome in closed)
-    return GATE_CLOSED if results.not_run or is_asked else DONE, results
+    judged = {name for name, gate in GATES.items() if folder.key(gate.table) in selected}
+    is_closed = print_run(folder.evaluation(), folder.stored_in, results, output, gates=judged)
+    code = GATE_CLOSED if results.not_run or is_closed else DONE
+    return code, None if is_waiting else results
+
+
+def _send_alerts(
+    instance: dg.DagsterInstance, job: dg.JobDefinition, folder: EvaluationFolder
+) -> bool:
+    """Send alerts if there is a channel; return whether a channel has not accepted all of them."""
+    if not channels_of(os.environ):
+        return False
+    turn = send_alerts(instance, job.asset_layer.asset_graph.asset_check_keys, folder)
+    for name, error in turn.waiting:
+        click.echo(f"Alert not sent: {name} {error}. The next run sends it.", err=True)
+    if turn.n_sent:
+        click.echo(f"Alerts sent: {turn.n_sent}")
+    return bool(turn.waiting)
 
 
 def job_of(data: str, database: str, name: str) -> dg.JobDefinition:

@@ -90,6 +90,5 @@ def _unchanged(
     if output != "quiet":
         message = f"Nothing changed in {folder} since the last run; --force runs it again."
         click.echo(message, err=output == "json")
-    outcomes = print_run(evaluation, path, results, output)
-    is_closed = any(outcome.is_closed for outcome in outcomes)
+    is_closed = print_run(evaluation, path, results, output, gates=evaluation.gates)
     return GATE_CLOSED if results.not_run or is_closed else DONE

@@ -19,10 +19,11 @@ import eval_assets
 from eval_assets.cli.exit_codes import GATE_CLOSED
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import duckdb
 
-    from eval_assets.agreement.gates.decision import GateOutcome
-    from eval_assets.config.evaluation import Evaluation
+    from eval_assets.config.evaluation import Evaluation, GateName
 
 Output = Literal["text", "quiet", "json"]
 
@@ -54,12 +55,24 @@ class RunResults:
 
 
 def print_run(
-    evaluation: Evaluation, database: Path, results: RunResults, output: Output
-) -> tuple[GateOutcome, ...]:
+    evaluation: Evaluation,
+    database: Path,
+    results: RunResults,
+    output: Output,
+    *,
+    gates: Collection[GateName],
+) -> bool:
     """Print stored figures, failed checks, paths and assets that did not run.
 
+    Args:
+        evaluation: The evaluation.
+        database: Its database.
+        results: What the database does not hold.
+        output: Form of the output.
+        gates: Gates that the run judged.
+
     Returns:
-        The gates.
+        Whether one of these gates is closed.
     """
     from eval_assets.cli.tables import print_measured
     from eval_assets.readers.evaluation.input_files import source_fingerprints
@@ -71,6 +84,7 @@ def print_run(
         outcomes = stored_gate_outcomes(
             connection, evaluation, sources=source_fingerprints(evaluation)
         )
+        closed = [o for o in outcomes if o.is_closed and o.gate in gates]
         match output:
             case "json":
                 about = {
@@ -82,22 +96,22 @@ def print_run(
                     "database": str(database),
                 }
                 click.echo(json.dumps(about | _figures(connection), indent=2, allow_nan=False))
-                return outcomes
             case "text":
                 print_measured(connection, evaluation, outcomes)
                 if report.exists():
                     click.echo(f"Report    {report}")
                 click.echo(f"Database  {database}")
             case "quiet":
-                for outcome in outcomes:
-                    if outcome.is_closed:
-                        click.echo(f"{outcome.gate} is closed: {outcome.reason}")
+                for outcome in closed:
+                    click.echo(f"{outcome.gate} is closed: {outcome.reason}")
+    if output == "json":
+        return bool(closed)
     for check in results.failed_checks:
         click.echo(f"{check.severity:5} {check.check}: {check.finding}")
     if results.not_run:
         names = ", ".join(results.not_run)
         click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {names}")
-    return outcomes
+    return bool(closed)
 
 
 def _figures(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, object]]]:

@@ -115,7 +115,7 @@ class Evaluation:
         tuning: How judges are tuned.
         labelling: Settings of labelling.
         owners: Whom Dagster names as the owners of its assets: e-mail addresses, or `team:name`.
-        schedule: When everything runs again by itself.
+        schedule: When everything runs again by itself; None for no schedule.
         alerts: Which changes are reported.
         judging: How the work of live judges is split.
         drift: How live judges are watched for changes; None to judge nothing again.
@@ -147,7 +147,7 @@ class Evaluation:
     tuning: Tuning = field(default_factory=Tuning)
     labelling: Labelling = field(default_factory=Labelling)
     owners: tuple[Text, ...] = ()
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: Schedule | None = None
     alerts: Alerts = field(default_factory=Alerts)
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None

@@ -30,7 +30,7 @@ _PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 @dataclass(frozen=True)
 class Schedule:
-    """Schedule of complete runs; it is off until it is switched on in the UI.
+    """Schedule of complete runs. One that is declared is on unless the UI switches it off.
 
     Args:
         cron: Minute, hour, day of the month, month, day of the week.

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.e2e.conftest import BEHIND_THE_GATES, Evaluated
+from tests.receivers import webhook
 
 
 def test_gates_as_junit_fail_only_for_a_closed_gate(closed_folder: Evaluated) -> None:
@@ -76,6 +77,15 @@ def test_a_quiet_run_of_open_gates_prints_no_verdict(open_folder: Evaluated) -> 
     assert "human_a_hh" not in done.stdout
 
 
+def test_a_quiet_run_of_other_assets_prints_no_gate_that_it_did_not_judge(
+    closed_folder: Evaluated,
+) -> None:
+    closed_folder.materialize()
+    done = closed_folder.run("run", "--quiet", "--select", "judge_agreement")
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_the_agreement_of_raters_is_printed_as_one_object(closed_folder: Evaluated) -> None:
     done = closed_folder.call("irr", "--format", "irr-result")
     result = json.loads(done.stdout)
@@ -108,3 +118,20 @@ def test_ratings_that_were_exported_and_imported_have_the_figures_they_had(
             tuple(pytest.approx(v) if isinstance(v, float) else v for v in row)
             for row in open_folder.rows(figures)
         ]
+
+
+def test_a_run_sends_alerts_to_a_declared_channel_until_it_accepts_them(
+    closed_folder: Evaluated,
+) -> None:
+    with webhook(refusing=1) as posts:
+        channel = {"EVAL_ALERT_WEBHOOK": posts.address}
+        first = closed_folder.run("run", environment=channel)
+        second = closed_folder.run("run", environment=channel)
+
+    subjects = [json.loads(body)["subject"] for body in posts.bodies]
+    assert {first.returncode, second.returncode} == {3}
+    assert "Alert not sent: " in first.stderr
+    assert "The next run sends it." in first.stderr
+    assert sorted(subjects) == sorted(set(subjects))
+    assert {"human_agreement/human_a_hh", "human_agreement/human_alpha"} <= set(subjects)
+    assert f"Alerts sent: {len(subjects)}" in second.stdout

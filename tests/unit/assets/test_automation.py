@@ -33,8 +33,25 @@ def test_the_schedule_runs_as_declared_with_the_tag_of_the_evaluation(tmp_path: 
         "30 5 * * 1-5",
         "Europe/Berlin",
     )
-    assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+    assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
     assert request.tags.items() >= {"eval_assets/evaluation": str(tmp_path / "mine")}.items()
+
+
+def test_automation_runs_from_the_start_if_it_is_declared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = EvaluationFolder(data=str(tmp_path))
+
+    def running(schedule: Schedule | None) -> set[str]:
+        sensors, rerun = automation_of(folder, before="", schedule=schedule)
+        started = {s.name for s in sensors if s.default_status is dg.DefaultSensorStatus.RUNNING}
+        is_on = rerun.default_status is dg.DefaultScheduleStatus.RUNNING
+        return started | ({rerun.name} if is_on else set())
+
+    assert running(None) == set()
+    assert running(Schedule()) == {"scheduled_rerun", "ended_batches"}
+    monkeypatch.setenv("EVAL_ALERT_WEBHOOK", "http://127.0.0.1:9/alert")
+    assert running(None) == {"check_alerts"}
 
 
 def test_folders_whose_names_differ_in_what_dagster_does_not_allow_keep_different_names(

@@ -274,8 +274,9 @@ gates:
             (
                 "evaluation.yaml:1: nothing is not a mapping. Write keys, each with a value: name, "
                 "rubric, responses, labels, judges, gates, budget_usd, budget_usd_per_month, "
-                "currency, judge_prompt, staged, dual_judge, generators, prompts, prices, capabilities, "
-                "tuning, labelling, owners, schedule, alerts, judging, drift, executive_summary."
+                "currency, judge_prompt, staged, dual_judge, generators, prompts, prices, "
+                "capabilities, tuning, labelling, owners, schedule, alerts, judging, drift, "
+                "executive_summary."
             ),
         ),
         (
