@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+    from eval_assets.server.results import Results
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -52,7 +53,8 @@ def serve(  # noqa: PLR0913 - one for each option
     Without --labels and --lead these are the results, read-only: the report at /, and as JSON
     /workshops/NAME/irr with the evaluation's name, /status, /certificates and /health. Only this
     machine reads them, unless --host names another address: then a token is needed, which
-    EVAL_SERVE_TOKEN holds or the program makes and prints.
+    EVAL_SERVE_TOKEN holds or the program makes and prints. Of a folder of evaluations, / links to
+    each report, and /workshops lists the names.
 
     Each rater has a link of their own, which is printed at the start and stays the same, and so
     has their lead. Labels go to sessions/ in the evaluation folder, each as it is given; what the
@@ -65,9 +67,9 @@ def serve(  # noqa: PLR0913 - one for each option
         read_study,
     )
 
-    path = resolve_database(data, database)
     if not (labels or lead):
-        return _serve_results(data, path, host=host, port=port)
+        return _serve_results(data, database, host=host, port=port)
+    path = resolve_database(data, database)
     files = read_study(data, database=path)
     study = files.study
     if not study.raters:
@@ -99,21 +101,19 @@ def serve(  # noqa: PLR0913 - one for each option
     return DONE
 
 
-def _serve_results(data: Path, database: Path, *, host: str, port: int) -> int:
-    """Serve the results until Ctrl-C."""
-    from eval_assets.cli.results import stored_certificates, stored_irr
-    from eval_assets.readers.evaluation.read import read_evaluation
+def _serve_results(data: Path, database: str | None, *, host: str, port: int) -> int:
+    """Serve the results of an evaluation, or of a folder of evaluations, until Ctrl-C."""
+    from eval_assets.readers.evaluation.read import evaluations_in
 
-    name = read_evaluation(data).name
-    from eval_assets.server.results import Results, make_results_app
+    names = evaluations_in(data)
+    results = [_results_of(data / name, database) for name in names or [""]]
+    shared = {one.name for one in results if [other.name for other in results].count(one.name) > 1}
+    if shared:
+        raise click.UsageError(
+            f"{data}: several evaluations have the name {', '.join(sorted(shared))}. Rename them."
+        )
+    from eval_assets.server.results import make_results_app
 
-    results = Results(
-        name=name,
-        report=data / "out" / "report.html",
-        irr=lambda: stored_irr(data, database),
-        certificates=lambda: stored_certificates(data, database),
-        unavailable=EXPECTED,
-    )
     listening = _listening(host, port)
     address = f"http://{host}:{listening.getsockname()[1]}"
     is_local = host in _LOOPBACK
@@ -121,6 +121,22 @@ def _serve_results(data: Path, database: Path, *, host: str, port: int) -> int:
     click.echo(f"{address}/{f'?token={token}' if token else ''}")
     _run(make_results_app(results, hosts=_LOOPBACK if is_local else ["*"], token=token), listening)
     return DONE
+
+
+def _results_of(folder: Path, database: str | None) -> Results:
+    """Return the sources of one evaluation's results."""
+    from eval_assets.cli.results import stored_certificates, stored_irr
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.server.results import Results
+
+    path = resolve_database(folder, database)
+    return Results(
+        name=read_evaluation(folder).name,
+        report=folder / "out" / "report.html",
+        irr=lambda: stored_irr(folder, path),
+        certificates=lambda: stored_certificates(folder, path),
+        unavailable=EXPECTED,
+    )
 
 
 def _listening(host: str, port: int) -> socket.socket:

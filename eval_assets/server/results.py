@@ -5,8 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from markupsafe import Markup
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -25,6 +28,9 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
+
+
+_WORKSHOP = "/workshops/{workshop_id}"
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,13 @@ class Results:
     unavailable: tuple[type[Exception], ...]
 
 
-def make_results_app(results: Results, *, hosts: Sequence[str], token: str = "") -> Starlette:
+def make_results_app(
+    results: Sequence[Results], *, hosts: Sequence[str], token: str = ""
+) -> Starlette:
     """Return the application that serves results; nothing can be changed through it.
 
     Args:
-        results: What it serves.
+        results: Results of each evaluation; those of the only one are at / as well.
         hosts: Names under which the server may be addressed.
         token: What a request must bring along, as `Authorization: Bearer …` or `?token=…`; empty
             for a server that only this machine reaches.
@@ -58,42 +66,77 @@ def make_results_app(results: Results, *, hosts: Sequence[str], token: str = "")
     pages = _ResultPages(results)
     return Starlette(
         routes=[
-            Route("/", pages.report),
+            Route("/", pages.report if len(results) == 1 else pages.index),
             Route("/health", _health),
-            Route("/status", pages.status),
-            Route("/certificates", pages.certificates),
-            Route("/workshops/{workshop_id}/irr", pages.irr),
+            Route("/workshops", pages.names),
+            *(
+                Route(f"{start}/{name}", page)
+                for start in ("", _WORKSHOP)
+                for name, page in (("status", pages.status), ("certificates", pages.certificates))
+                if start or len(results) == 1
+            ),
+            Route(f"{_WORKSHOP}/irr", pages.irr),
+            Route(f"{_WORKSHOP}/report", pages.report),
         ],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
             Middleware(_WithToken, token=token),
             Middleware(GZipMiddleware, minimum_size=1000),
         ],
-        exception_handlers=dict.fromkeys((*results.unavailable, ExceptionGroup), _unavailable),
+        exception_handlers=dict.fromkeys(
+            (*(error for one in results for error in one.unavailable), ExceptionGroup),
+            _unavailable,
+        )
+        | {HTTPException: _not_here},
     )
 
 
 class _ResultPages:
-    def __init__(self, results: Results) -> None:
-        self._results = results
+    def __init__(self, results: Sequence[Results]) -> None:
+        self._results = {one.name: one for one in results}
 
-    def report(self, _: Request) -> Response:
+    def _of(self, request: Request) -> Results:
+        """Return the results of the evaluation that the path names, else of the only one."""
+        name = request.path_params.get("workshop_id", next(iter(self._results)))
+        if name not in self._results:
+            others = ", ".join(self._results)
+            raise HTTPException(404, f"There is no evaluation {name} here, but {others}.")
+        return self._results[name]
+
+    def names(self, _: Request) -> Response:
+        """Return the names of the evaluations."""
+        return _json(list(self._results))
+
+    def index(self, request: Request) -> Response:
+        """Return a page with a link to each report."""
+        query = f"?{request.url.query}" if request.url.query else ""
+        items = Markup("").join(
+            Markup('<li><a href="{}">{}</a></li>').format(
+                f"/workshops/{quote(name, safe='')}/report{query}", name
+            )
+            for name in self._results
+        )
+        page = Markup(
+            '<!doctype html><html lang="en"><title>Evaluations</title><h1>Evaluations</h1>'
+            "<ul>{}</ul></html>"
+        ).format(items)
+        return HTMLResponse(str(page), headers=_HEADERS)
+
+    def report(self, request: Request) -> Response:
         """Return the report as the last run wrote it."""
-        if not self._results.report.is_file():
+        report = self._of(request).report
+        if not report.is_file():
             return PlainTextResponse("Nothing is measured yet.", status_code=404, headers=_HEADERS)
-        return HTMLResponse(self._results.report.read_text("utf-8"), headers=_HEADERS)
+        return HTMLResponse(report.read_text("utf-8"), headers=_HEADERS)
 
     def irr(self, request: Request) -> Response:
         """Return agreement of humans, by question and overall."""
-        asked = request.path_params["workshop_id"]
-        if asked != self._results.name:
-            return _error(404, f"There is no evaluation {asked} here, but {self._results.name}.")
-        result = self._results.irr()
+        result = self._of(request).irr()
         return _json(result) if result else _error(404, "Nothing is measured yet.")
 
-    def status(self, _: Request) -> Response:
+    def status(self, request: Request) -> Response:
         """Return whether agreement can be measured, and on how many ratings."""
-        result = self._results.irr()
+        result = self._of(request).irr()
         if not result:
             return _json({"has_sufficient_data": False, "ready_for_calculation": False})
         details = {name: value for name, value in result["details"].items() if name != "gates"}
@@ -107,9 +150,9 @@ class _ResultPages:
             }
         )
 
-    def certificates(self, _: Request) -> Response:
+    def certificates(self, request: Request) -> Response:
         """Return the certificates, and whether each still holds."""
-        return _json(self._results.certificates())
+        return _json(self._of(request).certificates())
 
 
 class _WithToken:
@@ -132,6 +175,11 @@ class _WithToken:
 
 def _health(_: Request) -> Response:
     return _json({"status": "ok"})
+
+
+def _not_here(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - Starlette calls it for this class
+    return _error(error.status_code, error.detail)
 
 
 def _unavailable(_: Request, error: Exception) -> Response:

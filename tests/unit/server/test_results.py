@@ -36,7 +36,7 @@ def client(
         certificates=lambda: [{"judge_id": "gpt", "fitness": "fit"}],
         unavailable=(BrokenError,),
     )
-    app = make_results_app(results, hosts=["testserver"], token=token)
+    app = make_results_app([results], hosts=["testserver"], token=token)
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -65,6 +65,31 @@ def test_what_is_not_there_is_said_with_404(tmp_path: Path) -> None:
     assert [reply.status_code for reply in replies] == [404, 404, 404]
     assert replies[2].json() == {"error": "There is no evaluation other here, but pilot."}
     assert made.get("/status").json()["has_sufficient_data"] is False
+
+
+def test_each_evaluation_of_a_folder_is_addressed_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "b.html").write_text("<h1>Second</h1>")
+    names = ("pilot", "b & <c>")
+    both = [
+        Results(
+            name=name,
+            report=tmp_path / "b.html",
+            irr=lambda name=name: {**IRR, "workshop_id": name},  # type: ignore[misc]
+            certificates=list,
+            unavailable=(BrokenError,),
+        )
+        for name in names
+    ]
+    made = TestClient(make_results_app(both, hosts=["testserver"], token=SECRET))
+    made.headers["authorization"] = f"Bearer {SECRET}"
+
+    assert made.get("/workshops").json() == list(names)
+    assert made.get("/workshops/b%20%26%20%3Cc%3E/irr").json()["workshop_id"] == "b & <c>"
+    assert made.get("/workshops/pilot/status").json()["workshop_id"] == "pilot"
+    assert "b &amp; &lt;c&gt;</a>" in made.get("/").text
+    assert '"/workshops/b%20%26%20%3Cc%3E/report"' in made.get("/").text
+    assert made.get("/workshops/b%20%26%20%3Cc%3E/report").text == "<h1>Second</h1>"
+    assert made.get("/status").status_code == 404
 
 
 def test_results_that_cannot_be_read_now_are_503(tmp_path: Path) -> None:
