@@ -68,6 +68,11 @@ class JudgeVerdict(StrEnum):
         Tone.POOR,
     )
     AGAINST_HUMANS = ("against_humans", "contradicts human ratings", Tone.POOR)
+    REPEATS_A_RATER = (
+        "repeats_a_rater",
+        "gives the scores of one rater throughout",
+        Tone.POOR,
+    )
     NOT_COMPARED = ("not_compared", "scored no response that humans rated", Tone.NONE)
 
     def __new__(cls, value: str, sentence: str, tone: Tone) -> Self:

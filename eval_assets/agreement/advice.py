@@ -1,6 +1,7 @@
 """Remarks on the labels of a question: patterns of single raters, and next steps."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Literal
@@ -32,6 +33,9 @@ _FEWEST_SHARED = 5
 _MANY_EQUAL = 20
 """Responses from which on it is remarkable that two raters who use three values never differ."""
 
+_FEWEST_BETWEEN, _SELDOM_BETWEEN = 20, 0.9
+"""A rater between the others on that many responses is remarkable if another is so less often."""
+
 _MOST_DISCUSSED = 20
 """Longer lists are not read: the first rows have the largest spread."""
 
@@ -50,7 +54,8 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
 
     A rater who never varies is named if others vary on the same responses; two raters are named if
     they lie half the scale apart around the mean of all raters, and raters who rated the same
-    responses if all their ratings are equal.
+    responses if all their ratings are equal. A rater who always lies between the others, as a mean
+    or an adjudication does, is named.
 
     Examples:
         >>> from eval_assets.scale import LIKERT5
@@ -91,6 +96,7 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
                 f"{' and '.join(names)} gave equal ratings to all {len(one)} responses: check that "
                 "each of them rated"
             )
+    texts += _between_others(question, ratings.rater_ids, unit, rater, value)
     if len(leaning) > 1 and not question.scale.is_binary and question.level != "nominal":
         lenient, strict = (
             max(leaning, key=leaning.__getitem__),
@@ -104,6 +110,38 @@ def rater_patterns(question: RubricQuestion, ratings: LongRatings) -> list[Findi
                 "the scale apart"
             )
     return [Finding(question.id, "pattern", text) for text in texts]
+
+
+def _between_others(
+    question: RubricQuestion,
+    rater_ids: Sequence[str],
+    unit: Integers,
+    rater: Integers,
+    value: Floats,
+) -> list[str]:
+    """Return a text on a rater who lies between the others wherever ratings differ."""
+    if not question.has_order or not len(unit):
+        return []
+    order = np.lexsort((value, unit))
+    unit, rater, value = unit[order], rater[order], value[order]
+    first = np.flatnonzero(np.append(True, unit[1:] != unit[:-1]))
+    length = np.diff(np.append(first, len(unit)))
+    start, end = np.repeat(first, length), np.repeat(first + length - 1, length)
+    place = np.arange(len(unit))
+    low = value[np.where(place == start, np.minimum(start + 1, end), start)]
+    high = value[np.where(place == end, np.maximum(end - 1, start), end)]
+    differ = (value[start] < value[end]) & (end - start > 1)
+    is_between = differ & (low <= value) & (value <= high)
+    n_differing = np.bincount(rater[differ], minlength=len(rater_ids))
+    n_between = np.bincount(rater[is_between], minlength=len(rater_ids))
+    known = n_differing >= _FEWEST_BETWEEN
+    always = known & (n_between == n_differing)
+    if always.sum() != 1 or not (known & (n_between < _SELDOM_BETWEEN * n_differing)).any():
+        return []
+    [index] = np.flatnonzero(always)
+    where = f"all {n_differing[index]} responses on which ratings differ"
+    reason = "check that it is a rater, and no mean or adjudication"
+    return [f"{rater_ids[int(index)]} lies between the other raters on {where}: {reason}"]
 
 
 def _never_differ(unit: Integers, value: Floats, one: Integers, other: Integers) -> bool:

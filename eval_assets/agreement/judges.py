@@ -27,7 +27,9 @@ from eval_assets.stats import (
     coefficient_interval,
     judge_human_profile,
     overall_profile,
+    repeated_rater,
 )
+from eval_assets.verdicts import JudgeVerdict
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +129,10 @@ def measure_judges_against_humans(
                 confidence=CONFIDENCE,
                 groups=ratings.group,
             )
-            rows.append(_judge_human_figures(judge, of_unit, unit, profile, data_version))
+            row = _judge_human_figures(judge, of_unit, unit, profile, data_version)
+            if unit == "response" and repeated_rater(ratings.matrix(), scores) is not None:
+                row = replace(row, verdict=JudgeVerdict.REPEATS_A_RATER)
+            rows.append(row)
             counts = pd.DataFrame(profile.confusion, columns=list(_CONFUSION))
             confusion.append(counts.assign(judge_id=judge, question_id=question.id))
     filled = [counts for counts in confusion if len(counts)]

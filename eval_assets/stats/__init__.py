@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     )
     from eval_assets.stats.prevalence import rogan_gladen
     from eval_assets.stats.question_profile import AgreementProfile, agreement_profile
+    from eval_assets.stats.repeated_ratings import repeated_rater
     from eval_assets.stats.retrieval import precision_at_k, recall_at_k
     from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
     from eval_assets.stats.sign_flips import MeanShift, least_p_value, mean_shift
@@ -106,6 +107,7 @@ _MODULES = {
     "prevalence": "rogan_gladen",
     "question_profile": "AgreementProfile agreement_profile",
     "rubric_profile": "OverallProfile overall_profile",
+    "repeated_ratings": "repeated_rater",
     "retrieval": "precision_at_k recall_at_k",
     "sign_flips": "MeanShift least_p_value mean_shift",
 }
@@ -176,6 +178,7 @@ __all__ = [
     "prediction_powered_difference",
     "prediction_powered_mean",
     "recall_at_k",
+    "repeated_rater",
     "rogan_gladen",
     "spearman",
     "wilcoxon_signed_rank",

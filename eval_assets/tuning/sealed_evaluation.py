@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from eval_assets.stats import repeated_rater
 from eval_assets.tuning._improvement import MIN_TEST_GROUPS
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
@@ -72,15 +73,18 @@ def read_if_due(
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
     if reason := why_not_read(live, candidates, seal):
         return unread_rows(units.question.id, candidates, reason=reason), False
+    candidates, repeating = without_repeated_ratings(live, candidates)
+    if not candidates:
+        return repeating, False
     now = datetime.now(tz=UTC)
     reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=now)
     if not is_new:
-        return list(reading.rows), False
+        return [*reading.rows, *repeating], False
     if reading not in seal.readings:
         ledger.record(reading)
     released = make_reading(reading, live, candidates, background)
     ledger.release(released)
-    return list(released.rows), True
+    return [*released.rows, *repeating], True
 
 
 def open_seal(
@@ -100,13 +104,16 @@ def open_seal(
     live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
     if reason := why_not_read(live, candidates, seal):
         return unread_rows(units.question.id, candidates, reason=reason)
+    candidates, repeating = without_repeated_ratings(live, candidates)
+    if not candidates:
+        return repeating
     now = datetime.now(tz=UTC)
     reading, _ = due_reading(live, candidates, seal, on_request=True, now=now)
     released = make_reading(reading, live, candidates, background, open_seal=True)
     opened = replace(released, number=OPENED, read_at=now, certificates={})
     ledger.record(opened)
     ledger.release(opened)
-    return list(opened.rows)
+    return [*opened.rows, *repeating]
 
 
 def recomputed_certificates(
@@ -151,6 +158,21 @@ def candidates_for(units: RatedUnits, seal: Seal, judges: Sequence[TunedJudge]) 
                 )
             )
     return candidates
+
+
+def without_repeated_ratings(
+    units: RatedUnits, candidates: Sequence[Candidate]
+) -> tuple[list[Candidate], list[Row]]:
+    """Return the candidates that repeat no rater's ratings, and rows for the others."""
+    kept: list[Candidate] = []
+    rows: list[Row] = []
+    for candidate in candidates:
+        if repeated_rater(units.ratings, candidate.raw) is None:
+            kept.append(candidate)
+        else:
+            reason = "its scores equal the ratings of one rater on all responses that both rated"
+            rows += unread_rows(units.question.id, [candidate], reason=reason)
+    return kept, rows
 
 
 def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal) -> str:

@@ -75,6 +75,7 @@ def read_labels(
         unusable=unusable,
         rejects_rows=evaluation.labels.on_error == "reject_rows",
         notes=tuple(notes),
+        judge_ids=[judge.id for judge in evaluation.judges],
     )
 
 
@@ -84,10 +85,12 @@ def joined_labels(
     unusable: Sequence[InputProblem],
     rejects_rows: bool,
     notes: tuple[str, ...],
+    judge_ids: Sequence[str] = (),
 ) -> Labels:
     """Return the labels of several files together.
 
-    `unusable` are problems of files as a whole. Bad rows are errors unless `rejects_rows`.
+    `unusable` are problems of files as a whole. Bad rows are errors unless `rejects_rows`. No rater
+    has the id of a judge.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or file.
@@ -105,7 +108,7 @@ def joined_labels(
     # File by file as they were read, from the first line to the last.
     position = {problem.file: i for i, (problem, _, _) in reversed(list(enumerate(rejected)))}
     rejected.sort(key=lambda row: (position[row[0].file], row[0].line or 0))
-    problems = [*unusable, *_similar_raters(ratings)]
+    problems = [*unusable, *_similar_raters(ratings), *_judges(ratings, judge_ids)]
     problems += [] if rejects_rows else [problem for problem, _, _ in rejected]
     raise_all(problems, source="the labels")
     kept = ratings[~is_second] if is_second.any() else ratings
@@ -145,10 +148,7 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
     """Return a problem for each rater whose id looks like another's."""
     spellings: defaultdict[str, list[str]] = defaultdict(list)
     for rater in ratings["rater_id"].unique():
-        # A spreadsheet on one system writes "é" as one character, on another as two.
-        composed = _without_case_or_spaces(unicodedata.normalize("NFKC", str(rater)))
-        visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
-        spellings["".join(visible)].append(rater)
+        spellings[_appearance(str(rater))].append(rater)
     problems = []
     for raters in spellings.values():
         if len(raters) == 1:
@@ -161,6 +161,33 @@ def _similar_raters(ratings: pd.DataFrame) -> list[InputProblem]:
         remedy = "Write one of them throughout, or tell them apart"
         problems.append(InputProblem(row["file"], int(row["line"]), "rater_id", message, remedy))
     return problems
+
+
+def _judges(ratings: pd.DataFrame, judge_ids: Sequence[str]) -> list[InputProblem]:
+    """Return a problem for each rater with the id of a judge."""
+    known = {_appearance(judge_id): judge_id for judge_id in judge_ids}
+    problems = []
+    for rater in ratings["rater_id"].unique():
+        judge_id = known.get(_appearance(str(rater)))
+        if judge_id is not None:
+            row = ratings[ratings["rater_id"] == rater].iloc[0]
+            message = f"{quoted(rater)} is the id of the judge {quoted(judge_id)}"
+            remedy = "Remove the judge's scores from the labels, or rename the rater"
+            line = int(row["line"])
+            problems.append(InputProblem(row["file"], line, "rater_id", message, remedy))
+    return problems
+
+
+_LATIN = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαοριντυκχ", "aeopcyxijshdqwbkmhtaopivtukx")
+"""Cyrillic and Greek letters, without case, to the Latin letters that they look like."""
+
+
+def _appearance(rater: str) -> str:
+    """Return what an id looks like, without case, spaces and invisible letters."""
+    # A spreadsheet on one system writes "é" as one character, on another as two.
+    composed = _without_case_or_spaces(unicodedata.normalize("NFKC", rater))
+    visible = (letter for letter in composed if unicodedata.category(letter) != "Cf")
+    return "".join(visible).translate(_LATIN)
 
 
 def _without_case_or_spaces(rater: str) -> str:

@@ -10,6 +10,7 @@ from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import ReportData, count, groups_text, text
 from eval_assets.report.sections.trend import falls
 from eval_assets.scale import TOLERANCE
+from eval_assets.verdicts import JudgeVerdict
 from eval_assets.wording import counted, figure_text, interval_text, listed, percent_text
 
 _MOST_NAMED = 5
@@ -288,6 +289,12 @@ def _never_different(data: ReportData) -> Iterator[Definition]:
             f"check that each {independence}, not one set under several names.",
         )
     for row in data.judge_humans:
+        if row.verdict is JudgeVerdict.REPEATS_A_RATER:
+            yield Definition(
+                f"{row.judge_id} repeats a rater on {row.question_id}",
+                "All its scores equal those of one rater. Check that they were not made from the "
+                "labels. It gets no certificate.",
+            )
         is_equal = row.a_ha.value >= 1 - TOLERANCE > row.a_ha_constant
         if is_equal and row.n_units >= _MANY_EQUAL:
             yield Definition(

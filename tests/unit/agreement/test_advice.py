@@ -246,3 +246,25 @@ def test_raters_who_contradict_one_another_are_not_told_to_use_fewer_values() ->
     assert text.startswith("Raters contradict one another")
     assert "fewer values" not in text
     assert "every value" not in text
+
+
+def test_a_rater_who_always_lies_between_the_others_is_named() -> None:
+    rng = np.random.default_rng(5)
+    one, other = rng.integers(1, 6, (2, 40)).astype(float)
+    n_differing = int((one != other).sum())
+    mean = ((one + other) / 2).tolist()
+    between = (
+        f"gold lies between the other raters on all {n_differing} responses on which ratings "
+        "differ: check that it is a rater, and no mean or adjudication"
+    )
+
+    assert between in patterns(CLARITY, r1=one.tolist(), r2=other.tolist(), gold=mean)
+    higher = np.maximum(one, other).tolist()
+    assert between in patterns(CLARITY, r1=one.tolist(), r2=other.tolist(), gold=higher)
+    third = rng.integers(1, 6, 40).astype(float).tolist()
+    assert not any(
+        "between" in text
+        for text in patterns(CLARITY, r1=one.tolist(), r2=other.tolist(), gold=third)
+    )
+    few = [mean[:19], one.tolist()[:19], other.tolist()[:19]]
+    assert not any("between" in t for t in patterns(CLARITY, gold=few[0], r1=few[1], r2=few[2]))

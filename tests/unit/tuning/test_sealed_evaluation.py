@@ -14,6 +14,7 @@ from eval_assets.tuning.sealed_evaluation import (
     sealed_units,
     unread_rows,
     why_not_read,
+    without_repeated_ratings,
 )
 from eval_assets.tuning.steps import TunedJudge, declared_version, mapped_judge
 from tests.unit.tuning.made_up import judged, simulated
@@ -160,3 +161,18 @@ def test_opening_a_seal_shows_what_the_last_reading_kept() -> None:
     )
 
     assert all(row["kappa"] is not None for row in opened.rows)
+
+
+def test_a_judge_that_repeats_a_rater_is_no_candidate() -> None:
+    units, _ = made()
+    copy = candidates_for(units, Seal.of([]), [judge_of(units.ratings[:, 0])])
+    kept, rows = without_repeated_ratings(units, copy)
+
+    assert kept == []
+    assert {row["verdict"] for row in rows} == {"not_evaluable"}
+    assert rows[0]["reason"] == (
+        "its scores equal the ratings of one rater on all responses that both rated"
+    )
+    _, judge = made()
+    other = candidates_for(units, Seal.of([]), [judge])
+    assert without_repeated_ratings(units, other) == (other, [])

@@ -359,6 +359,7 @@ def test_raters_whose_ids_differ_only_in_case_or_spaces_are_refused(
         ("René", "Rene\u0301", '"Ren\\xe9" and "Rene\\u0301"'),
         ("r1", "r\u200b1", '"r1" and "r\\u200b1"'),
         ("r1", "\uff521", '"r1" and "\\uff521"'),
+        ("anna", "\u0430nna", '"anna" and "\\u0430nna"'),
     ],
 )
 def test_raters_whose_ids_look_alike_are_refused_and_told_apart_by_their_code(
@@ -371,6 +372,24 @@ def test_raters_whose_ids_look_alike_are_refused_and_told_apart_by_their_code(
         (
             f"labels.csv:3:rater_id: {written} look alike. "
             "Write one of them throughout, or tell them apart."
+        )
+    ]
+
+
+JUDGED = EVALUATION + "judges:\n  - {id: gpt, provider: openai, model: gpt-6-luna}\n"
+
+
+@pytest.mark.parametrize("rater", ["gpt", "GPT", "g\u0440t"])
+def test_a_rater_with_the_id_of_a_judge_is_refused(
+    write: Write, reported: Reported, rater: str
+) -> None:
+    text = f"{LONG}a1,ben,safe,1\na2,{rater},safe,1\n"
+    folder = write({"evaluation.yaml": JUDGED, "labels.csv": text})
+
+    assert reported(lambda: labels(folder)) == [
+        (
+            f'labels.csv:3:rater_id: "{rater}" is the id of the judge "gpt". '
+            "Remove the judge's scores from the labels, or rename the rater."
         )
     ]
 
