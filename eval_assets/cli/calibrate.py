@@ -85,7 +85,10 @@ def calibrate(  # noqa: PLR0913 - its options
             "n_unrated": items.n_unrated,
             "exact_agreement": or_none(profile.exact_agreement.value),
             "rho": {name: or_none(getattr(profile.spearman, name)) for name in _INTERVAL},
-            "targets": [{**asdict(target), "value": or_none(target.value)} for target in met],
+            "targets": [
+                {**asdict(target), **{name: or_none(getattr(target, name)) for name in _INTERVAL}}
+                for target in met
+            ],
             "false_positives": result.false_positives,
             "false_negatives": result.false_negatives,
             "confusion": [
@@ -119,9 +122,6 @@ def _print(
         f"without a result, {items.n_unrated:,} results of items without ratings. Pairs of "
         f"rating and score that are equal: {_percent(profile.exact_agreement)}."
     )
-    is_ordered = items.question.level != "nominal"
-    kappa = profile.weighted_kappa if is_ordered else profile.kappa
-    intervals = {"rho": profile.spearman, "kappa": kappa, "MAE": profile.mae}
     numbers = ("figure", "95 % interval", "target")
     print_table(
         "Agreement of the judge with humans",
@@ -130,7 +130,7 @@ def _print(
             (
                 target.name,
                 _figure(target.value),
-                _ends(intervals[target.name]) if target.name in intervals else "",
+                f"[{_figure(target.low)}, {_figure(target.high)}]",
                 f"{'at most' if target.name == 'MAE' else 'at least'} {target.target:g}",
                 "yes" if target.is_met else "no",
             )
@@ -153,10 +153,6 @@ def _print(
 
 def _figure(value: float) -> str:
     return "--" if math.isnan(value) else f"{value:.3f}"
-
-
-def _ends(interval: Interval) -> str:
-    return f"[{_figure(interval.low)}, {_figure(interval.high)}]"
 
 
 def _percent(share: Interval) -> str:

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     )
     from eval_assets.stats.prevalence import rogan_gladen
     from eval_assets.stats.question_profile import AgreementProfile, agreement_profile
+    from eval_assets.stats.records import human_agreement_by_question, rating_matrices
     from eval_assets.stats.repeated_ratings import repeated_rater
     from eval_assets.stats.retrieval import precision_at_k, recall_at_k
     from eval_assets.stats.rubric_profile import OverallProfile, overall_profile
@@ -108,6 +109,7 @@ _MODULES = {
     "question_profile": "AgreementProfile agreement_profile",
     "rubric_profile": "OverallProfile overall_profile",
     "repeated_ratings": "repeated_rater",
+    "records": "human_agreement_by_question rating_matrices",
     "retrieval": "precision_at_k recall_at_k",
     "sign_flips": "MeanShift least_p_value mean_shift",
 }
@@ -160,6 +162,7 @@ __all__ = [
     "groups_to_detect",
     "gwet_ac",
     "human_agreement",
+    "human_agreement_by_question",
     "identity_map",
     "isotonic_regression",
     "judge_human_agreement",
@@ -177,6 +180,7 @@ __all__ = [
     "precision_at_k",
     "prediction_powered_difference",
     "prediction_powered_mean",
+    "rating_matrices",
     "recall_at_k",
     "repeated_rater",
     "rogan_gladen",

@@ -110,7 +110,7 @@ def group_codes(groups: Column | None, *, n_units: int) -> Integers | None:
     if array.shape != (n_units,):
         raise ValueError(f"groups must name a group for each of {n_units} units, got {array.shape}")
     if array.dtype == object or array.dtype.kind == "f":
-        if any(_is_missing(group) for group in array):
+        if any(is_missing(group) for group in array):
             raise ValueError("groups must name a group for each unit, got a missing one")
         codes = {group: code for code, group in enumerate(dict.fromkeys(array.tolist()))}
         return np.array([codes[group] for group in array.tolist()], dtype=np.int64)
@@ -262,7 +262,7 @@ def _array(declared: Column, name: str) -> npt.NDArray[np.generic]:
 
 def _from_objects(arrays: list[npt.NDArray[np.generic]], name: str, *, text: bool) -> list[Floats]:
     """Return floats of arrays that hold Python objects: numbers, missing values or text."""
-    known = [element for array in arrays for element in array.ravel() if not _is_missing(element)]
+    known = [element for array in arrays for element in array.ravel() if not is_missing(element)]
     texts: list[str] = [element for element in known if isinstance(element, str)]
     if texts and not text:
         raise ValueError(f"{name} must be numbers unless the level is nominal, got {texts[0]!r}")
@@ -273,7 +273,7 @@ def _from_objects(arrays: list[npt.NDArray[np.generic]], name: str, *, text: boo
     }
 
     def number(element: object) -> float:
-        if _is_missing(element):
+        if is_missing(element):
             return math.nan
         if isinstance(element, str):
             return codes[element]
@@ -288,7 +288,7 @@ def _from_objects(arrays: list[npt.NDArray[np.generic]], name: str, *, text: boo
     ]
 
 
-def _is_missing(element: object) -> bool:
+def is_missing(element: object) -> bool:
     """Return whether an element is None, NaN or pandas' NA, known by name to do without pandas."""
     if element is None or type(element).__name__ == "NAType":
         return True

@@ -1,6 +1,9 @@
 """A judge's figures beside what is asked of them."""
 
+import math
+
 import pytest
+import scipy.stats
 
 from eval_assets.config.tuning import Targets
 from eval_assets.scale import BINARY, LIKERT5
@@ -15,8 +18,22 @@ def test_decisions_are_counted_by_hand() -> None:
     found = decisions(profile, BINARY)
 
     assert (found.false_positives, found.false_negatives) == (2, 1)
-    assert found.accuracy == pytest.approx(5 / 8)
-    assert found.f1 == pytest.approx(6 / 9)
+    assert found.accuracy.value == pytest.approx(5 / 8)
+    assert (found.accuracy.low, found.accuracy.high) == pytest.approx(wilson(5, 8))
+    assert found.f1.value == pytest.approx(6 / 9)
+    low, high = wilson(3, 6)
+    ends = 2 * low / (1 + low), 2 * high / (1 + high)
+    assert (found.f1.low, found.f1.high) == pytest.approx(ends)
+
+
+def wilson(n: int, total: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share with Student's t and the units of the jackknife."""
+    t = float(scipy.stats.t.ppf(0.975, total - 1))
+    share, n_effective = n / total, total - 1
+    centre = (share + t * t / (2 * n_effective)) / (1 + t * t / n_effective)
+    variance = share * (1 - share) / n_effective + t * t / (4 * n_effective**2)
+    reach = t * math.sqrt(variance) / (1 + t * t / n_effective)
+    return centre - reach, centre + reach
 
 
 def test_the_middle_of_the_scale_is_not_a_pass() -> None:
@@ -50,3 +67,10 @@ def test_an_undefined_figure_misses_its_target() -> None:
     found = compared_with(Targets(), profile, decisions(profile, BINARY), is_ordered=False)
 
     assert not {target.name: target for target in found}["kappa"].is_met
+
+
+def test_f1_without_any_pass_is_undefined() -> None:
+    profile = judge_human_profile(
+        [[0], [0]], [0, 0], scale=BINARY, level="nominal", confidence=0.95
+    )
+    assert math.isnan(decisions(profile, BINARY).f1.value)
