@@ -11,7 +11,7 @@ from eval_assets.cli.main import COMMANDS
 
 HEAVY = (
     *("anthropic", "dagster", "duckdb", "jinja2", "numpy", "openai", "pandas", "pydantic"),
-    *("rich", "sqlalchemy", "yaml"),
+    *("rich", "sqlalchemy", "sqlalchemy.dialects.postgresql", "yaml"),
 )
 NAMES = [name for summaries in COMMANDS.values() for name in summaries]
 
@@ -26,7 +26,7 @@ finally:
 
 
 def loaded_by(*arguments: str) -> tuple[int, set[str]]:
-    """Return the exit code of the program and the heavy libraries that it imported."""
+    """Return the exit code of the program and the heavy modules that it imported."""
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments], check=False, capture_output=True, text=True
     )
@@ -61,3 +61,14 @@ def test_command_on_stored_figures_loads_no_pandas(name: str, tmp_path: Path) ->
     _, loaded = loaded_by(name, *options)
 
     assert loaded & {"anthropic", "dagster", "jinja2", "openai", "pandas", "sqlalchemy"} == set()
+
+
+def test_ledger_in_sqlite_loads_no_other_database(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[1] / "data" / "sample"
+    folder = shutil.copytree(sample, tmp_path / "e", ignore=shutil.ignore_patterns("out"))
+
+    loaded_by("ledger", "--data", str(folder))  # makes the ledger
+    code, loaded = loaded_by("ledger", "--data", str(folder))
+
+    assert code == 0
+    assert loaded & {"dagster", "duckdb", "pandas", "sqlalchemy.dialects.postgresql"} == set()

@@ -14,7 +14,8 @@ from eval_assets.assets.file_versions import observe_files
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.errors import DamagedError, InputError, PromptError, StoreError, leaves
 from eval_assets.readers.evaluation.read import evaluations_in, read_evaluation
-from eval_assets.store.connection import connect, database_path, session
+from eval_assets.store.connection import connect, session
+from eval_assets.store.database_file import database_path
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.tables import columns_of, content_fingerprint, schema_name

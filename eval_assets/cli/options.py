@@ -142,7 +142,7 @@ def ledger_of(
 
 def resolve_database(data: Path, database: str | None) -> Path:
     """Return the DuckDB file: the given one, else the folder's own."""
-    from eval_assets.store.connection import database_path
+    from eval_assets.store.database_file import database_path
 
     return database_path(data, setting=database)
 

@@ -10,12 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eval_assets.agreement.judge_verdicts import why_not_judged
 from eval_assets.bands import FEW_GROUPS
-from eval_assets.catalogue import Figure
-from eval_assets.figures import HumanFigures, JudgeHumanFigures
-from eval_assets.store.figures import read_figures
-from eval_assets.store.tables import read_rows
 from eval_assets.verdicts import GateState
 from eval_assets.wording import counted
 
@@ -25,7 +20,9 @@ if TYPE_CHECKING:
     import duckdb
 
     from eval_assets.agreement.gates.decision import GateOutcome
+    from eval_assets.catalogue import Figure
     from eval_assets.config.evaluation import Evaluation
+    from eval_assets.figures import HumanFigures, JudgeHumanFigures
 
 _PIPE_WIDTH = 10_000
 """Width of output that is not a terminal: a row of a file or a pipe is never wrapped."""
@@ -66,6 +63,10 @@ def print_measured(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]
 ) -> None:
     """Print human agreement, judges against humans, and each gate's verdict."""
+    from eval_assets.figures import HumanFigures, JudgeHumanFigures
+    from eval_assets.store.figures import read_figures
+    from eval_assets.store.tables import read_rows
+
     print_humans(read_figures(connection, HumanFigures))
     for unpaired in read_rows(connection, "no_longer_paired", order_by="question_id"):
         question_id, n = unpaired["question_id"], unpaired["n_responses"]
@@ -218,6 +219,8 @@ def print_judges(agreement: Sequence[JudgeHumanFigures], outcomes: Sequence[Gate
 
 
 def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> str:
+    from eval_assets.agreement.judge_verdicts import why_not_judged
+
     if why := why_not_judged(row, outcomes):
         return f"cannot be judged: {why}"
     return row.verdict.sentence
@@ -225,6 +228,8 @@ def _judge_verdict(row: JudgeHumanFigures, outcomes: Sequence[GateOutcome]) -> s
 
 def print_gates(evaluation: Evaluation, outcomes: tuple[GateOutcome, ...]) -> None:
     """Print each gate's verdict and the questions it leaves out."""
+    from eval_assets.catalogue import Figure
+
     rows: list[tuple[str | Text, ...]] = [
         (
             outcome.gate,

@@ -124,24 +124,6 @@ def _waiting_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.waiting")
 
 
-def database_path(folder: Path, *, setting: str | None) -> Path:
-    """Return the DuckDB file of an evaluation folder.
-
-    Args:
-        folder: The evaluation folder.
-        setting: Value of EVAL_DATABASE; None or empty for `out/eval.duckdb` in the folder.
-
-    Raises:
-        StoreError: If it names a lake, which is not supported any more.
-    """
-    if setting and setting.startswith("ducklake:"):
-        raise StoreError(
-            f"{setting}: DuckLake is not supported any more. Unset EVAL_DATABASE and run again: "
-            "every table is made again from the files and the ledger, without a request."
-        )
-    return Path(setting) if setting else folder / "out" / "eval.duckdb"
-
-
 @contextmanager
 def connect(
     path: Path, *, folder: Path | None = None, wait_seconds: float = 600.0

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.ledger.engine import SqlLedger, connect_ledger
 from eval_assets.store.ledger.takeover import is_taken_over, take_over
 
@@ -42,6 +41,8 @@ def open_ledger(
 
 def _take_over(ledger: SqlLedger, database: Path, folder: Path) -> None:
     """Take over what the database holds, and log it if it is anything."""
+    from eval_assets.store.connection import connect, is_stored
+
     if not is_stored(database):
         take_over(ledger, None)
         return

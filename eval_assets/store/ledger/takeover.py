@@ -1,10 +1,11 @@
 """Import of an earlier ledger, or of calls that only the database holds."""
 
+from __future__ import annotations
+
 import json
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-import duckdb
 import sqlalchemy as sa
 
 from eval_assets.store.ledger._tables import (
@@ -18,8 +19,12 @@ from eval_assets.store.ledger._tables import (
     test_set_uses,
     workers,
 )
-from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.histories import HistoryTable, add_rows
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from eval_assets.store.ledger.engine import SqlLedger
 
 Row = dict[str, Any]
 _ASSETS = {"judging": "judge_scores", "generation": "generated_responses"}
