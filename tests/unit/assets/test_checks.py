@@ -128,7 +128,7 @@ def test_four_fifths_of_a_months_budget_are_a_finding_and_less_is_not() -> None:
     [found] = most_of_the_month(1.6, cap=2.0)
 
     assert found == CheckFinding(
-        "1.6000 of 2 USD (80%) of this month's budget are spent. Raise budget_usd_per_month, or "
+        "1.6000 of 2 USD (80%) of this month's budget are spent. Raise the monthly limit, or "
         "wait for the next month"
     )
 

@@ -298,6 +298,7 @@ def test_shuffled_control_is_the_mean_over_all_permutations() -> None:
     assert profile_of(judge, ratings).a_ha_shuffled == pytest.approx(np.mean(dealt))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [None, np.arange(300) // 3])
 def test_intervals_are_near_those_of_a_bootstrap_over_groups(
     groups: npt.NDArray[np.int64] | None,

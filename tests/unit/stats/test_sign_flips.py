@@ -42,6 +42,7 @@ def test_the_interval_leaves_out_0_if_the_test_rejects_it(
     assert (found.low > 0 or found.high < 0) == (found.p_value <= significance)
 
 
+@pytest.mark.slow
 def test_a_judge_that_did_not_change_is_seldom_found_to_have_moved() -> None:
     rng = np.random.default_rng(3)
     scores = rng.integers(1, 6, size=(2_000, 2, 30))

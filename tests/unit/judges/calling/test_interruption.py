@@ -65,6 +65,7 @@ def start(provider: RunningProvider) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 def test_requests_in_flight_are_waited_for_and_kept(provider: RunningProvider) -> None:
     process = start(provider)
     process.send_signal(signal.SIGINT)
@@ -76,6 +77,7 @@ def test_requests_in_flight_are_waited_for_and_kept(provider: RunningProvider) -
     assert "0 were given up" in errors
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_at_once(provider: RunningProvider) -> None:
     provider.behave(Behaviour(latency_seconds=3600))
     process = start(provider)
@@ -89,6 +91,7 @@ def test_a_second_signal_ends_at_once(provider: RunningProvider) -> None:
     assert json.loads(output) == {"ended": "KeyboardInterrupt", "n_replies": 0}
 
 
+@pytest.mark.slow
 def test_sigterm_ends_the_process_after_what_is_in_flight(provider: RunningProvider) -> None:
     process = start(provider)
     n_asked = provider.log.n_received
