@@ -161,7 +161,10 @@ class RoundFigures(FigureRecord):
     alpha: Annotated[Figure, c.ALPHA]
     alpha_level: str
     previous_round: Annotated[int | None, "NULL in the first round, as are the gains"]
-    n_in_both: Annotated[int | None, "responses with ratings by two raters in both rounds"]
+    n_in_both: Annotated[
+        int | None,
+        "responses with ratings by two raters in both rounds; NULL if disagreements were chosen",
+    ]
     n_groups_in_both: int | None
     a_hh_gain: Annotated[Figure, c.A_HH_GAIN]
     alpha_gain: Annotated[Figure, c.ALPHA_GAIN]

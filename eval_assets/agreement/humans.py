@@ -23,6 +23,11 @@ from eval_assets.stats import (
     overall_profile,
 )
 
+_FIRST_ROUND = (
+    "a later round relabelled mainly responses on which raters disagreed: the figures are those of "
+    "each response's first round, since a second look at disagreements alone raises agreement"
+)
+
 
 @dataclass(frozen=True)
 class HumanMeasures:
@@ -77,6 +82,8 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             data_version=humans.data_version,
         )
         rows.append(row)
+        if question.id in humans.first_round_only:
+            findings.append(Finding(question.id, "pattern", _FIRST_ROUND))
         findings += rater_patterns(question, ratings)
         findings += suggestions(
             question,

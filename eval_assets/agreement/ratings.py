@@ -78,6 +78,8 @@ class HumanRatings:
         n_skipped: Units that raters skipped.
         n_disagreements: Responses listed in `label_disagreements`.
         data_version: Version of all that agreement depends on.
+        first_round_only: Questions of which a later round relabelled the disagreements: the ratings
+            are those of each response's first round.
     """
 
     ratings: Mapping[str, LongRatings]
@@ -85,6 +87,7 @@ class HumanRatings:
     n_skipped: Mapping[str, int]
     n_disagreements: Mapping[str, int]
     data_version: str
+    first_round_only: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """Agreement by round of labelling, and its change from round to round."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,9 @@ from eval_assets.stats import (
 
 _Round = tuple[int, LongRatings]
 
+_SELECTED = 2.58
+"""Standard deviations by which relabelled responses had more disagreement: p of .005, one-sided."""
+
 
 def measure_rounds(
     rounds: Mapping[str, Mapping[int, LongRatings]], evaluation: Evaluation, *, data_version: str
@@ -29,7 +34,8 @@ def measure_rounds(
     """Return the figures of each round of each question that has several.
 
     Gains are over the round before, on the responses with two ratings or more in both: other
-    responses may be easier.
+    responses may be easier. A round that relabels what raters disagreed on has no gain: a second
+    rating of an extreme lies nearer to the mean whatever was discussed.
 
     Args:
         rounds: Human ratings by question and round.
@@ -43,10 +49,88 @@ def measure_rounds(
         if len(of_question) == 1:
             continue
         previous: _Round | None = None
+        is_selected = first_round_decides(dict(of_question), question)
         for current in of_question:
-            rows.append(_figures(current, previous, question, levels[question.id], data_version))
+            row = _figures(current, previous, question, levels[question.id], data_version)
+            rows.append(_without_gain(row) if is_selected else row)
             previous = current
     return tuple(rows)
+
+
+def first_round_decides(rounds: Mapping[int, LongRatings], question: RubricQuestion) -> bool:
+    """Return whether a later round relabels mainly what raters disagreed on.
+
+    The ranges of the ratings of relabelled responses are compared with those of the others by their
+    ranks (Mann and Whitney 1947, normal approximation). A round that relabels every response does
+    not select.
+
+    Args:
+        rounds: Human ratings by round.
+        question: The question.
+    """
+    if not rounds:
+        return False
+    numbers = sorted(rounds)
+    current = rounds[numbers[0]]
+    for number in numbers[1:]:
+        matrix = current.matrix()
+        is_known = _is_rated_twice(matrix)
+        ranges = np.nanmax(matrix[is_known], axis=1) - np.nanmin(matrix[is_known], axis=1)
+        if not question.has_order:
+            ranges = (ranges > 0).astype(np.float64)
+        is_relabelled = np.isin(np.flatnonzero(is_known), rounds[number].unit)
+        if _deviation(ranges, is_relabelled) > _SELECTED:
+            return True
+        current = _replaced(current, rounds[number])
+    return False
+
+
+def first_ratings(rounds: Mapping[int, LongRatings]) -> LongRatings:
+    """Return the ratings of each response in the first round that rated it."""
+    numbers = sorted(rounds, reverse=True)
+    ratings = rounds[numbers[0]]
+    for number in numbers[1:]:
+        ratings = _replaced(ratings, rounds[number])
+    return ratings
+
+
+def _replaced(ratings: LongRatings, others: LongRatings) -> LongRatings:
+    """Return ratings with those of other ones in place of the responses that these rated."""
+    rater_ids = sorted({*ratings.rater_ids, *others.rater_ids})
+    is_kept = ~np.isin(ratings.unit, others.unit)
+    unit = np.concatenate([ratings.unit[is_kept], others.unit])
+    rater = np.concatenate(
+        [
+            np.searchsorted(rater_ids, part.rater_ids)[part.rater[kept]]
+            for part, kept in ((ratings, is_kept), (others, np.ones(len(others.unit), np.bool_)))
+        ]
+    )
+    value = np.concatenate([ratings.value[is_kept], others.value])
+    order = np.lexsort((rater, unit))
+    return LongRatings(unit[order], rater[order], value[order], tuple(rater_ids), ratings.group)
+
+
+def _deviation(values: NDArray[np.float64], is_chosen: NDArray[np.bool_]) -> float:
+    """Return how far the ranks of chosen values lie above those of random ones, standardized."""
+    n, n_chosen = len(values), int(is_chosen.sum())
+    if n_chosen in (0, n):
+        return 0.0
+    _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[code]
+    ties = float((counts**3 - counts).sum()) / (n * (n - 1))
+    variance = n_chosen * (n - n_chosen) / 12 * (n + 1 - ties)
+    above = float(ranks[is_chosen].sum()) - n_chosen * (n + 1) / 2
+    return above / math.sqrt(variance) if variance > 0 else 0.0
+
+
+def _without_gain(row: RoundFigures) -> RoundFigures:
+    return replace(
+        row,
+        n_in_both=None,
+        n_groups_in_both=None,
+        a_hh_gain=UNDEFINED_FIGURE,
+        alpha_gain=UNDEFINED_FIGURE,
+    )
 
 
 def _figures(

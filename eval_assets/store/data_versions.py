@@ -33,6 +33,7 @@ _DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
     "human": {
         "human_labels": ("response_id", "question_id", "rater_id", "value"),
         "adjudicated_labels": ("response_id", "question_id", "value", "excluded"),
+        "earlier_labels": ("response_id", "question_id", "rater_id", "value", "round"),
     },
     "judge": {
         "judge_scores": ("response_id", "question_id", "judge_id", "score", "raw_score", "status"),
@@ -41,7 +42,15 @@ _DECIDING: dict[RaterKind, dict[str, tuple[str, ...]]] = {
 }
 _DECIDING_OF_ALL = {
     "responses": (
-        *("response_id", "prompt_text", "model_name", "group_id", "indicator_id", "convo_id"),
+        *(
+            "response_id",
+            "prompt_text",
+            "response_text",
+            "model_name",
+            "group_id",
+            "indicator_id",
+            "convo_id",
+        ),
         *("turn_index", "seed", "attributes"),
     ),
     "rubric_questions": ("question_id", "scale_min", "scale_max", "scale_values", "level"),
@@ -55,6 +64,7 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
     ratings += f" UNION ALL {OF_CONVERSATIONS_SQL}" if kind == "judge" else ""
     settled = "SELECT response_id, question_id, value, excluded FROM adjudicated_labels"
     settled += "" if kind == "human" else " WHERE false"
+    earlier = "FROM earlier_labels" + ("" if kind == "human" else " WHERE false")
     judges = "SELECT judge_id, fingerprint FROM judges" if kind == "judge" else "SELECT 1 WHERE 0"
     rows = connection.execute(
         f"""
@@ -71,6 +81,13 @@ def _data_version(connection: duckdb.DuckDBPyConnection, kind: RaterKind) -> str
                     concat_ws(chr(31), response_id, question_id, rater_id, value)
                 ) AS h
                 FROM ratings
+            )
+            UNION ALL
+            FROM (
+                SELECT md5_number(
+                    concat_ws(chr(31), round, response_id, question_id, rater_id, value)
+                ) AS h
+                FROM ({earlier})
             )
             UNION ALL
             FROM (FROM grouped AS g SELECT md5_number(g::VARCHAR) AS h)

@@ -8,11 +8,13 @@ import numpy as np
 
 from eval_assets.agreement.gates.evidence import measures_version
 from eval_assets.agreement.ratings import HumanRatings, JudgeRatings, LongRatings
+from eval_assets.agreement.rounds import first_ratings, first_round_decides
 from eval_assets.config.judges import judge_set_fingerprint
 from eval_assets.errors import StoreError
 from eval_assets.stats import RatingPatterns
 from eval_assets.store._long_ratings import RatingSource, group_codes, long_ratings
 from eval_assets.store.data_versions import rating_versions
+from eval_assets.store.rounds import ratings_by_round
 from eval_assets.store.scores import check_judges, judge_fingerprints
 from eval_assets.store.summaries import count_disagreements
 from eval_assets.store.tables import spare_memory
@@ -39,14 +41,25 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         StoreError: If stored ratings are off their scale, because the declaration changed.
     """
     ratings = _of_people(connection, evaluation, "human")
+    rounds = ratings_by_round(connection, evaluation)
+    first_round_only = frozenset(
+        q.id for q in evaluation.rubric if q.id in rounds and first_round_decides(rounds[q.id], q)
+    )
+    ratings |= {name: first_ratings(rounds[name]) for name in first_round_only}
     return HumanRatings(
         ratings=ratings,
-        patterns={q.id: _patterns(connection, q, ratings[q.id]) for q in evaluation.rubric},
+        patterns={
+            q.id: RatingPatterns.from_matrix(ratings[q.id].matrix(), groups=ratings[q.id].group)
+            if q.id in first_round_only
+            else _patterns(connection, q, ratings[q.id])
+            for q in evaluation.rubric
+        },
         n_skipped=count_skips(connection),
         n_disagreements=count_disagreements(connection),
         data_version=measures_version(
             evaluation, "human", data_version=rating_versions(connection)["human"]
         ),
+        first_round_only=first_round_only,
     )
 
 

@@ -50,6 +50,11 @@ def section(data: ReportData) -> Section | None:
 def _sentence(row: RoundFigures) -> str:
     """Return what became of agreement on one question since the round before."""
     question, later, earlier = row.question_id, row.round, row.previous_round
+    if row.n_in_both is None:
+        return (
+            f"{question}, round {later}: mainly responses on which raters disagreed were labelled "
+            "again. The first round decides, and no gain is reported"
+        )
     n_in_both, n_groups = row.n_in_both or 0, row.n_groups_in_both or 0
     if not n_in_both:
         return (

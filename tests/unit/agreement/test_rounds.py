@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from eval_assets.agreement.ratings import LongRatings
-from eval_assets.agreement.rounds import measure_rounds
+from eval_assets.agreement.rounds import first_ratings, first_round_decides, measure_rounds
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.scale import LIKERT5
@@ -79,3 +79,48 @@ def test_questions_that_were_labelled_once_are_not_listed() -> None:
 
     assert measure_rounds(once, EVALUATION, data_version="v1") == ()
     assert measure_rounds({}, EVALUATION, data_version="v1") == ()
+
+
+def labelled_again(*, chosen: str) -> dict[int, LongRatings]:
+    """Return 60 responses, of which a second round settles 20: the disagreements or any."""
+    rng = np.random.default_rng(7)
+    first = np.repeat(rng.integers(1, 6, 60)[:, None], 2, axis=1).astype(float)
+    differ = rng.permutation(60)[:20]
+    first[differ, 1] = 1 + (first[differ, 0] + rng.integers(1, 4, 20)) % 5
+    again = differ if chosen == "disagreements" else rng.permutation(60)[:20]
+    second = np.full((60, 2), NAN)
+    second[again] = first[again, :1]
+    return {1: ratings(first), 2: ratings(second)}
+
+
+def test_a_round_that_relabels_the_disagreements_has_no_gain() -> None:
+    rounds = labelled_again(chosen="disagreements")
+    _, second = measure_rounds({"clarity": rounds}, EVALUATION, data_version="v1")
+
+    assert first_round_decides(rounds, CLARITY)
+    assert (second.previous_round, second.n_in_both) == (1, None)
+    assert not second.alpha_gain.is_defined
+    assert not second.a_hh_gain.is_defined
+    kept = first_ratings(rounds)
+    assert kept.matrix() == pytest.approx(rounds[1].matrix())
+
+
+def test_a_round_that_relabels_any_responses_or_all_has_a_gain() -> None:
+    some = labelled_again(chosen="any")
+    every = {1: ratings(APART), 2: ratings(CLOSE)}
+
+    assert not first_round_decides(some, CLARITY)
+    assert not first_round_decides(every, CLARITY)
+    _, second = measure_rounds({"clarity": some}, EVALUATION, data_version="v1")
+    assert second.n_in_both == 20
+
+
+def test_first_ratings_keep_responses_that_only_later_rounds_have() -> None:
+    early, late = np.array(APART, dtype=float), np.array(CLOSE, dtype=float)
+    early[0] = NAN
+    late[1:6] = NAN
+    kept = first_ratings({1: ratings(early), 2: ratings(late)})
+
+    expected = early.copy()
+    expected[0] = late[0]
+    assert kept.matrix() == pytest.approx(expected)

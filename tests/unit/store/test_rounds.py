@@ -3,11 +3,18 @@
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pandas as pd
+import pytest
 
+from eval_assets.agreement.humans import measure_humans
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.stats import krippendorff_alpha
 from eval_assets.store.inputs import write_labels
+from eval_assets.store.ratings import human_ratings
 from eval_assets.store.rounds import ratings_by_round
-from tests.unit.store.conftest import CLARITY, SAFETY, labels
+from eval_assets.store.tables import replace_rows
+from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses
 
 EVALUATION = Evaluation("test", Path(), (CLARITY, SAFETY))
 
@@ -55,3 +62,56 @@ def test_responses_that_a_later_round_left_with_one_rater_are_counted(
     write_labels(connection, kept, earlier=earlier)
 
     assert connection.table("no_longer_paired").fetchall() == [("clarity", 1)]
+
+
+def test_the_first_round_decides_if_the_second_relabels_the_disagreements(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    ids = [f"a{k:02}" for k in range(40)]
+    replace_rows(connection, "responses", responses(*ids))
+    value = {name: 1.0 + k % 5 for k, name in enumerate(ids)}
+    apart = ids[::4]
+    first = [
+        (
+            name,
+            "clarity",
+            rater,
+            6 - value[name] if name in apart and rater == "r2" else value[name],
+        )
+        for name in ids
+        for rater in ("r1", "r2")
+    ]
+    settled = labels(*((name, "clarity", r, value[name]) for name in apart for r in ("r1", "r2")))
+    settled["round"] = 2
+    kept = labels(*(row for row in first if row[0] not in apart))
+    earlier = labels(*(row for row in first if row[0] in apart))
+    write_labels(connection, pd.concat([kept, settled], ignore_index=True))
+    without_first_round = human_ratings(connection, EVALUATION)
+    version = without_first_round.data_version
+    write_labels(connection, pd.concat([kept, settled], ignore_index=True), earlier=earlier)
+    humans = human_ratings(connection, EVALUATION)
+
+    expected = np.array([row[3] for row in first]).reshape(40, 2)
+    assert without_first_round.first_round_only == frozenset()
+    assert humans.first_round_only == {"clarity"}
+    assert humans.ratings["clarity"].matrix() == pytest.approx(expected)
+    assert humans.data_version != version
+    measures = measure_humans(humans, EVALUATION)
+    assert measures.agreement[1].alpha.value == pytest.approx(
+        krippendorff_alpha(expected, level="ordinal")
+    )
+    assert any("each response's first round" in finding.finding for finding in measures.findings)
+
+
+def test_responses_with_one_text_and_no_prompt_form_a_group(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    rows = responses("a1", "a2", "a3", "a4", "a5", "a6")
+    rows["prompt_text"] = None
+    rows["response_text"] = ["same", "same", "other", "", "", None]
+    replace_rows(connection, "responses", rows)
+    groups = connection.execute(
+        "SELECT group_id FROM response_groups ORDER BY response_id"
+    ).fetchall()
+
+    assert groups == [("a1",), ("a1",), ("a3",), ("a4",), ("a5",), ("a6",)]
