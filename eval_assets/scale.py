@@ -18,6 +18,9 @@ _NAMED = {"binary": {"low": 0, "high": 1}, "likert5": {"low": 1, "high": 5}}
 _NUMBER = r"([+-]?[0-9]+(?:\.[0-9]+)?)"
 _ENDS = re.compile(rf"\s*{_NUMBER}\s*-\s*{_NUMBER}(?:\s*:\s*([0-9.]+|any))?\s*", re.IGNORECASE)
 
+MOST_COMPARABLE = 7
+"""Values of a scale up to which equal and adjacent ratings say how close raters are."""
+
 TOLERANCE = 1e-9
 """Float noise between a value and the step of a scale that it is."""
 
@@ -134,6 +137,11 @@ class Scale:
             return None
         gaps = [b - a for a, b in zip(self.values, self.values[1:], strict=False)]
         return gaps[0] if max(gaps) - min(gaps) <= TOLERANCE else None
+
+    @property
+    def has_few_values(self) -> bool:
+        """Return whether raters who agree often give equal or adjacent ratings."""
+        return self.values is not None and len(self.values) <= MOST_COMPARABLE
 
     @property
     def is_binary(self) -> bool:

@@ -157,6 +157,7 @@ def _never_differ(unit: Integers, value: Floats, one: Integers, other: Integers)
 def suggestions(  # noqa: PLR0913 - the figures that decide
     question: RubricQuestion,
     *,
+    a_hh: float,
     exact: float,
     adjacent: float,
     alpha: Interval,
@@ -171,8 +172,9 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
 
     Args:
         question: The question.
-        exact: Share of rater pairs that are equal, in [0, 1]; NaN if there is no pair. On a scale
-            without steps few pairs are, however well raters agree: alpha alone decides.
+        a_hh: A^HH. On a scale of many values, or without steps, few pairs are equal however well
+            raters agree: there it decides how close they are.
+        exact: Share of rater pairs that are equal, in [0, 1]; NaN if there is no pair.
         adjacent: Share within one step of the scale; NaN if it has no steps.
         alpha: Krippendorff's alpha.
         minimum_alpha: What the gate `human_alpha` demands.
@@ -180,12 +182,12 @@ def suggestions(  # noqa: PLR0913 - the figures that decide
         n_disagreements: Rows of the question in `label_disagreements`.
     """
     is_contradictory = alpha.high < CONTRADICTING_ALPHA and alpha.value < minimum_alpha
-    has_values = question.scale.values is not None
-    findings = (
-        _closer(question, exact=exact, adjacent=adjacent, reaches=alpha.value >= minimum_alpha)
-        if has_values and not is_contradictory
-        else []
-    )
+    findings: list[str] = []
+    if not is_contradictory and (question.scale.has_few_values or not question.has_order):
+        reaches = alpha.value >= minimum_alpha
+        findings = _closer(question, exact=exact, adjacent=adjacent, reaches=reaches)
+    elif not is_contradictory and a_hh < GOOD_SHARE:
+        findings = _nearer(is_far=a_hh < POOR_SHARE)
     is_skewed = 100 * exact >= MOSTLY_EQUAL and most_frequent_share > SKEWED_SHARE
     findings += _beyond_chance(alpha, minimum_alpha, is_skewed=is_skewed)
     if n_disagreements:
@@ -214,6 +216,14 @@ def _closer(question: RubricQuestion, *, exact: float, adjacent: float, reaches:
             texts.append("Consider fewer values: raters seldom choose the same one")
     elif not in_classes and exact < POOR_SHARE and reaches:
         texts.append("Raters are close but seldom equal; that may do if one step matters little")
+    return texts
+
+
+def _nearer(*, is_far: bool) -> list[str]:
+    """Return advice on ratings that lie apart on a scale of many values."""
+    texts = ["Give example responses for the ends and the middle of the scale"]
+    if is_far:
+        texts.insert(0, "Revise the question: ratings of one response lie far apart")
     return texts
 
 

@@ -87,6 +87,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         findings += rater_patterns(question, ratings)
         findings += suggestions(
             question,
+            a_hh=profile.a_hh.value,
             exact=profile.exact_agreement.value,
             adjacent=profile.adjacent_agreement.value,
             alpha=profile.alpha,

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eval_assets.agreement.gates.declarations import HUMAN_GATES
+from eval_assets.agreement.gates.declarations import GATES, HUMAN_GATES
 from eval_assets.bands import a_hh_label
 from eval_assets.figures import HumanFigures, Scope
-from eval_assets.wording import or_none
+from eval_assets.verdicts import GateResult, GateState
+from eval_assets.wording import listed, or_none
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eval_assets.agreement.advice import Finding
-    from eval_assets.agreement.gates.decision import GateOutcome
+    from eval_assets.agreement.gates.decision import GateOutcome, GateVerdict
     from eval_assets.agreement.ratings import HumanRatings
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.config.rubric import RubricQuestion
-
-READY_PERCENT = 75.0
-"""Percentage of agreeing pairs from which a question is acceptable."""
 
 _FEWEST = 2
 
@@ -44,30 +42,40 @@ def irr_result(
         outcomes: Outcome of every gate.
 
     Returns:
-        Per question and overall: the percentage of agreeing pairs (equal ones if the question is
-        binary or nominal, else those within one step), A^HH and Krippendorff's alpha. A figure
-        that is undefined is null, as is the percentage on a scale without steps, on which hardly
-        any pair is equal. `ready_to_proceed` is true only if no human gate is closed:
-        the percentage alone would let raters pass who agree by chance.
+        Per question and overall: the figure that decides in percent with its threshold, A^HH with
+        the name of its band, and Krippendorff's alpha. What decides is the first human gate that
+        does not pass, or A^HH if all pass. The percentage of agreeing pairs (equal ones if the
+        question is binary or nominal, else those within one step) stands beside it; it is null on a
+        scale of many values or without steps. A figure that is undefined is null.
+        `ready_to_proceed` is true only if no human gate is closed, and `ready_reason` says why.
     """
+    gates = [outcome for outcome in outcomes if outcome.gate in HUMAN_GATES]
     by_question = {row.question_id: row for row in agreement if row.scope is Scope.QUESTION}
     metrics = {
-        question.id: _metric(question, by_question[question.id], _texts(findings, question.id))
+        question.id: _metric(
+            question,
+            by_question[question.id],
+            [v for o in gates for v in o.questions if v.question_id == question.id],
+            _texts(findings, question.id),
+        )
         for question in sorted(evaluation.rubric, key=lambda question: question.id)
         if question.id in by_question
     }
     structure = _structure(humans)
     error = _why_insufficient(structure)
-    scores = [metric["score"] for metric in metrics.values() if metric["score"] is not None]
+    decisive = _decisive([outcome.overall for outcome in gates])
+    closed = [outcome for outcome in gates if outcome.is_closed]
+    if closed:
+        decisive = closed[0].overall
     overall = next((row.a_hh.value for row in agreement if row.scope is Scope.OVERALL), math.nan)
     return {
         "workshop_id": evaluation.name,
-        "metric_used": "none" if error else "Pairwise Agreement",
-        "score": None if error or not scores else round(float(np.mean(scores)), 1),
+        "metric_used": "none" if error or decisive is None else _STATISTICS[decisive.gate],
+        "score": None if error or decisive is None else _percent(decisive.value),
         "human_agreement": None if error else _rounded(overall, 3),
-        "ready_to_proceed": not error
-        and not any(o.is_closed for o in outcomes if o.gate in HUMAN_GATES),
-        "threshold": READY_PERCENT,
+        "ready_to_proceed": not error and not closed,
+        "ready_reason": error or _ready_reason(gates),
+        "threshold": None if decisive is None else _percent(decisive.minimum),
         "per_metric_scores": metrics,
         "problematic_patterns": _patterns(evaluation, humans, findings),
         "suggestions": (
@@ -87,31 +95,67 @@ def irr_result(
                     "minimum": outcome.overall.minimum,
                     "reason": outcome.reason,
                 }
-                for outcome in outcomes
-                if outcome.gate in HUMAN_GATES
+                for outcome in gates
             },
         },
     }
 
 
-def _metric(question: RubricQuestion, row: HumanFigures, suggestions: list[str]) -> dict[str, Any]:
+_STATISTICS = {name: GATES[name].statistic.title for name in HUMAN_GATES}
+
+
+def _ready_reason(gates: Sequence[GateOutcome]) -> str:
+    """Return why rating is done or not: the closed gates, else those that are undecided."""
+    closed = [f"{outcome.gate}: {outcome.reason}" for outcome in gates if outcome.is_closed]
+    undecided = [o.gate for o in gates if o.state is GateState.UNDECIDED]
+    if closed:
+        return "; ".join(closed)
+    if undecided:
+        return f"no human gate is closed, but {listed(undecided)} may be by chance"
+    return "every human gate is open"
+
+
+def _decisive(verdicts: Sequence[GateVerdict]) -> GateVerdict | None:
+    """Return the first verdict that is no pass, else that on A^HH; None without verdicts."""
+    failing = [verdict for verdict in verdicts if verdict.verdict is not GateResult.PASS]
+    return next(iter([*failing, *verdicts]), None)
+
+
+def _metric(
+    question: RubricQuestion,
+    row: HumanFigures,
+    verdicts: Sequence[GateVerdict],
+    suggestions: list[str],
+) -> dict[str, Any]:
     """Return the figures of one question."""
     in_classes = question.scale.is_binary or question.level == "nominal"
     exact, adjacent = row.exact_agreement.value, row.adjacent_agreement.value
-    primary = exact if in_classes or math.isnan(adjacent) else adjacent
-    if question.scale.values is None:
-        primary = math.nan
+    pairwise = exact if in_classes or math.isnan(adjacent) else adjacent
+    if not (question.scale.has_few_values or in_classes):
+        pairwise = math.nan
+    decisive = _decisive(verdicts)
     return {
-        "score": _rounded(primary, 1),
+        "metric_used": None if decisive is None else _STATISTICS[decisive.gate],
+        "score": None if decisive is None else _percent(decisive.value),
+        "threshold": None if decisive is None else _percent(decisive.minimum),
         "exact_agreement": _rounded(exact, 1),
         "adjacent_agreement": _rounded(adjacent, 1),
+        "pairwise_agreement": _rounded(pairwise, 1),
+        "pairwise_interpretation": None if math.isnan(pairwise) else a_hh_label(pairwise / 100),
         "human_agreement": _rounded(row.a_hh.value, 3),
-        "interpretation": a_hh_label(primary / 100),
-        "acceptable": None if math.isnan(primary) else bool(primary >= READY_PERCENT),
+        "interpretation": a_hh_label(row.a_hh.value),
+        "acceptable": None
+        if decisive is None or math.isnan(decisive.value)
+        else decisive.verdict is GateResult.PASS,
         "is_binary": question.scale.is_binary,
         "krippendorff_alpha": _rounded(row.alpha.value, 3),
         "suggestions": suggestions,
     }
+
+
+def _percent(value: float) -> float | None:
+    """Return a figure in percent, with decimals enough to tell it from its threshold."""
+    return _rounded(100 * value, 2)
 
 
 def _structure(humans: HumanRatings) -> dict[str, Any]:

@@ -28,6 +28,7 @@ def patterns(question: RubricQuestion, **ratings: list[float]) -> list[str]:
 def advice(  # noqa: PLR0913 - the figures that decide
     question: RubricQuestion = CLARITY,
     *,
+    a_hh: float = 0.9,
     exact: float = 0.9,
     adjacent: float = 0.95,
     alpha: float = 0.8,
@@ -37,6 +38,7 @@ def advice(  # noqa: PLR0913 - the figures that decide
 ) -> str:
     found = suggestions(
         question,
+        a_hh=a_hh,
         exact=exact,
         adjacent=adjacent,
         most_frequent_share=most_frequent_share,
@@ -268,3 +270,16 @@ def test_a_rater_who_always_lies_between_the_others_is_named() -> None:
     )
     few = [mean[:19], one.tolist()[:19], other.tolist()[:19]]
     assert not any("between" in t for t in patterns(CLARITY, gold=few[0], r1=few[1], r2=few[2]))
+
+
+POINTS = RubricQuestion("points", "How many?", Scale.from_steps(low=0, high=100), "interval")
+
+
+def test_equal_ratings_are_not_asked_for_on_a_scale_of_many_values() -> None:
+    assert advice(POINTS, a_hh=0.962, alpha=0.973, exact=0.01, adjacent=0.03) == ""
+    assert "Revise" not in advice(POINTS, a_hh=0.7, alpha=0.8, exact=0.01, adjacent=0.03)
+    far = advice(POINTS, a_hh=0.4, alpha=0.8, exact=0.01, adjacent=0.03)
+    assert far == (
+        "Revise the question: ratings of one response lie far apart\n"
+        "Give example responses for the ends and the middle of the scale"
+    )

@@ -8,6 +8,8 @@ import numpy as np
 
 from eval_assets.agreement.irr import irr_result
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.scale import Scale
 from tests.unit.report.builder import QUESTIONS, Case, Measured
 
 CLARITY, SAFE = QUESTIONS
@@ -51,11 +53,15 @@ def test_every_field_of_a_question_is_there_and_rounded_as_it_is_shown() -> None
     metric = result_of(Case(), COMPLETE)["per_metric_scores"]["clarity"]
 
     assert metric == {
-        "score": 97.5,
+        "metric_used": "A^HH",
+        "score": 88.0,
+        "threshold": 75.0,
         "exact_agreement": 63.5,
         "adjacent_agreement": 97.5,
+        "pairwise_agreement": 97.5,
+        "pairwise_interpretation": "Excellent agreement",
         "human_agreement": 0.88,
-        "interpretation": "Excellent agreement",
+        "interpretation": "Good agreement",
         "acceptable": True,
         "is_binary": False,
         "krippendorff_alpha": 0.81,
@@ -63,13 +69,32 @@ def test_every_field_of_a_question_is_there_and_rounded_as_it_is_shown() -> None
     }
 
 
-def test_a_binary_question_goes_by_equal_pairs() -> None:
-    result = result_of(Case(), COMPLETE)
+def test_pairs_of_a_binary_question_are_equal_ones() -> None:
+    safe = result_of(Case(), COMPLETE)["per_metric_scores"]["safe"]
 
-    safe = result["per_metric_scores"]["safe"]
-    assert (safe["score"], safe["acceptable"], safe["is_binary"]) == (63.5, False, True)
-    assert result["score"] == 80.5  # the mean of 97.5 and 63.5
+    assert (safe["pairwise_agreement"], safe["is_binary"]) == (63.5, True)
+
+
+def test_bands_follow_a_hh_and_acceptance_the_gates() -> None:
+    """A^HH .665 and alpha .12 beside 97.5 % of pairs within one step."""
+    case = Case(measured=(Measured(CLARITY, a_hh=0.665, alpha=0.12), Measured(SAFE)))
+    result = result_of(case, COMPLETE)
+    clarity = result["per_metric_scores"]["clarity"]
+
+    assert (clarity["interpretation"], clarity["acceptable"]) == ("Moderate agreement", False)
+    assert (clarity["metric_used"], clarity["score"], clarity["threshold"]) == ("A^HH", 66.5, 75.0)
     assert result["suggestions"] == ["Some questions have low agreement: see per_metric_scores"]
+
+
+def test_pairs_are_not_counted_on_a_scale_of_many_values() -> None:
+    """A^HH .962 and alpha .973 on 0 to 100, where no two ratings are equal."""
+    points = RubricQuestion("points", "How many?", Scale.from_steps(low=0, high=100), "interval")
+    case = Case(measured=(Measured(points, a_hh=0.962, alpha=0.973, exact=0, adjacent=0),))
+    metric = result_of(case, COMPLETE)["per_metric_scores"]["points"]
+
+    assert (metric["score"], metric["acceptable"]) == (96.2, True)
+    assert (metric["pairwise_agreement"], metric["pairwise_interpretation"]) == (None, None)
+    assert metric["interpretation"] == "Excellent agreement"
 
 
 def test_questions_are_sorted_by_id() -> None:
@@ -81,10 +106,13 @@ def test_a_closed_gate_is_not_ready_whatever_the_percentage() -> None:
     case = Case(measured=(Measured(CLARITY, alpha=0.35),))
     result = result_of(case, COMPLETE)
 
-    assert (result["score"], result["threshold"]) == (97.5, 75.0)
+    assert result["metric_used"] == "Krippendorff's alpha"
+    assert (result["score"], result["threshold"]) == (35.0, 66.7)
     assert result["ready_to_proceed"] is False
+    assert result["ready_reason"].startswith("human_alpha: 0.350 is below the minimum 0.667")
     assert result["details"]["gates"]["human_alpha"]["is_closed"] is True
-    assert result_of(Case(), COMPLETE)["ready_to_proceed"] is True
+    ready = result_of(Case(), COMPLETE)
+    assert (ready["ready_to_proceed"], ready["ready_reason"]) == (True, "every human gate is open")
 
 
 def test_an_undefined_figure_is_null() -> None:
@@ -151,4 +179,4 @@ def test_nothing_measured_gives_no_scores() -> None:
     )
 
     result = irr_result(data.evaluation, humans, [], [], data.gates)
-    assert (result["score"], result["per_metric_scores"]) == (None, {})
+    assert result["per_metric_scores"] == {}
