@@ -46,6 +46,7 @@ SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
 """Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew: two
 values that are given equally often would then have an alpha of .667."""
 
+UNRELIABLE = "unreliable"
 UNSTABLE = "unstable"
 _UNSTABLE_ALPHA, _UNSTABLE_VARIANCE = 0.1, 0.02
 """An alpha near 0 on scores that hardly vary says little about the raters."""
@@ -105,7 +106,7 @@ def alpha_label(value: float) -> str:
         >>> alpha_label(0.667), alpha_label(0.66699)
         ('tentative', 'unreliable')
     """
-    return _from_below(value, _ALPHA_BANDS, otherwise="unreliable")
+    return _from_below(value, _ALPHA_BANDS, otherwise=UNRELIABLE)
 
 
 def pooled_alpha_label(value: float, variance: float) -> str:

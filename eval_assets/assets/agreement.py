@@ -1,5 +1,6 @@
 """Agreement between humans, between judges, and of judges with humans."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from eval_assets.agreement.leave_one_judge_out import measure_leave_one_judge_ou
 from eval_assets.agreement.pairs import measure_pairs
 from eval_assets.agreement.ratings import LongRatings  # noqa: TC001 - Dagster reads annotations
 from eval_assets.agreement.rounds import measure_rounds
-from eval_assets.agreement.slices import measure_slices
+from eval_assets.agreement.slices import PROMPT, measure_slices
 from eval_assets.agreement.top_responses import measure_retrieval
 from eval_assets.assets.judging import judge_scores
 from eval_assets.assets.labelling import adjudicated_labels
@@ -32,6 +33,7 @@ from eval_assets.assets.resources import (
     data_version_in,
     table_metadata,
 )
+from eval_assets.bands import UNRELIABLE
 from eval_assets.config.evaluation import Evaluation, GateName
 from eval_assets.figures import (
     HumanFigures,
@@ -71,7 +73,9 @@ from eval_assets.store.summaries import (
 from eval_assets.store.tables import count_rows, read_table, replace_records, replace_rows
 from eval_assets.wording import or_none
 
-_MOST_SHOWN = 50
+_MOST_SHOWN, _MOST_LOGGED = 50, 3
+
+logger = logging.getLogger(__name__)
 
 _HUMAN_COLUMNS = ("question_id", "a_hh", "alpha", "exact_agreement", "n_responses", "n_raters")
 _ROUND_COLUMNS = (
@@ -323,11 +327,35 @@ def _agreement_by_slice(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             with transaction(connection):
                 replace_figure_frame(connection, SliceFigures, rows)
             by_prompt = read_table(connection, "results_by_prompt", order_by="mean_alpha")
+            _warn_of_low_alpha(rows)
             table = table_metadata(connection, "agreement_by_slice")
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={**table, "lowest_prompts": rows_as_metadata(by_prompt.head(_MOST_SHOWN))},
     )
+
+
+def _warn_of_low_alpha(rows: pd.DataFrame) -> None:
+    """Log how many results by prompt and model are unreliable, and the lowest of them."""
+    if rows.empty:
+        return
+    is_low = (
+        (rows["rater_kind"] == "judge")
+        & (rows["slice"] == PROMPT)
+        & rows["model_name"].notna()
+        & (rows["interpretation"] == UNRELIABLE)
+    )
+    low = rows[is_low].sort_values("alpha")
+    if len(low):
+        worst = "; ".join(
+            f"{row.slice_value}, {row.model_name}: {row.alpha:.2f}"
+            for row in low.head(_MOST_LOGGED).itertuples()
+        )
+        logger.warning(
+            "judges agree unreliably on %d results by prompt and model (alpha of the lowest: %s)",
+            len(low),
+            worst,
+        )
 
 
 _TABLES: Mapping[str, Callable[[EvaluationFolder], dg.MaterializeResult[None]]] = {

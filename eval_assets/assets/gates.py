@@ -128,7 +128,7 @@ def _result(
 ) -> dg.AssetCheckResult:
     """Return an outcome as an asset check; a gate that does not apply has none."""
     if outcome is None:
-        n_judges = len(evaluation.judges)
+        n_judges = len(evaluation.primary_judges)
         return dg.AssetCheckResult(
             passed=True, description=f"Does not apply: it takes two judges, there is {n_judges}."
         )

@@ -172,6 +172,7 @@ def _judge_rows(
             version_hash=version.definition_hash[:12]
             if version and version.step != "declared"
             else None,
+            is_backup=judge.backup,
         )
         for position, judge in enumerate(evaluation.judges)
         for version in [in_use.get(judge.id)]

@@ -10,6 +10,7 @@ from eval_assets.cli.exit_codes import DONE, FAILED, GATE_CLOSED, MISUSED
 from eval_assets.cli.options import data_option, database_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -68,7 +69,31 @@ def run(  # noqa: PLR0913 - one for each option
 
         folder = EvaluationFolder(data=str(data), database=str(database or ""), name=name)
         codes.add(materialize(folder, select=select, verbose=verbose, output=output or "text"))
+    if len(names) > 1 and FAILED not in codes and output is None:
+        _print_judges_over(data, names, database)
     return next(code for code in (FAILED, MISUSED, GATE_CLOSED, DONE) if code in codes)
+
+
+def _print_judges_over(data: Path, names: Sequence[str], database: str | None) -> None:
+    """Print agreement between judges over all units of all evaluations."""
+    from eval_assets.agreement.judges import alpha_over_evaluations
+    from eval_assets.cli.options import resolve_database
+    from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect
+    from eval_assets.store.ratings import judge_ratings
+    from eval_assets.wording import figure_text
+
+    parts = []
+    for name in names:
+        evaluation = read_evaluation(data / name)
+        with connect(resolve_database(data / name, database), folder=data / name) as connection:
+            parts.append((evaluation, judge_ratings(connection, evaluation).scores))
+    alpha, n_units = alpha_over_evaluations(parts)
+    if n_units:
+        click.echo(
+            f"Judges over all {len(names)} evaluations: alpha {figure_text(alpha, limits=[])} on "
+            f"{n_units:,} units"
+        )
 
 
 def _unchanged(

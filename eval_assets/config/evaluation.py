@@ -159,6 +159,7 @@ class Evaluation:
             *_repeated("judges", [judge.id for judge in self.judges]),
             *_repeated("generators", [generator.id for generator in self.generators]),
             *self._twin_faults(),
+            *self._backup_faults(),
             *_gate_faults(self.gates),
             *self._jury_faults(),
             *self._writer_faults(),
@@ -199,6 +200,19 @@ class Evaluation:
             if twin != judge.id:
                 message = f'"{judge.id}" is the same judge as "{twin}": model, settings and scores'
                 yield Fault(("judges", place), message, "Remove one of them, or change its model")
+
+    @property
+    def primary_judges(self) -> tuple[Judge, ...]:
+        """The judges that are no backup, as declared."""
+        return tuple(judge for judge in self.judges if not judge.backup)
+
+    def _backup_faults(self) -> Iterator[Fault]:
+        """Yield backup judges that stand in for nobody, or beside staged judges."""
+        if self.judges and not self.primary_judges:
+            yield Fault(("judges",), "all judges are backups", "Declare a judge that is none")
+        if self.staged is not None and len(self.primary_judges) < len(self.judges):
+            message = "staged judging asks one judge of two, and takes no backup"
+            yield Fault(("staged",), message, "Remove the backup judge, or staged")
 
     def _jury_faults(self) -> Iterator[Fault]:
         """Yield what keeps a declared jury from being formed."""

@@ -22,7 +22,7 @@ Setting = str | int | float | bool
 CURRENT = "current"
 """Version of a judge that follows the one that was certified last."""
 
-_RECORDED_KEYS = {"id", "provider", "model", "scores", "version"}
+_RECORDED_KEYS = {"id", "provider", "model", "scores", "version", "backup"}
 """Everything that a recorded judge declares."""
 
 
@@ -107,6 +107,8 @@ class Judge(AskedModel):
         aggregate: How the scores of several replicates become one.
         version: Tuned version that it rates as, with that prompt and those maps: a number of
             judge_versions, or `current` for the one certified last; None to rate as declared.
+        backup: Whether it is a backup: asked only about units that another judge left without a
+            score, and left out of agreement between judges.
 
     Raises:
         DeclarationError: If a key is missing, or does not fit the provider.
@@ -119,6 +121,7 @@ class Judge(AskedModel):
     replicates: Count = 1
     aggregate: Aggregate = "mean"
     version: Text | None = None
+    backup: bool = False
 
     def __post_init__(self) -> None:
         faults = [*self._provider_faults(), *self._request_faults()]

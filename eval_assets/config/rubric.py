@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from eval_assets.config.types import Name, Text, set_by_reader
 from eval_assets.errors import Fault, raise_faults
@@ -20,6 +21,8 @@ class RubricQuestion:
         guidelines: What each value means, shown to raters and judges; may be empty.
         applies_to: Values of columns of a response, all of which it needs to be asked the
             question; empty if every response is asked.
+        scored_by: `judge`, or `function` if scores come from code: then no live judge is asked, and
+            recorded scores are left out of agreement between judges.
         scale_guessed: Whether the scale was guessed from the labels, because none is declared.
 
     Raises:
@@ -32,6 +35,7 @@ class RubricQuestion:
     level: Level
     guidelines: str = ""
     applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    scored_by: Literal["judge", "function"] = "judge"
     scale_guessed: bool = field(default=False, metadata=set_by_reader("scale_guessed"))
 
     def __post_init__(self) -> None:

@@ -54,6 +54,8 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
 ) -> JudgingSummary:
     """Ask every judge about every unit, except for what the ledger already answers.
 
+    Backup judges are asked about the units that another judge left without a score.
+
     Args:
         portions: Units to rate, so many at a time as may be in memory with their replies.
         judges: Judges, ready to be asked.
@@ -98,8 +100,13 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
 
         stages: tuple[StageChange, ...] = ()
         if staged is None:
+            primary = [judge for judge in judges if not judge.declared.backup]
+            backups = [judge for judge in judges if judge.declared.backup]
             for units in portions:
-                await score(units, judges)
+                scores = await score(units, primary)
+                failed = _without_a_score(units, scores)
+                if failed and backups:
+                    await score(failed, backups)
         else:
             all_units = list(itertools.chain.from_iterable(portions))
             stages = await judge_in_stages(all_units, judges, score, staged=staged)
@@ -165,6 +172,16 @@ async def judge_in_stages(
             n_done = start + len(window)
             changes.append(StageChange(n_done, stage, kappa.value, kappa.n_units, decision.reason))
     return tuple(changes)
+
+
+def _without_a_score(units: Sequence[Unit], scores: Iterable[JudgeScore]) -> list[Unit]:
+    """Return the units that some judge left without a score for another reason than the budget."""
+    failed = {
+        (score.response_id, score.question_id)
+        for score in scores
+        if score.status not in ("ok", "budget_stopped")
+    }
+    return [unit for unit in units if (unit.response_id, unit.question.id) in failed]
 
 
 def _exact_agreement(pairs: Sequence[tuple[float, float]]) -> float:

@@ -3,10 +3,14 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from typing import Any
 
-from eval_assets.figures import FigureRecord
+import numpy as np
+import pandas as pd
+
+from eval_assets.figures import FigureRecord, Scope
 from eval_assets.report.content import report_content
-from eval_assets.report.data import ReportData
+from eval_assets.report.data import Record, ReportData
 
 
 def render_json(data: ReportData) -> str:
@@ -32,6 +36,15 @@ def render_json(data: ReportData) -> str:
             }
             for judge, sentence in zip(data.evaluation.judges, report.first.judges, strict=True)
         ],
+        "judge_set_fingerprint": next(
+            (row.judge_set_fingerprint for row in data.judges if row.scope is Scope.OVERALL), None
+        ),
+        "judge_counts": [
+            {"judge_id": c.judge_id, "n_units": c.n_units, "n_scored": c.n_scored}
+            for c in data.coverage
+        ],
+        "results_by_model": [_plain(row) for row in data.rows("results_by_model")],
+        "lowest_results": [_plain(row) for row in data.rows("results")],
         "human_agreement": _rows(data.humans),
         "judge_agreement": _rows(data.judges),
         "label_findings": [asdict(finding) for finding in data.findings],
@@ -42,6 +55,16 @@ def render_json(data: ReportData) -> str:
 
 def _rows(rows: Iterable[FigureRecord]) -> list[dict[str, object]]:
     return [{name: _value(value) for name, value in row.columns().items()} for row in rows]
+
+
+def _plain(record: Record) -> dict[str, object]:
+    return {name: _plain_value(value) for name, value in record.items()}
+
+
+def _plain_value(value: Any) -> object:  # noqa: ANN401 - a cell of a frame
+    if pd.isna(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _value(value: object) -> object:

@@ -43,6 +43,7 @@ RATINGS_SQL: dict[RatingSource, str] = {
                          FROM judge_scores WHERE status = 'ok'""",
     # One judge who scores conversations takes the others there, each with its mean over the turns.
     "compared_judge": f"""
+        FROM (
         WITH question AS (SELECT DISTINCT question_id FROM conversation_scores)
         FROM ({_OF_RESPONSES_SQL}) ANTI JOIN question USING (question_id)
         UNION ALL
@@ -50,7 +51,11 @@ RATINGS_SQL: dict[RatingSource, str] = {
         FROM ({_OF_RESPONSES_SQL})
         JOIN conversations USING (response_id) SEMI JOIN question USING (question_id)
         GROUP BY ALL
-        UNION ALL {OF_CONVERSATIONS_SQL}""",  # noqa: S608 - constants of ours
+        UNION ALL {OF_CONVERSATIONS_SQL}
+        )
+        ANTI JOIN (SELECT judge_id AS rater_id FROM judges WHERE is_backup) USING (rater_id)
+        ANTI JOIN (SELECT question_id FROM rubric_questions WHERE scored_by = 'function')
+        USING (question_id)""",  # noqa: S608 - constants of ours
     "conversation_judge": OF_CONVERSATIONS_SQL,
     "reference": _REFERENCE_SQL,
     "conversation_reference": f"""

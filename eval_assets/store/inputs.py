@@ -45,6 +45,7 @@ def write_rubric(connection: duckdb.DuckDBPyConnection, rubric: Iterable[RubricQ
             "level": question.level,
             "guidelines": question.guidelines,
             "scale_guessed": question.scale_guessed,
+            "scored_by": question.scored_by,
             "position": position,
         }
         for position, question in enumerate(rubric)

@@ -30,7 +30,8 @@ def judged_units(connection: duckdb.DuckDBPyConnection) -> JudgedUnits:
     Without a second judge there are no pairs, and no units are returned.
     """
     judges = connection.execute(
-        "SELECT judge_id, model, fingerprint FROM judges ORDER BY position, judge_id"
+        """SELECT judge_id, model, fingerprint FROM judges WHERE NOT is_backup
+           ORDER BY position, judge_id"""
     ).fetchall()
     unit = _UNIT_SQL if len(judges) > 1 else f"{_UNIT_SQL} LIMIT 0"
     questions = connection.execute(

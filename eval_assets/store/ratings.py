@@ -15,7 +15,7 @@ from eval_assets.stats import RatingPatterns
 from eval_assets.store._long_ratings import RatingSource, group_codes, long_ratings
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.rounds import ratings_by_round
-from eval_assets.store.scores import check_judges, judge_fingerprints
+from eval_assets.store.scores import check_judges, compared_fingerprints
 from eval_assets.store.summaries import count_disagreements
 from eval_assets.store.tables import spare_memory
 
@@ -113,7 +113,7 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         ),
         response_ids=responses["response_id"].to_numpy(dtype=object),
         prompts=responses["prompt"].to_numpy(dtype=np.int64),
-        judge_set_fingerprint=judge_set_fingerprint(judge_fingerprints(connection)),
+        judge_set_fingerprint=judge_set_fingerprint(compared_fingerprints(connection)),
         data_version=measures_version(
             evaluation, "judge", data_version=rating_versions(connection)["judge"]
         ),
@@ -214,7 +214,7 @@ def slices_in_order(connection: duckdb.DuckDBPyConnection) -> dict[str, Coded]:
         ), sliced AS (
             FROM response_slices WHERE slice <> 'all'
             UNION ALL SELECT response_id, 'prompt_id', prompt_id FROM response_groups
-            UNION ALL SELECT response_id, 'model_name', model_name FROM responses
+            UNION ALL SELECT response_id, 'model_name', model_variant FROM model_variants
         )
         SELECT slice, i, slice_value FROM sliced JOIN unit USING (response_id)
         WHERE slice_value IS NOT NULL

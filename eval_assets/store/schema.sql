@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS rubric_questions (
     level VARCHAR NOT NULL,
     guidelines VARCHAR NOT NULL,
     scale_guessed BOOLEAN NOT NULL,
+    scored_by VARCHAR NOT NULL,            -- 'judge' or 'function'
     position INTEGER NOT NULL
 );
 
@@ -205,7 +206,8 @@ CREATE TABLE IF NOT EXISTS judges (
     fingerprint VARCHAR NOT NULL,          -- of provider, model, prompt and settings as declared
     position INTEGER NOT NULL,             -- as declared, from 0: the first two are the pair
     version VARCHAR,                       -- that it rates as; NULL if it rates as declared
-    version_hash VARCHAR                   -- of that version, if tuning changed its prompt or maps
+    version_hash VARCHAR,                  -- of that version, if tuning changed its prompt or maps
+    is_backup BOOLEAN NOT NULL             -- asked only where another judge has no score
 );
 
 CREATE TABLE IF NOT EXISTS label_findings (
@@ -467,6 +469,15 @@ WHERE (slice = 'all' OR slice_value IS NOT NULL)
       SELECT slice FROM sliced GROUP BY slice
       HAVING slice = 'all' OR count(DISTINCT slice_value) BETWEEN 1 AND 20
   );
+
+-- Models whose responses were made at several temperatures count as one model for each.
+CREATE OR REPLACE VIEW model_variants AS
+SELECT response_id,
+       if(min(temperature) OVER same <> max(temperature) OVER same,
+          model_name || ' (temperature ' || coalesce(temperature, 'not stated') || ')', model_name)
+       AS model_variant
+FROM (SELECT response_id, model_name, attributes ->> 'temperature' AS temperature FROM responses)
+WINDOW same AS (PARTITION BY model_name);
 
 -- Judges' agreement on each prompt and each model, over its results by prompt and model.
 CREATE OR REPLACE VIEW results_by_prompt AS

@@ -38,6 +38,7 @@ class JudgeRow:
     position: int
     version: str | None = None
     version_hash: str | None = None
+    is_backup: bool = False
 
 
 class ScoresOnDisk:
@@ -160,7 +161,8 @@ def next_units(
         WITH following AS (
             SELECT position, question_id, response_id
             FROM asked_units JOIN rubric_questions USING (question_id)
-            WHERE md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
+            WHERE scored_by = 'judge'
+              AND md5_number_lower(response_id || chr(31) || question_id) % $n_shards = $shard
               AND {is_of_part}
               AND (position, response_id) > (
                   coalesce((SELECT position FROM rubric_questions
@@ -225,6 +227,13 @@ def judge_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         "SELECT judge_id, coalesce(version_hash, fingerprint) FROM judges ORDER BY judge_id"
     ).fetchall()
     return {str(judge_id): str(fingerprint) for judge_id, fingerprint in rows}
+
+
+def compared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the fingerprint of each judge that is no backup, as it rates, by judge id."""
+    backups = connection.execute("SELECT judge_id FROM judges WHERE is_backup").fetchall()
+    left_out = {str(judge_id) for (judge_id,) in backups}
+    return {j: value for j, value in judge_fingerprints(connection).items() if j not in left_out}
 
 
 def declared_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -296,6 +305,7 @@ def score_coverage(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
                given.n_ok / n_attempted AS share_ok
         FROM judges CROSS JOIN asked JOIN rubric_questions USING (question_id)
         LEFT JOIN given USING (judge_id, question_id)
+        WHERE scored_by = 'judge' AND NOT is_backup
         ORDER BY judges.position, judge_id, rubric_questions.position
         """
     ).df()

@@ -40,7 +40,7 @@ def gate_outcomes(
         changed: Tables whose files changed since they were read.
     """
     evidence: dict[GateName, GateEvidence] = {}
-    for name in applicable_gates(n_judges=len(evaluation.judges)):
+    for name in applicable_gates(n_judges=len(evaluation.primary_judges)):
         gate = GATES[name]
         rows = [row for row in measured[gate.raters] if row.scope is not Scope.RESPONSE]
         stored = rows[0].data_version if rows else ""
@@ -66,7 +66,12 @@ def measures_version(evaluation: Evaluation, kind: RaterKind, *, data_version: s
     scales = sorted((q.id, q.scale.low, q.scale.high, q.scale.values) for q in evaluation.rubric)
     levels = sorted(alpha_levels(evaluation, kind).items())
     judges = sorted((j.id, j.provider, j.model or "") for j in evaluation.judges)
-    parts = (data_version, scales, levels, judges if kind == "judge" else [])
+    excluded = [
+        *(judge.id for judge in evaluation.judges if judge.backup),
+        *(question.id for question in evaluation.rubric if question.scored_by == "function"),
+    ]
+    parts: tuple[object, ...] = (data_version, scales, levels, judges if kind == "judge" else [])
+    parts += (excluded,) if kind == "judge" and excluded else ()
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

@@ -310,7 +310,7 @@ def _never_differ(row: HumanFigures | JudgeFigures, n: int) -> bool:
 
 
 def _too_few_judges(data: ReportData) -> Iterator[Definition]:
-    n_judges = len(data.evaluation.judges)
+    n_judges = len(data.evaluation.primary_judges)
     if n_judges < 2:  # noqa: PLR2004 - two judges can agree
         yield Definition(
             "No judge is declared" if n_judges == 0 else "Only one judge is declared",

@@ -45,7 +45,9 @@ def section(data: ReportData) -> Section | None:
     coverage = _coverage(data)
     if not coverage.rows:
         return None
-    blocks = [Card("Who judged", (coverage,))]
+    overall = next((row for row in data.judges if row.scope is Scope.OVERALL), None)
+    judge_set = f"Judge set {overall.judge_set_fingerprint}" if overall else ""
+    blocks = [Card("Who judged", (coverage, Text(judge_set, is_small=True)))]
     together = _together(data)
     if together.rows and len(coverage.rows) > 1:
         remark = Text(_REMARK, is_small=True)
@@ -65,7 +67,9 @@ def _coverage(data: ReportData) -> Table:
     by_judge = {judge.id: Coverage(judge.id, {}) for judge in data.evaluation.judges}
     by_judge |= {coverage.judge_id: coverage for coverage in data.coverage}
     models = {
-        judge.id: " · ".join(part for part in (judge.model, judge.provider) if part)
+        judge.id: " · ".join(
+            part for part in (judge.model, judge.provider, "backup" * judge.backup) if part
+        )
         for judge in data.evaluation.judges
     }
     return Table(

@@ -1,14 +1,17 @@
 """Judges beside people."""
 
+import math
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from eval_assets.agreement.judges import measure_judges_against_humans
+from eval_assets.agreement.judges import alpha_over_evaluations, measure_judges_against_humans
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.scale import LIKERT5
+from eval_assets.scale import BINARY, LIKERT5
+from eval_assets.stats import krippendorff_alpha
 from eval_assets.verdicts import JudgeVerdict
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
@@ -56,3 +59,21 @@ def test_a_judge_that_repeats_a_rater_is_named_whatever_its_agreement() -> None:
 
     assert rows[0].verdict is JudgeVerdict.REPEATS_A_RATER
     assert rows[1].verdict is not JudgeVerdict.REPEATS_A_RATER
+
+
+def test_alpha_over_evaluations_pools_units_on_a_common_scale() -> None:
+    binary = RubricQuestion("ok", "Is it fine?", BINARY, "nominal")
+    nan = math.nan
+    one = {"ok": given([0, 1], [1, 1], raters=("a", "b"))}
+    two = {"clarity": given([5, 1, 2], [3, 1, nan], raters=("b", "c"))}
+    parts = [
+        (Evaluation("one", Path(), (binary,)), one),
+        (Evaluation("two", Path(), (CLARITY,)), two),
+    ]
+    pooled = [[0, 1, nan], [1, 1, nan], [nan, 1, 0.5], [nan, 0, 0]]
+
+    alpha, n_units = alpha_over_evaluations(parts)
+
+    assert alpha == pytest.approx(krippendorff_alpha(pooled, level="interval"))
+    assert n_units == 4
+    assert math.isnan(alpha_over_evaluations([])[0])

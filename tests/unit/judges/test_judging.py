@@ -430,3 +430,16 @@ def test_a_ledger_that_fails_also_ends_a_run_whose_requests_wait_for_the_budget(
     with pytest.raises(OSError, match="the server is gone"):
         judge_all(units(50), budget_usd=0.01)
     assert provider.log.n_received < 50, "what cannot be kept is not asked for"
+
+
+def test_a_backup_judge_scores_only_units_that_another_judge_left_without_a_score(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"sorted(list_3)": "refusal"})))
+    backup = Judge("backup", "openai", "gpt-4o-mini", backup=True)
+
+    summary = judge_all(units(6), (*PAIR, backup))
+
+    by_backup = [score for score in summary.scores if score.judge_id == "backup"]
+    assert [score.response_id for score in by_backup] == ["r3"]
+    assert {s.status for s in summary.scores if s.response_id != "r3"} == {"ok"}

@@ -15,6 +15,9 @@ def test_sentences_are_those_of_the_page() -> None:
     assert (content["answer"], content["next"]) == (first.answer, first.next_step.text)
     assert [gate["sentence"] for gate in content["gates"]] == [cell.text for cell in first.gates]
     assert [judge["judge_id"] for judge in content["judges"]] == ["gpt", "haiku"]
+    assert content["judge_set_fingerprint"]
+    assert [judge["judge_id"] for judge in content["judge_counts"]] == ["gpt", "haiku"]
+    assert isinstance(content["results_by_model"], list)
 
 
 def test_figures_are_unrounded_and_undefined_ones_are_null() -> None:

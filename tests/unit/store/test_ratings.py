@@ -1,5 +1,6 @@
 """Ratings as arrays and as patterns, response groups, and the version of the data."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.judges import measure_judges, measure_judges_against_humans
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.config.judges import Judge
+from eval_assets.config.judges import Judge, judge_set_fingerprint
 from eval_assets.scale import LIKERT5, Scale
 from eval_assets.stats import agreement_profile, judge_human_profile
 from eval_assets.store._long_ratings import group_codes, long_ratings
@@ -27,7 +28,7 @@ from eval_assets.store.ratings import (
     scores_of_responses,
     slices_in_order,
 )
-from eval_assets.store.scores import JudgeRow
+from eval_assets.store.scores import JudgeRow, next_units
 from eval_assets.store.tables import replace_rows
 from tests.counting import counted
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
@@ -415,3 +416,47 @@ def test_the_version_of_the_data_covers_scores_of_conversations(connection: Conn
         versions.append(rating_versions(connection)["judge"])
 
     assert versions[0] != versions[1]
+
+
+def test_backup_judges_and_function_scores_are_left_out_of_the_judges_alpha(
+    connection: Connection, tmp_path: Path
+) -> None:
+    by_function = dataclasses.replace(SAFETY, scored_by="function")
+    names = ("j", "k", "spare")
+    judges = tuple(Judge(name, "openai", name, backup=name == "spare") for name in names)
+    declared = Evaluation("test", tmp_path, (CLARITY, by_function), judges=judges)
+    write_rubric(connection, declared.rubric)
+    rows = [
+        JudgeRow(j.id, j.provider, j.model, 2, 2, j.id, place, is_backup=j.backup)
+        for place, j in enumerate(judges)
+    ]
+    given = scores(
+        *(("a1", question, name, 3.0, "ok") for question in ("clarity", "safety") for name in "jk"),
+        ("a1", "clarity", "spare", 1.0, "ok"),
+    )
+    write_scored(connection, rows, given)
+
+    compared = judge_ratings(connection, declared)
+
+    assert compared.scores["clarity"].rater_ids == ("j", "k")
+    assert len(compared.scores["safety"].value) == 0
+    assert compared.judge_set_fingerprint == judge_set_fingerprint({"j": "j", "k": "k"})
+    assert len(scores_of_responses(connection, declared)["clarity"].value) == 3
+    assert [unit[1] for unit in next_units(connection, n=9)] == ["clarity"] * 4
+
+
+def test_temperatures_of_one_model_are_models_of_their_own(connection: Connection) -> None:
+    rows = responses("a1", "a2", "b1", "b2")
+    rows["model_name"] = ["m", "m", "m", "other"]
+    zero, one = '{"temperature": "0"}', '{"temperature": "1"}'
+    rows["attributes"] = [zero, one, "{}", one]
+    replace_rows(connection, "responses", rows)
+
+    codes, names = slices_in_order(connection)["model_name"]
+
+    assert [names[code] for code in codes] == [
+        "m (temperature 0)",
+        "m (temperature 1)",
+        "m (temperature not stated)",
+        "other",
+    ]
