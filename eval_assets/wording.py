@@ -1,6 +1,7 @@
-"""Numbers and lists as text."""
+"""Numbers and lists as text, and text that can be stored."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from eval_assets.scale import TOLERANCE
@@ -11,6 +12,15 @@ UNDEFINED = "undefined"
 _DECIMALS = 3
 _MOST_DECIMALS = 9
 _NEAR = 0.001
+_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Return the text with U+FFFD for NUL and half surrogate pairs, which databases refuse.
+
+    A JSON reply may hold either as an escape, so it appears only when the reply is parsed.
+    """
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def or_none(value: float) -> float | None:

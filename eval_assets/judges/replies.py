@@ -19,6 +19,7 @@ from eval_assets.judges._statements import (
 from eval_assets.judges.calling.requests import Answer, RequestFailed
 from eval_assets.ledger import Status
 from eval_assets.scale import Scale
+from eval_assets.wording import storable
 
 
 @dataclass(frozen=True)
@@ -130,13 +131,13 @@ def parse_reply(raw: str, scale: Scale) -> ParsedReply:
         'unparsable'
     """
     if not raw.strip():
-        return ParsedReply("missing", raw_output=raw)
+        return ParsedReply("missing", raw_output=storable(raw))
     # A thought may quote the mark that ends it, so both ends are tried.
     readings = [_parsed(text, scale) for text in _without_thoughts(raw.strip())]
     certain = [reading for reading in readings if not math.isnan(reading.raw_score)]
     is_one = len({(reading.status, reading.raw_score) for reading in certain}) == 1
     reading = certain[0] if is_one else ParsedReply("unparsable")
-    return replace(reading, raw_output=raw)
+    return replace(reading, raw_output=storable(raw), rationale=storable(reading.rationale))
 
 
 def combine(

@@ -12,6 +12,7 @@ from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import PromptedScores
+from eval_assets.wording import storable
 
 
 def prompted_scores(
@@ -92,4 +93,4 @@ def _rationale(reply: str | None) -> str:
         result = json.loads(reply or "")
     except ValueError:
         return ""
-    return str(result.get("rationale") or "") if isinstance(result, dict) else ""
+    return storable(str(result.get("rationale") or "")) if isinstance(result, dict) else ""

@@ -8,19 +8,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+import duckdb
+
 from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.errors import StoreError
 from eval_assets.store.inputs import is_in_partition
 from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
+from eval_assets.wording import storable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
-    import duckdb
     import pandas as pd
 
+_SCORE_KEY = ("response_id", "question_id", "judge_id")
 _PORTION = 100_000
 """Rows of scores that are in memory at once on their way into the database."""
 
@@ -106,7 +109,23 @@ def write_judge_scores(
     spare_memory(connection)
     empty_table(connection, "judge_scores")
     for rows in portions:
-        insert_rows(connection, "judge_scores", rows)
+        try:
+            insert_rows(connection, "judge_scores", rows)
+        except duckdb.Error as error:
+            raise StoreError(
+                f"judge_scores: {_culprit(rows)} cannot be stored. Every reply is kept; report "
+                "this as a bug."
+            ) from error
+
+
+def _culprit(rows: pd.DataFrame) -> str:
+    """Return the unit and judge whose texts are no UTF-8, or the range of units without one."""
+    records = rows.to_dict("records")
+    units = [", ".join(str(row[name]) for name in _SCORE_KEY) for row in records]
+    for unit, row in zip(units, records, strict=True):
+        if any(isinstance(text, str) and storable(text) != text for text in row.values()):
+            return f"the score of {unit}"
+    return f"a score between {units[0]} and {units[-1]}"
 
 
 def write_judges(connection: duckdb.DuckDBPyConnection, judges: Sequence[JudgeRow]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.tuning.tuned_prompts import PromptSection, Rule, marked
+from eval_assets.wording import storable
 
 MOST_RULES = 8
 MOST_RULE_CHARACTERS = 300
@@ -118,7 +119,7 @@ def read_instructions(reply: str) -> str | None:
         or not 0 < len(instructions.strip()) <= MOST_INSTRUCTION_CHARACTERS
     ):
         return None
-    return instructions.strip()
+    return storable(instructions.strip())
 
 
 def read_rules(reply: str, *, sources: Collection[str]) -> tuple[Rule, ...]:
@@ -135,7 +136,7 @@ def read_rules(reply: str, *, sources: Collection[str]) -> tuple[Rule, ...]:
         if not isinstance(text, str) or not 0 < len(text.strip()) <= MOST_RULE_CHARACTERS:
             continue
         if isinstance(ids, list) and ids and all(source in sources for source in ids):
-            rules.append(Rule(" ".join(text.split()), tuple(sorted(set(ids)))))
+            rules.append(Rule(storable(" ".join(text.split())), tuple(sorted(set(ids)))))
     return tuple(rules[:MOST_RULES])
 
 

@@ -28,11 +28,13 @@ class Planted:
         scores: Score of each response by its text: with the error, and without it.
         cures: Texts, such as a rule or an example; with one of them in its prompt a judge answers
             without the error. None of them: the error stays.
+        verbatim: Whole text of the answer, for a text in the prompt.
         writes: Instructions and rules that a writer proposes, one of them for each request.
     """
 
     scores: Mapping[str, tuple[float, float]]
     cures: tuple[str, ...] = ()
+    verbatim: Mapping[str, str] = field(default_factory=dict)
     writes: tuple[str, ...] = field(default=("Rate with care.",))
 
     @classmethod
@@ -51,7 +53,7 @@ class Planted:
                 str(each["text"]).strip(): (float(each["score"]), float(each["cured"]))
                 for each in given["responses"]
             }
-            lists = {
+            lists: dict[str, Any] = {
                 name: tuple(map(str, given[name])) for name in ("cures", "writes") if name in given
             }
         except (KeyError, TypeError, ValueError) as error:
@@ -64,6 +66,9 @@ class Planted:
     def answer(self, question: Question) -> str | None:
         """Return what is answered to a question; None if nothing is planted for it."""
         prompt = question.prompt
+        for part, answer in self.verbatim.items():
+            if part in prompt:
+                return answer
         text = self.writes[int(fraction("writes", prompt) * len(self.writes))]
         if '{"instructions":' in prompt:
             return json.dumps({"instructions": text})

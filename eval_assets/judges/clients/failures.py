@@ -13,8 +13,9 @@ import httpx2
 from eval_assets.config.models import Usage
 from eval_assets.judges.calling.requests import Answer, Feature, Remedy, RequestFailed
 from eval_assets.judges.clients.fields import mapping
-from eval_assets.judges.clients.masking import masked, one_line, storable, without_keys
+from eval_assets.judges.clients.masking import masked, one_line, without_keys
 from eval_assets.ledger import Reply
+from eval_assets.wording import storable
 
 _NO_MONEY_KINDS = ("insufficient_quota", "billing", "spend_limit")
 _NO_MONEY_MESSAGES = ("credit balance", "usage limits", "spend limit")

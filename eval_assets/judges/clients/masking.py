@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection, Mapping
 
+from eval_assets.wording import storable
+
 KEY_LIKE = re.compile(
     r"""(?x)\b(?:
         (?:sk|pk|rk|gsk|xai|pplx|csk|nvapi|fw|tgp_v1|r8|hf|sess|co|vck)[-_][A-Za-z0-9_\-]{16,}
@@ -23,8 +25,6 @@ _CONTROL = re.compile(
 )
 """C0 and C1 controls but tab and line ends, and marks that reorder a line of text."""
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
@@ -42,11 +42,6 @@ def without_keys(text: str, keys: Collection[str]) -> str:
         if len(key) >= _SHORTEST_KEY and key in text:
             text = text.replace(key, "[key]")
     return text
-
-
-def storable(text: str) -> str:
-    """Return the text without NUL and lone surrogates, which no database takes."""
-    return _SURROGATE.sub(_REPLACEMENT, text.replace("\0", _REPLACEMENT))
 
 
 def one_line(text: str, *, longest: int) -> str:

@@ -18,8 +18,9 @@ from eval_assets.judges.clients.failures import (
     unreadable,
 )
 from eval_assets.judges.clients.fields import decoded, mapping
-from eval_assets.judges.clients.masking import storable, without_keys
+from eval_assets.judges.clients.masking import without_keys
 from eval_assets.ledger import Reply, ReplyStatus
+from eval_assets.wording import storable
 
 _PAGE_SIZE = 100
 _BAD_GATEWAY = 502

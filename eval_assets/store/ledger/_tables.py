@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from eval_assets.wording import storable
+
 SCHEMA = "eval_assets"
 """Schema on PostgreSQL, and the only one searched: no name means another program's table."""
 
@@ -37,10 +39,7 @@ class _Words(sa.TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:
         """Return text that any database takes."""
         del dialect
-        if value is None or (value.isascii() and "\0" not in value):
-            return value
-        sound = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return sound.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        return None if value is None else storable(value)
 
 
 _Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")

@@ -25,6 +25,7 @@ from eval_assets.judges.prompts.prompt import PromptTemplate
 from eval_assets.ledger import Attempt
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
+from tests.fake_provider.planted import Planted
 from tests.fake_provider.rate_limit import RateLimit
 from tests.fake_provider.server import RunningProvider
 from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
@@ -110,6 +111,16 @@ def test_with_30_percent_faults_every_unit_is_scored_or_accounted_for(
     assert 0 < provider.log.n_received <= 2 * len(unanswered) + 10
     assert {s.status for s in again.scores}.isdisjoint({"api_error", "timeout"})
     assert {s for s in summary.scores if s.status == "ok"} <= set(again.scores)
+
+
+def test_half_a_surrogate_pair_in_a_rationale_can_be_stored(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    reply = '{"rationale": "Nice \\ud83d \\u0000", "score": 4}'
+    provider.behave(Behaviour(planted=Planted(scores={}, verbatim={"(list_1)": reply})))
+    summary = judge_all(units(2))
+    assert [(s.score, s.rationale) for s in summary.scores[2:]] == [(4, "Nice \ufffd \ufffd")] * 2
+    assert judge_all(units(2)).scores == summary.scores
 
 
 @pytest.mark.parametrize(

@@ -132,3 +132,10 @@ def test_a_folder_that_takes_no_scores_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"file/out: scores cannot be written .*Make room"):
         ScoresOnDisk(tmp_path / "file" / "out").__enter__()
+
+
+def test_a_score_that_cannot_be_stored_is_named(connection: Connection) -> None:
+    rows = scores(("a1", "clarity", "j", 3.0, "ok"), ("a2", "clarity", "j", 4.0, "ok"))
+    rows["raw_output"] = pd.Series(["Nice", "Nice \ud83d"], dtype=object)
+    with pytest.raises(StoreError, match="the score of a2, clarity, j cannot be stored"):
+        write_judge_scores(connection, [rows])
