@@ -71,6 +71,20 @@ class Evidence:
         return self.variance <= TIE**2
 
 
+def degrees_of_freedom(n_groups: int, *, n_rare: int) -> int:
+    """Return the degrees of freedom of a variance over groups.
+
+    It rests on the groups that hold a value other than the most frequent one, however many do not.
+    Two for each of them, and one more, is this project's choice: benchmarks/pass_rates.py and
+    benchmarks/coverage.py show what comes of it.
+
+    Args:
+        n_groups: Groups.
+        n_rare: Those that hold a value other than the most frequent one.
+    """
+    return min(n_groups - 1, 2 * n_rare + 1)
+
+
 Ends = tuple[float, float, Method]
 
 

@@ -1,23 +1,29 @@
 """Means of human ratings, estimated from few ratings and a judge's scores of all responses."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from eval_assets.stats._numbers import Floats
-from eval_assets.stats._quantiles import t_quantile
-from eval_assets.stats.intervals import Interval
+from eval_assets.stats._interval_bounds import Evidence, MeanShare, degrees_of_freedom
+from eval_assets.stats._numbers import Floats, Mask
+from eval_assets.stats._units import sums_by_code
+from eval_assets.stats.intervals import Interval, less, require_confidence
+
+Bounds = tuple[float, float]
+"""Least and greatest label that there can be."""
 
 
-def prediction_powered_mean(
+def prediction_powered_mean(  # noqa: PLR0913 - the units of three kinds, and their groups and scale
     labels: npt.ArrayLike,
     predictions: npt.ArrayLike,
     unlabelled: npt.ArrayLike,
     *,
     confidence: float,
     groups: npt.ArrayLike | None = None,
+    bounds: Bounds | None = None,
 ) -> Interval:
     """Return the mean label of all units, of which humans labelled some and a judge scored all.
 
@@ -32,17 +38,24 @@ def prediction_powered_mean(
         confidence: Long-run share of intervals that hold the true mean, in (0, 1).
         groups: Group of each labelled and then of each unlabelled unit, shape (n_labelled +
             n_unlabelled,); units of one group depend on one another. None if none do.
+        bounds: Ends of the scale of the labels. None takes 0 and 1 if all labels are one of these
+            and all scores lie between them, else no bounds.
 
     Returns:
-        The interval, by Student's t with one degree of freedom fewer than there are labelled
-        groups. Its ends are NaN for fewer than two of these.
+        The interval, within the bounds. With bounds it is Wilson's with as many units as give the
+        variance, or exact if all labelled units are alike. Without bounds it is Student's, and its
+        ends are NaN if all labelled units are alike. Student's quantile has one degree of freedom
+        fewer than there are labelled groups, and at most one more than twice the groups with a
+        label other than the most frequent one. The ends are NaN for fewer than two groups.
 
     Raises:
-        ValueError: If the shapes do not fit, a value is infinite or `confidence` is not in (0, 1).
+        ValueError: If the shapes do not fit, a value is infinite, a label is out of bounds or
+            `confidence` is not in (0, 1).
 
     References:
         Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453 (PPI++); Liang and Zeger (1986),
-        doi:10.1093/biomet/73.1.13, for the variance by groups.
+        doi:10.1093/biomet/73.1.13, for the variance by groups; Wilson (1927),
+        doi:10.1080/01621459.1927.10502953.
 
     Examples:
         >>> rng = np.random.default_rng(0)
@@ -52,9 +65,13 @@ def prediction_powered_mean(
         >>> alone = prediction_powered_mean(truth[:100], judge[:100], [], confidence=0.95)
         >>> round(found.value, 2), round((alone.high - alone.low) / (found.high - found.low), 1)
         (2.98, 2.7)
+        >>> print(prediction_powered_mean([1] * 20, [1] * 20, [1] * 80, confidence=0.95))
+        1.000 [0.832, 1.000]
     """
-    estimate = _Estimate.of(labels, predictions, unlabelled, groups)
-    return _interval(estimate.value, [(estimate, 1.0)], confidence=confidence)
+    [interval], _ = _intervals(
+        [_Estimate.of(labels, predictions, unlabelled, groups, bounds)], confidence=confidence
+    )
+    return interval
 
 
 def prediction_powered_difference(
@@ -63,6 +80,7 @@ def prediction_powered_difference(
     *,
     confidence: float,
     groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    bounds: Bounds | None = None,
 ) -> Interval:
     """Return how much higher the first system's mean label is than the second's.
 
@@ -73,12 +91,17 @@ def prediction_powered_difference(
         confidence: Long-run share of intervals that hold the true difference, in (0, 1).
         groups: Groups of both systems' units, as for `prediction_powered_mean`. Responses of
             both to one prompt share its group, which makes the comparison a paired one.
+        bounds: Ends of the scale of both systems' labels, as for `prediction_powered_mean`.
 
     Returns:
-        The interval of first less second, as for `prediction_powered_mean`.
+        The interval of first less second, from the intervals of both means and how these go
+        together (MOVER). Its ends are NaN if those of either mean are.
 
     Raises:
         ValueError: As for `prediction_powered_mean`.
+
+    References:
+        Zou and Donner (2008), doi:10.1002/sim.3095 (MOVER).
 
     Examples:
         >>> good, bad = ([4, 5, 4, 5], [4, 4, 4, 5], [4, 5]), ([2, 2, 3, 1], [2, 2, 3, 2], [2, 1])
@@ -87,8 +110,17 @@ def prediction_powered_difference(
         (2.7, True)
     """
     of_first, of_second = groups or (None, None)
-    one, other = _Estimate.of(*first, of_first), _Estimate.of(*second, of_second)
-    return _interval(one.value - other.value, [(one, 1.0), (other, -1.0)], confidence=confidence)
+    estimates = [
+        _Estimate.of(*first, of_first, bounds),
+        _Estimate.of(*second, of_second, bounds),
+    ]
+    (one, other), products = _intervals(estimates, confidence=confidence)
+    labelled = np.concatenate([estimate.is_labelled for estimate in estimates])
+    return replace(
+        less(one, other, products),
+        n_units=one.n_units + other.n_units,
+        n_groups=_n_groups(_group_index(estimates)[labelled]),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +131,17 @@ class _Estimate:
         value: The estimate.
         influence: Contribution of each unit, labelled ones first; they add up to 0.
         groups: Group of each unit; None if each is its own.
-        n_labelled: Labelled units.
+        is_labelled: Whether each unit is labelled.
+        is_rare: Whether each unit has a label other than the most frequent one.
+        bounds: Ends of the labels' scale; None if there are none.
     """
 
     value: float
     influence: Floats
     groups: npt.NDArray[np.generic] | None
-    n_labelled: int
+    is_labelled: Mask
+    is_rare: Mask
+    bounds: Bounds | None
 
     @classmethod
     def of(
@@ -114,6 +150,7 @@ class _Estimate:
         predictions: npt.ArrayLike,
         unlabelled: npt.ArrayLike,
         groups: npt.ArrayLike | None,
+        bounds: Bounds | None,
     ) -> "_Estimate":
         label, predicted, other = (
             np.asarray(values, dtype=np.float64) for values in (labels, predictions, unlabelled)
@@ -132,10 +169,11 @@ class _Estimate:
         n_given = len(label)
         label, predicted = label[kept[:n_given]], predicted[kept[:n_given]]
         other = other[kept[n_given:]]
+        is_labelled = np.arange(len(label) + len(other)) < len(label)
+        if not len(label):
+            return cls(math.nan, np.zeros(0), None, is_labelled[:0], is_labelled[:0], bounds)
         weight = _power_tuning(label, predicted, other)
         rest = label - weight * predicted
-        if not len(label):
-            return cls(math.nan, np.zeros(0), None, 0)
         value = float(rest.mean()) + weight * (float(other.mean()) if len(other) else 0.0)
         influence = np.concatenate(
             [
@@ -143,7 +181,31 @@ class _Estimate:
                 weight * (other - other.mean()) / len(other) if len(other) else np.zeros(0),
             ]
         )
-        return cls(value, influence, None if names is None else names[kept], len(label))
+        values, counts = np.unique(label, return_counts=True)
+        is_rare = is_labelled.copy()
+        is_rare[: len(label)] = label != values[counts.argmax()]
+        names = None if names is None else names[kept]
+        ends = _declared_bounds(label, np.concatenate([predicted, other]), bounds)
+        if ends is not None:
+            value = min(ends[1], max(ends[0], value))
+        return cls(value, influence, names, is_labelled, is_rare, ends)
+
+
+def _declared_bounds(label: Floats, scores: Floats, bounds: Bounds | None) -> Bounds | None:
+    """Return the bounds of the labels, 0 and 1 if these are all that there are.
+
+    Raises:
+        ValueError: If a label lies outside the given bounds.
+    """
+    if bounds is None:
+        is_binary = np.isin(label, (0, 1)).all() and ((scores >= 0) & (scores <= 1)).all()
+        return (0.0, 1.0) if is_binary else None
+    if not (bounds[0] <= label.min() and label.max() <= bounds[1]):
+        raise ValueError(
+            f"labels must lie in [{bounds[0]:g}, {bounds[1]:g}], "
+            f"got {label.min():g} to {label.max():g}"
+        )
+    return bounds
 
 
 def _power_tuning(label: Floats, predicted: Floats, other: Floats) -> float:
@@ -171,19 +233,61 @@ _SPARSEST = 100
 """Numbers of groups up to this multiple of the units are counted without being sorted."""
 
 
-def _interval(value: float, parts: list[tuple[_Estimate, float]], *, confidence: float) -> Interval:
-    """Return the interval of a sum of estimates, with their signs, over the groups of all."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence:g}")
-    influence = np.concatenate([sign * estimate.influence for estimate, sign in parts])
-    labelled = np.concatenate([np.arange(len(e.influence)) < e.n_labelled for e, _ in parts])
-    named = [estimate.groups for estimate, _ in parts if estimate.groups is not None]
-    index = _numbered(np.concatenate(named)) if named else np.arange(len(influence))
-    n_labelled = int(np.count_nonzero(np.bincount(index[labelled])))
-    n_units = int(labelled.sum())
-    if n_labelled < 2:  # noqa: PLR2004 - no degree of freedom
-        return Interval(value, math.nan, math.nan, confidence, None, n_units, n_labelled)
-    variance = float((np.bincount(index, influence) ** 2).sum()) * n_labelled / (n_labelled - 1)
-    reach = t_quantile((1 + confidence) / 2, df=n_labelled - 1) * math.sqrt(variance)
-    low, high = value - reach, value + reach
-    return Interval(value, low, high, confidence, "clustered_t", n_units, n_labelled)
+def _intervals(
+    estimates: Sequence[_Estimate], *, confidence: float
+) -> tuple[list[Interval], Floats]:
+    """Return the interval of each estimate, and their covariances by group, to scale."""
+    require_confidence(confidence)
+    index = _group_index(estimates)
+    ends = np.cumsum([len(estimate.influence) for estimate in estimates])
+    parts = np.split(index, ends[:-1])
+    n_groups = int(index.max(initial=-1)) + 1
+    sums = np.stack(
+        [
+            sums_by_code(part, estimate.influence, n_codes=n_groups)
+            for estimate, part in zip(estimates, parts, strict=True)
+        ]
+    )
+    products = sums @ sums.T
+    intervals = [
+        _interval(estimate, part, squares=float(squares), confidence=confidence)
+        for estimate, part, squares in zip(estimates, parts, np.diag(products), strict=True)
+    ]
+    return intervals, products
+
+
+def _interval(
+    estimate: _Estimate, index: npt.NDArray[np.intp], *, squares: float, confidence: float
+) -> Interval:
+    value, n_groups = estimate.value, _n_groups(index[estimate.is_labelled])
+    n_units = int(estimate.is_labelled.sum())
+    undefined = Interval(value, math.nan, math.nan, confidence, None, n_units, n_groups)
+    if n_groups < 2:  # noqa: PLR2004 - no degree of freedom
+        return undefined
+    variance = squares * n_groups / (n_groups - 1)
+    df = degrees_of_freedom(n_groups, n_rare=_n_groups(index[estimate.is_rare]))
+    evidence = Evidence(value, variance, n_groups, df, confidence)
+    if estimate.bounds is not None:
+        low, high = estimate.bounds
+        share = replace(
+            evidence, value=(value - low) / (high - low), variance=variance / (high - low) ** 2
+        )
+        first, last, method = MeanShare().ends(share)
+        within = Interval(share.value, first, last, confidence, method, n_units, n_groups)
+        return replace(within.times(high - low, plus=low), value=value)
+    if evidence.is_without_variation:  # others may vary, and nothing says how much
+        return undefined
+    reach = evidence.quantile * math.sqrt(variance)
+    return replace(undefined, low=value - reach, high=value + reach, method="clustered_t")
+
+
+def _group_index(estimates: Sequence[_Estimate]) -> npt.NDArray[np.intp]:
+    """Return a number for the group of each unit of all estimates."""
+    named = [estimate.groups for estimate in estimates if estimate.groups is not None]
+    if named:
+        return _numbered(np.concatenate(named))
+    return np.arange(sum(len(estimate.influence) for estimate in estimates))
+
+
+def _n_groups(index: npt.NDArray[np.intp]) -> int:
+    return int(np.count_nonzero(np.bincount(index)))

@@ -212,7 +212,7 @@ def compared_answers(
                 human=human[scored],
                 judge=scores[scored],
                 slices={name: values[scored] for name, values in slices.items()},
-                is_binary=question.scale.is_binary,
+                scale=question.scale,
             )
     return answers
 

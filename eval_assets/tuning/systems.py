@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from eval_assets.scale import Scale
 from eval_assets.stats import (
     Interval,
     prediction_powered_difference,
@@ -33,7 +34,7 @@ class ComparedAnswers:
         human: Mean human rating of each answer, NaN if nobody rated it.
         judge: The judge's score of each answer, NaN if missing.
         slices: Value of each answer in each slice that is compared, such as its difficulty.
-        is_binary: Whether the scale has the two values 0 and 1, so that means are pass rates.
+        scale: Scale of the question. If it is binary, means are pass rates.
     """
 
     systems: Texts
@@ -41,7 +42,7 @@ class ComparedAnswers:
     human: Floats
     judge: Floats
     slices: Mapping[str, Texts]
-    is_binary: bool
+    scale: Scale
 
 
 def compare_systems(answers: ComparedAnswers) -> list[Row]:
@@ -102,18 +103,24 @@ def _slice_rows(answers: ComparedAnswers, name: str, values: Texts) -> Iterator[
 
 def _mean(answers: ComparedAnswers, kept: NDArray[np.bool_], *, n_compared: int) -> Row:
     part, groups = _part(answers, kept)
+    bounds = answers.scale.low, answers.scale.high
     estimate, at_once = (
-        prediction_powered_mean(*part, confidence=confidence, groups=groups)
+        prediction_powered_mean(*part, confidence=confidence, groups=groups, bounds=bounds)
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
     )
     alone = prediction_powered_mean(
-        part[0], part[0], [], confidence=CONFIDENCE, groups=groups[: len(part[0])]
+        part[0],
+        part[0],
+        [],
+        confidence=CONFIDENCE,
+        groups=groups[: len(part[0])],
+        bounds=bounds,
     )
     return {
         **_counts(answers, kept),
         "judge_only": or_none(_judge_mean(part)),
         **_intervals(estimate, at_once, alone),
-        **(_corrected(part) if answers.is_binary else _NOT_CORRECTED),
+        **(_corrected(part) if answers.scale.is_binary else _NOT_CORRECTED),
         "is_safe": None,
     }
 
@@ -145,8 +152,11 @@ def _difference(
     n_compared: int,
 ) -> Row:
     (part, of_one), (other, of_other) = _part(answers, first), _part(answers, second)
+    bounds = answers.scale.low, answers.scale.high
     estimate, at_once = (
-        prediction_powered_difference(part, other, confidence=confidence, groups=(of_one, of_other))
+        prediction_powered_difference(
+            part, other, confidence=confidence, groups=(of_one, of_other), bounds=bounds
+        )
         for confidence in (CONFIDENCE, _simultaneous(n_compared))
     )
     none = np.zeros(0)
@@ -155,6 +165,7 @@ def _difference(
         (other[0], other[0], none),
         confidence=CONFIDENCE,
         groups=(of_one[: len(part[0])], of_other[: len(other[0])]),
+        bounds=bounds,
     )
     is_safe = at_once.low > 0 or at_once.high < 0
     return {

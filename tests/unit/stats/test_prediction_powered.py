@@ -5,6 +5,7 @@ import pytest
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate  # type: ignore[import-untyped]
 from scipy import stats
 
+from benchmarks.pass_rates import held
 from eval_assets.stats import prediction_powered_difference, prediction_powered_mean
 
 NAN = math.nan
@@ -124,6 +125,93 @@ def test_fewer_than_two_labels_have_no_interval(n_labelled: int) -> None:
     assert math.isnan(found.value) == (n_labelled == 0)
 
 
+@pytest.mark.parametrize("n_labelled", [2, 20])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_equal_labels_of_a_binary_scale_have_the_exact_bound(n_labelled: int, value: float) -> None:
+    """Clopper and Pearson's: with twenty passes up to .168 of the others may fail."""
+    found = prediction_powered_mean(
+        [value] * n_labelled, [value] * n_labelled, [1 - value, value], confidence=0.95
+    )
+    other = 0.025 ** (1 / n_labelled)
+
+    assert (found.value, found.method) == (value, "exact")
+    assert sorted([found.low, found.high]) == pytest.approx(sorted([value, abs(value - 1 + other)]))
+
+
+def test_a_sample_in_groups_is_as_large_as_they_are_many() -> None:
+    """Twenty passes in four groups bound the others as four passes do."""
+    found = prediction_powered_mean(
+        [1.0] * 20, [1.0] * 20, [], confidence=0.95, groups=np.repeat(range(4), 5), bounds=(0, 1)
+    )
+
+    assert (found.low, found.high) == pytest.approx((0.025**0.25, 1))
+
+
+def test_equal_labels_of_an_unknown_scale_have_no_interval() -> None:
+    found = prediction_powered_mean([3.0] * 20, [3.0] * 20, [3.0, 4.0], confidence=0.95)
+    known = prediction_powered_mean(
+        [3.0] * 20, [3.0] * 20, [3.0, 4.0], confidence=0.95, bounds=(1, 5)
+    )
+
+    assert (found.value, found.method) == (3, None)
+    assert math.isnan(found.low)
+    assert known.low == pytest.approx(3 - 2 * (1 - 0.025 ** (1 / 20)))
+
+
+def test_labels_alone_on_a_binary_scale_have_the_interval_of_wilson() -> None:
+    """Of 40 labels 12 are rare, so the degrees of freedom are 25."""
+    labels = [1.0] * 28 + [0.0] * 12
+    found = prediction_powered_mean(labels, labels, [], confidence=0.95)
+    t, p, n = stats.t.ppf(0.975, 25), 28 / 40, 39
+    half = t / (1 + t**2 / n) * math.sqrt(p * (1 - p) / n + t**2 / (4 * n**2))
+    centre = (p + t**2 / (2 * n)) / (1 + t**2 / n)
+
+    assert (found.low, found.high) == pytest.approx((centre - half, centre + half))
+    assert found.method == "wilson"
+
+
+@pytest.mark.parametrize(("n_rare", "df"), [(1, 3), (3, 7), (30, 59)])
+def test_rare_labels_lend_two_degrees_of_freedom_each_and_one(n_rare: int, df: int) -> None:
+    rng = np.random.default_rng(n_rare)
+    labels = np.where(np.arange(60) < n_rare, rng.normal(5, 1, 60), 3.0)
+    found = prediction_powered_mean(labels, labels, [], confidence=0.95)
+
+    expected = stats.t.ppf(0.975, df) * stats.sem(labels)
+    assert found.high - found.value == pytest.approx(expected)
+
+
+def test_a_difference_of_equal_systems_is_not_certain() -> None:
+    """All twenty responses of both passed; a tenth of the others may fail, or more."""
+    system = [1.0] * 20, [1.0] * 20, [1.0] * 80
+    found = prediction_powered_difference(system, system, confidence=0.95)
+
+    assert found.value == 0
+    assert found.low == pytest.approx(-found.high)
+    assert found.high == pytest.approx(1 - 0.025 ** (1 / 20))
+
+
+def test_an_estimate_beyond_the_scale_is_its_end() -> None:
+    """The judge is stricter on the rated responses than on the others."""
+    labels, scores = [1.0] * 9 + [0.0], [0.9] * 5 + [0.6] * 4 + [0.0]
+    found = prediction_powered_mean(labels, scores, [1.0] * 50, confidence=0.95)
+
+    assert found.value == found.high == 1
+    assert found.low < 1
+
+
+@pytest.mark.parametrize("n_alike", [1, 5])
+@pytest.mark.parametrize("rate", [0.9, 0.97])
+@pytest.mark.parametrize("judge", ["no error", "95 / 70 %"])
+def test_pass_rates_are_held_with_few_failures(judge: str, rate: float, n_alike: int) -> None:
+    """Student's interval holds .44 at 20 rated responses and a rate of .97."""
+    for n_rated in (20, 40):
+        shares = held(rate, judge, n_rated, n_alike=n_alike, n_sets=100)
+        for name in ("labels alone", "corrected", "difference"):
+            # .95 less two and a half standard errors of 100
+            assert shares[name][0] >= 0.895, (name, n_rated)
+            assert shares[name][2] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -131,6 +219,7 @@ def test_fewer_than_two_labels_have_no_interval(n_labelled: int) -> None:
         ({"unlabelled": [math.inf]}, "finite or NaN"),
         ({"confidence": 95}, r"confidence must lie in \(0, 1\), got 95"),
         ({"groups": ["a"]}, "3 groups are needed"),
+        ({"bounds": (0, 1)}, r"labels must lie in \[0, 1\], got 1 to 2"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments: dict[str, object], message: str) -> None:

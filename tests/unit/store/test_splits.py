@@ -127,7 +127,7 @@ def test_systems_are_compared_on_every_answer_that_a_judge_scored(rated: Connect
     assert answers.human == pytest.approx(np.array([1.5, NAN]), nan_ok=True)
     assert answers.judge.tolist() == [2.0, 5.0]
     assert len(set(answers.groups)) == 2
-    assert not answers.is_binary
+    assert not answers.scale.is_binary
 
 
 def test_a_judge_that_rates_as_a_tuned_version_is_corrected_by_the_test_alone(

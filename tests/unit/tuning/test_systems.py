@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from eval_assets.scale import BINARY, Scale
 from eval_assets.tuning.systems import ComparedAnswers, compare_systems
 
 
@@ -20,7 +21,7 @@ def answers(
         human=human,
         judge=quality - 1 + np.where(is_first, bias, 0) + rng.normal(0, 0.3, 2 * n_prompts),
         slices={"difficulty": np.tile(np.where(np.arange(n_prompts) % 2, "easy", "hard"), 2)},
-        is_binary=False,
+        scale=Scale(low=-5, high=11),
     )
 
 
@@ -106,7 +107,7 @@ def test_pass_rates_are_also_corrected_by_the_judges_error_rates() -> None:
                 human=human,
                 judge=judge,
                 slices={},
-                is_binary=True,
+                scale=BINARY,
             )
         ),
         kind="mean",
@@ -125,8 +126,8 @@ def test_a_system_without_labels_is_undefined_and_not_compared() -> None:
     assert only(rows, kind="difference", slice="all")["is_safe"] is None
 
 
-@pytest.mark.parametrize("is_binary", [True, False])
-def test_no_slice_is_too_small_to_be_compared(is_binary: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize("scale", [BINARY, Scale(low=0, high=1)])
+def test_no_slice_is_too_small_to_be_compared(scale: Scale) -> None:
     """One to six answers a slice, unrated, unscored, constant or reversed as they come."""
     rng = np.random.default_rng(4)
     sizes = rng.integers(1, 7, 400)
@@ -139,7 +140,7 @@ def test_no_slice_is_too_small_to_be_compared(is_binary: bool) -> None:  # noqa:
             human=rng.choice(values, n),
             judge=rng.choice(values, n),
             slices={"topic": np.repeat([f"t{k}" for k in range(400)], sizes)},
-            is_binary=is_binary,
+            scale=scale,
         )
     )
 
