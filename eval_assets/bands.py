@@ -48,8 +48,8 @@ values that are given equally often would then have an alpha of .667."""
 
 UNRELIABLE = "unreliable"
 UNSTABLE = "unstable"
-_UNSTABLE_ALPHA, _UNSTABLE_VARIANCE = 0.1, 0.02
-"""An alpha near 0 on scores that hardly vary says little about the raters."""
+_UNSTABLE_VARIANCE = 0.02
+"""Variance below which a low alpha says little about the raters: their scores hardly differ."""
 
 
 def a_hh_label(value: float) -> str:
@@ -117,16 +117,15 @@ def pooled_alpha_label(value: float, variance: float) -> str:
         variance: Population variance of all scores behind it, on the scale taken to [0, 1].
 
     Returns:
-        `unstable` for an alpha within .1 of 0 on scores with a variance below .02; else as
-        `alpha_label`.
+        `unstable` for an alpha that `alpha_label` calls unreliable, on scores with a variance
+        below .02; else as `alpha_label`.
 
     Examples:
-        >>> pooled_alpha_label(-0.05, 0.01), pooled_alpha_label(-0.05, 0.05)
+        >>> pooled_alpha_label(-0.2, 0.01), pooled_alpha_label(-0.2, 0.05)
         ('unstable', 'unreliable')
     """
-    if abs(value) < _UNSTABLE_ALPHA and variance < _UNSTABLE_VARIANCE:
-        return UNSTABLE
-    return alpha_label(value)
+    label = alpha_label(value)
+    return UNSTABLE if label == UNRELIABLE and variance < _UNSTABLE_VARIANCE else label
 
 
 def kappa_label(value: float) -> str:

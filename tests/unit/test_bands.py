@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from eval_assets.bands import a_hh_label, alpha_label, kappa_label
+from eval_assets.bands import a_hh_label, alpha_label, kappa_label, pooled_alpha_label
 from eval_assets.wording import figure_text
 
 BELOW = 1e-12
@@ -31,6 +31,25 @@ def test_an_a_hh_band_starts_at_its_lower_end(lower: float, name: str, name_belo
 def test_an_alpha_band_starts_at_its_lower_end(lower: float, name: str, name_below: str) -> None:
     assert alpha_label(lower) == name
     assert alpha_label(lower - BELOW) == name_below
+
+
+@pytest.mark.parametrize(
+    ("alpha", "variance", "name"),
+    [
+        (0.0, 0.0199, "unstable"),
+        (0.666, 0.0199, "unstable"),
+        (-0.5, 0.0199, "unstable"),
+        (0.666, 0.02, "unreliable"),
+        (0.05, 0.02, "unreliable"),
+        (0.667, 0.0199, "tentative"),
+        (0.9, 0.0199, "reliable"),
+        (math.nan, 0.0, "undefined"),
+    ],
+)
+def test_a_low_alpha_on_scores_that_hardly_differ_is_unstable(
+    alpha: float, variance: float, name: str
+) -> None:
+    assert pooled_alpha_label(alpha, variance) == name
 
 
 def test_alpha_that_only_rounds_to_its_limit_stays_below_it() -> None:

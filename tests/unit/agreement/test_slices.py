@@ -131,7 +131,7 @@ def test_a_low_alpha_on_scores_that_hardly_vary_is_called_unstable() -> None:
 
     row = row_of(rows, slice="all")
     assert abs(row["alpha"]) < 0.3
-    assert row["interpretation"] == ("unstable" if abs(row["alpha"]) < 0.1 else "unreliable")
+    assert row["interpretation"] == "unstable"
 
 
 def test_equal_scores_have_no_alpha_whatever_their_value() -> None:
