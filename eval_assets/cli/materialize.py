@@ -315,6 +315,8 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
     database, so that no checks of another appear under the same names; evaluations of one folder
     share that of the current folder if it has the dagster.yaml that `make ui` reads.
     """
+    if not os.environ.get("DAGSTER_HOME"):  # empty is unset, which Dagster takes for an error
+        os.environ.pop("DAGSTER_HOME", None)
     if "DAGSTER_HOME" not in os.environ and folder.name and Path("dagster.yaml").is_file():
         os.environ["DAGSTER_HOME"] = str(Path.cwd())
     home = Path(os.environ.get("DAGSTER_HOME") or folder.out / "dagster")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -83,6 +84,30 @@ def replace_figures(
     flat = [list(row.columns().values()) for row in rows]
     frame = pd.DataFrame(flat, columns=columns, dtype=object)
     replace_figure_frame(connection, record, frame)
+    connection.execute("DELETE FROM figure_fingerprints WHERE table_name = ?", [record.table])
+    fingerprint = _fingerprint(connection, record)
+    connection.execute("INSERT INTO figure_fingerprints VALUES (?, ?)", [record.table, fingerprint])
+
+
+def is_as_measured(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> bool:
+    """Return whether the figures of a record type are those that were stored when measured.
+
+    It notices edits of the database, and does not withstand an edit of the fingerprint too.
+    """
+    stored = connection.execute(
+        "SELECT fingerprint FROM figure_fingerprints WHERE table_name = ?", [record.table]
+    ).fetchall()
+    return stored == [(_fingerprint(connection, record),)]
+
+
+def _fingerprint(connection: duckdb.DuckDBPyConnection, record: type[FigureRecord]) -> str:
+    """Return the SHA-256 of the figures overall and by question."""
+    rows = connection.execute(
+        """SELECT * FROM figures WHERE table_name = ? AND subject IN ('overall', 'question')
+           ORDER BY "row", statistic""",
+        [record.table],
+    ).fetchall()
+    return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
 def replace_figure_frame(

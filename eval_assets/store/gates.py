@@ -13,10 +13,10 @@ from eval_assets.agreement.gates.evidence import (
     measures_version,
 )
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.figures import HumanFigures, JudgeFigures, RaterKind
+from eval_assets.figures import FigureRecord, HumanFigures, JudgeFigures, RaterKind
 from eval_assets.store.connection import transaction
 from eval_assets.store.data_versions import rating_versions
-from eval_assets.store.figures import read_figures
+from eval_assets.store.figures import is_as_measured, read_figures
 from eval_assets.store.inputs import changed_tables
 from eval_assets.store.tables import empty_table
 from eval_assets.verdicts import GateResult
@@ -43,7 +43,14 @@ def stored_gate_outcomes(
         measured=measured or measured_agreement(connection),
         versions=rating_versions(connection),
         changed=changed_tables(connection, sources),
+        edited=() if measured else edited_kinds(connection),
     )
+
+
+def edited_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[RaterKind, ...]:
+    """Return the kinds of rater whose stored figures are not those that were measured."""
+    records: dict[RaterKind, type[FigureRecord]] = {"human": HumanFigures, "judge": JudgeFigures}
+    return tuple(kind for kind, record in records.items() if not is_as_measured(connection, record))
 
 
 def measured_agreement(connection: duckdb.DuckDBPyConnection) -> MeasuredAgreement:
@@ -65,11 +72,13 @@ def current_kinds(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, measured: MeasuredAgreement
 ) -> frozenset[RaterKind]:
     """Return the kinds of rater whose agreement was measured on the data as they are now."""
+    edited = edited_kinds(connection)
     return frozenset(
         kind
         for kind, version in rating_versions(connection).items()
         if measures_version(evaluation, kind, data_version=version)
         in {row.data_version for row in measured[kind]}
+        and kind not in edited
     )
 
 

@@ -18,6 +18,12 @@ CREATE TABLE IF NOT EXISTS figures (
     data_version VARCHAR                   -- of the ratings that were measured
 );
 
+-- What figures that gates compare were when they were measured: an edited one opens no gate.
+CREATE TABLE IF NOT EXISTS figure_fingerprints (
+    table_name VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL           -- SHA-256 of its overall figures and those by question
+);
+
 -- {views on figures}
 
 -- The folder whose evaluation this is: one row.

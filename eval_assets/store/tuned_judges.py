@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 import duckdb
 
+from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
 from eval_assets.figures import HumanFigures
+from eval_assets.scale import TOLERANCE
 from eval_assets.store.figures import read_figures
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.seals import JudgeLedger
@@ -62,7 +64,16 @@ def background_of(
         human_agreement={name: columns[name] for name in figures},
         cost_per_1000_usd=costs_of_prompts(connection),
         models_returned=models_returned(connection),
+        lowered_minimums=_lowered_minimums(connection),
     )
+
+
+def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, float]:
+    """Return the minimums of the last verdicts that are lower than usual."""
+    rows = connection.execute(
+        "SELECT gate, minimum FROM gate_verdicts WHERE question_id IS NULL"
+    ).fetchall()
+    return {gate: minimum for gate, minimum in rows if minimum < USUAL_MINIMUMS[gate] - TOLERANCE}
 
 
 def current_evidence(

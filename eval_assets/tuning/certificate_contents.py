@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
 import numpy as np
 
+from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
 from eval_assets.stats import (
     alternative_annotator_test,
     best_monotone_map,
@@ -63,6 +64,7 @@ class Background:
         cost_per_1000_usd: What 1,000 scores cost, by judge and hash of its prompt; None if not
             known.
         models_returned: Models that answered, by judge, by their own account.
+        lowered_minimums: Minimums of gates that are declared lower than usual.
     """
 
     margin: float
@@ -70,6 +72,7 @@ class Background:
     human_agreement: Mapping[str, float | None]
     cost_per_1000_usd: Mapping[tuple[str, str], float | None]
     models_returned: Mapping[str, tuple[str, ...]]
+    lowered_minimums: Mapping[GateName, float] = field(default_factory=dict)
 
 
 def question_certificate(
@@ -116,7 +119,7 @@ def question_certificate(
         prompt_copied_share=_copied_share(version, units),
         metrics=certificate_metrics(units.part("train"), test, scores[is_test]),
         cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
-        cautions=tuple(_cautions(verdicts, test)),
+        cautions=(*_cautions(verdicts, test), *_lowered(background.lowered_minimums)),
         evidence=_evidence(units, candidate, background),
         issued_at=reading.read_at.isoformat(timespec="seconds"),
         valid_until=(reading.read_at + timedelta(days=VALID_DAYS)).date().isoformat(),
@@ -190,6 +193,14 @@ def _cautions(verdicts: Verdicts, test: RatedUnits) -> list[str]:
             f"margin is certified up to eight times as often as the level says."
         )
     return cautions
+
+
+def _lowered(minimums: Mapping[GateName, float]) -> list[str]:
+    """Return a caution per gate whose minimum is lower than usual."""
+    return [
+        f"The minimum of {gate} was lowered to {minimum:g}; {USUAL_MINIMUMS[gate]:g} is usual."
+        for gate, minimum in sorted(minimums.items())
+    ]
 
 
 def certificate_metrics(train: RatedUnits, test: RatedUnits, scores: Floats) -> CertificateMetrics:

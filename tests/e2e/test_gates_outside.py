@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
 import pytest
 
 from eval_assets.assets.resources import EvaluationFolder
@@ -261,6 +262,34 @@ def test_the_command_gates_exits_as_the_gates_stand(closed_folder: Evaluated) ->
     assert {gate["severity"] for gate in json.loads(done.stdout)} == {"error"}
     closed_folder.declare(gates="human_a_hh: {min: 0}, human_alpha: {min: -1}")
     assert closed_folder.call("gates").returncode == 0
+
+
+def test_an_edited_figure_opens_no_gate(closed_folder: Evaluated) -> None:
+    with duckdb.connect(str(closed_folder.database)) as connection:
+        connection.execute(
+            """UPDATE figures SET value = 0.95, low = 0.9, high = 0.99
+               WHERE table_name = 'human_agreement' AND statistic IN ('a_hh', 'alpha')"""
+        )
+    done = closed_folder.call("gates", "--json")
+
+    assert done.returncode == 3
+    human, *_ = json.loads(done.stdout)
+    assert human["reason"] == (
+        "stale: the stored figures were changed after they were measured. Materialize "
+        "human_agreement"
+    )
+    result = closed_folder.materialize("judge_splits")
+    assert "were changed after they were measured" in failures(result)["judge_splits"]
+    assert closed_folder.splits() == []
+
+
+def test_an_empty_home_of_dagster_is_no_home(closed_folder: Evaluated) -> None:
+    done = closed_folder.call(
+        "run", "--select", "human_agreement", environment={"DAGSTER_HOME": ""}
+    )
+
+    assert "Traceback" not in done.stdout + done.stderr
+    assert (done.returncode, done.stderr) == (3, "")
 
 
 def test_the_database_of_an_open_folder_does_not_open_another(

@@ -30,6 +30,7 @@ def gate_outcomes(
     measured: MeasuredAgreement,
     versions: Mapping[RaterKind, str],
     changed: Collection[str],
+    edited: Collection[RaterKind] = (),
 ) -> tuple[GateOutcome, ...]:
     """Decide every gate that applies on measured figures, by the minimums declared now.
 
@@ -38,6 +39,7 @@ def gate_outcomes(
         measured: The figures.
         versions: Version of the ratings stored now, by kind of rater.
         changed: Tables whose files changed since they were read.
+        edited: Kinds of rater whose figures were changed after they were measured.
     """
     evidence: dict[GateName, GateEvidence] = {}
     for name in applicable_gates(n_judges=len(evaluation.primary_judges)):
@@ -48,7 +50,8 @@ def gate_outcomes(
         evidence[name] = GateEvidence(
             figures=tuple(_figures(gate, rows)),
             data_version=stored,
-            unusable=_unusable(gate, stored=stored, current=current, changed=changed),
+            unusable=_unusable(gate, stored=stored, current=current, changed=changed)
+            or _edited(gate, edited),
         )
     return evaluate_gates(evidence, evaluation.gates)
 
@@ -112,6 +115,13 @@ def _unusable(
     if stored != current:
         return Unusable("stale: the ratings or scales changed since it was measured", materialize)
     return None
+
+
+def _edited(gate: GateDeclaration, edited: Collection[RaterKind]) -> Unusable | None:
+    if gate.raters not in edited:
+        return None
+    reason = "stale: the stored figures were changed after they were measured"
+    return Unusable(reason, Remedy(RemedyKind.MATERIALIZE, gate.table))
 
 
 def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[GateFigure]:

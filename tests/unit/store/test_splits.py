@@ -18,6 +18,7 @@ from eval_assets.store.splits import (
     tuning_units,
 )
 from eval_assets.store.tables import insert_rows, replace_records, replace_rows
+from eval_assets.store.tuned_judges import _lowered_minimums
 from eval_assets.tuning.rated import split_of
 from tests.unit.store.conftest import CLARITY, SAFETY, labels, responses, scores, write_scored
 
@@ -108,7 +109,7 @@ def test_people_agree_if_a_question_passes_every_human_gate(connection: Connecti
         ("human_alpha", None, "pass"),
     ]
     rows = pd.DataFrame(verdicts, columns=["gate", "question_id", "verdict"]).assign(
-        minimum=0.7,
+        minimum=0.75,
         is_closed=False,
         reason="",
         severity="warn",
@@ -118,6 +119,10 @@ def test_people_agree_if_a_question_passes_every_human_gate(connection: Connecti
     replace_rows(connection, "gate_verdicts", rows)
 
     assert questions_where_people_agree(connection) == {"clarity"}
+    assert _lowered_minimums(connection) == {}
+    rows.loc[rows["gate"] == "human_alpha", "minimum"] = 0.2
+    replace_rows(connection, "gate_verdicts", rows)
+    assert _lowered_minimums(connection) == {"human_alpha": 0.2}
 
 
 def test_systems_are_compared_on_every_answer_that_a_judge_scored(rated: Connection) -> None:

@@ -119,6 +119,16 @@ def test_few_groups_and_rare_values_are_said() -> None:
     assert any("6 % of the ratings" in caution for caution in rare.cautions)
 
 
+def test_a_lowered_minimum_is_a_caution() -> None:
+    units = rated_units(np.tile([[1.0, 2.0], [3.0, 3.0]], (20, 1)), split="test")
+    candidate = offered(VERSION, units.ratings[:, 0])
+    [verdicts] = read_test(units, [candidate], reading=1, margin=0.1, people_agree=True)
+    background = replace(BACKGROUND, lowered_minimums={"human_alpha": -1.0})
+    found = question_certificate(verdicts, units, candidate, reading=READING, background=background)
+
+    assert found.cautions[-1] == "The minimum of human_alpha was lowered to -1; 0.667 is usual."
+
+
 def test_a_certificate_that_says_the_same_has_no_differences() -> None:
     found, _, _ = certified()
     again = json.loads(json.dumps(found.as_json()))
