@@ -32,6 +32,9 @@ _FEWEST_COLUMNS = 2
 _TOPS = range(2, 11)
 """Highest values of scales; 3/12 may be a month."""
 
+_MANY_WORDS = 1000
+"""Spellings of a few words are fewer."""
+
 _CROSSES = frozenset("x\u00d7\u2713\u2714\u2611\u2612\u25cf\u2022\u25a0")
 _NO_CROSS = frozenset({"", "\u2610", "\u25cb", "\u25a1"})
 _YES, _NO = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
@@ -50,12 +53,15 @@ def with_numbers(table: FileTable) -> tuple[FileTable, Tops]:
     # Beside two columns of plain numbers, 3/5 is a date or a page.
     others = rating_columns(table, [None]) if rater_header(table) is None else []
     columns, examples = dict(table.columns), dict[str, tuple[str, _Written]]()
+    item = item_header(table)
     for header in table.columns:
+        if header == item:
+            continue
         cells = table.stripped(header)
-        present = {cell for cell in cells.present() if cell and not is_absent(cell)}
+        present = [cell for cell in cells.present() if cell and not is_absent(cell)]
         if len(others) >= _FEWEST_COLUMNS and any(map(_OUT_OF.fullmatch, present)):
             continue
-        if header != item_header(table) and (example := _example(cells)):
+        if example := _example(cells):
             examples[header] = example
             columns[header] = cells.map(_in_numbers)
     tops = {header: written.top for header, (_, written) in examples.items() if written.top}
@@ -94,7 +100,7 @@ def _example(cells: FileColumn[str | None]) -> tuple[str, _Written] | None:
 
     Plain numbers may stand among them.
     """
-    pairs = [(cell, _written(cell)) for cell in dict.fromkeys(cells) if cell is not None]
+    pairs = [(cell, _written(cell)) for cell in cells.present() if cell is not None]
     written = [(cell, rating) for cell, rating in pairs if rating is not None]
     others = [cell for cell, rating in pairs if rating is None and not is_absent(cell)]
     tops = {rating.top for _, rating in written if rating.top is not None}
@@ -216,7 +222,13 @@ def _is_cross(cell: str | None) -> bool:
 
 
 def _words(table: FileTable, header: str) -> set[str]:
-    return set(map(_folded, table.text(header).present()))
+    """Return the folded cells of a column; of one with too many for crosses, as they are."""
+    present = table.text(header).present()
+    return (
+        {cell or "" for cell in present}
+        if len(present) > _MANY_WORDS
+        else set(map(_folded, present))
+    )
 
 
 def _folded(cell: str | None) -> str:

@@ -15,7 +15,7 @@ from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers._notations import Tops, with_numbers, without_crosses
 from eval_assets.readers._problems import input_error, quoted
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.table import FileTable, plain
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.formats.tables import format_of, read_table
 from eval_assets.readers.importers.export_content import Record
 from eval_assets.readers.importers.tool_exports import (
@@ -60,7 +60,7 @@ def read_ratings_file(
         rubric = _rubric(labels, tops, scale=scale, level=level)
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
-    items = list(dict.fromkeys(str(item) for item in labels.units.responses if item is not None))
+    items = [str(item) for item in labels.units.responses.present() if item is not None]
     question_ids = [question.id for question in rubric]
     applies = np.ones((len(items), len(rubric)), dtype=bool)
     units = ResponseUnits(items, question_ids, applies, table=pd.DataFrame())
@@ -131,9 +131,9 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> Parse
 def _without_summary_rows(table: FileTable) -> FileTable:
     """Return the table without totals and means in its last rows, and a note on them."""
     header = item_header(table) or next(iter(table.columns), None)
-    items = [plain(item or "") for item in table.stripped(header)] if header else []
+    items = table.stripped(header) if header else FileColumn.repeat(None, 0)
     n_kept = len(items)
-    while n_kept and items[n_kept - 1] in SUMMARIES:
+    while n_kept and plain(items[n_kept - 1] or "") in SUMMARIES:
         n_kept -= 1
     if n_kept == len(items):
         return table
@@ -161,9 +161,9 @@ def _rubric(
     file, cells, questions = labels.table.file, labels.ratings(), labels.units.questions
     top_of = labels.rating_headers.array(float, lambda header: tops.get(header, np.nan))
     rubric = []
-    for name in dict.fromkeys(filter(None, questions)):
+    for name in filter(None, questions.present()):
         rows = questions.is_(name)
-        question_tops = sorted({top for top in top_of[rows].tolist() if not np.isnan(top)})
+        question_tops = np.unique(top_of[rows & ~np.isnan(top_of)]).tolist()
         if len(question_tops) > 1:
             message = f"some ratings are of {question_tops[0]:g}, others of {question_tops[-1]:g}"
             raise input_error(file, message, "Bring them to one scale", line=1, column=name)

@@ -88,9 +88,14 @@ class FileColumn(Sequence[T]):
             return np.fromiter(cells, dtype=object, count=len(cells)).take(self.codes)
         return np.array(cells, dtype=dtype).take(self.codes)
 
-    def present(self) -> set[T]:
-        """Return the values that occur."""
-        return {self.values[code] for code in np.unique(self.codes).tolist()}
+    def present(self) -> list[T]:
+        """Return the distinct values that occur, in order of appearance."""
+        first = np.full(len(self.values), -1)
+        rows = np.arange(len(self.codes))
+        first[self.codes[::-1]] = rows[::-1]  # of several rows of a value, the last one stays
+        occurring = np.flatnonzero(first >= 0)
+        ordered = occurring[np.argsort(first[occurring])]
+        return list(dict.fromkeys(map(self.values.__getitem__, ordered.tolist())))
 
     def __len__(self) -> int:
         return len(self.codes)
