@@ -64,6 +64,8 @@ def measure_slices(
     everything: Coded = (np.zeros(len(model), dtype=np.int64), ["all"])
     rows: list[pd.DataFrame] = []
     for name, (codes, values) in {"all": everything, **slices}.items():
+        if name == PROMPT and len(values) == np.count_nonzero(codes >= 0):
+            continue  # every prompt has one response, which agreement by response covers
         for by in _groupings(columns, name):
             keys = {column: columns[column] for column in by}
             keys["slice_value"] = (codes[response], values)

@@ -105,7 +105,12 @@ def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         StoreError: If the stored scores belong to other judges than those declared.
     """
     check_judges(connection, evaluation.judges)
-    responses = responses_in_order(connection)
+    import pandas as pd
+
+    if evaluation.judges:
+        responses = responses_in_order(connection)
+    else:  # no response is scored
+        responses = pd.DataFrame(columns=["response_id", "prompt", "group"])
     group = responses["group"].to_numpy(dtype=np.int64)
     return JudgeRatings(
         scores=long_ratings(
