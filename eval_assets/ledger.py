@@ -206,6 +206,9 @@ class Ledger(Protocol):
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
         """Return the replies recorded so far, by request key: of several, the latest."""
 
+    def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
+        """Return the requests of these that a vendor refused as invalid."""
+
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim requests, so that nobody else sends them.
 

@@ -39,13 +39,16 @@ class Unit:
 class PendingRating:
     """A rating that the ledger does not hold, and the most that its next request can cost.
 
-    After a reply that holds no rating, which was unreadable, the stricter request comes next.
+    After a reply that holds no rating, which was unreadable, the stricter request comes next. The
+    next request has so many bytes, and may have been refused in an earlier run.
     """
 
     unit: Unit
     replicate: int
     most_usd: float = 0.0
     unreadable: ParsedReply | None = None
+    n_bytes: int = 0
+    was_refused: bool = False
 
     @property
     def unit_key(self) -> UnitKey:
@@ -74,6 +77,18 @@ class JudgingPlan:
         for rating in self.pending:
             reservations.plan(rating.unit_key, rating.most_usd)
         return [partial(self._rate, rating, reservations) for rating in self.pending]
+
+    def order(self) -> None:
+        """Put first what a reply is most likely to, and what was refused before last.
+
+        A model that refuses all of its first requests is stopped. Long responses may be refused
+        while the others are answered.
+        """
+        self.pending.sort(key=lambda rating: rating.was_refused)
+        if self.pending and not self.client.has_answered:
+            shortest = min(self.pending, key=lambda rating: (rating.was_refused, rating.n_bytes))
+            self.pending.remove(shortest)
+            self.pending.insert(0, shortest)
 
     def next_request(self, rating: PendingRating) -> ModelRequest:
         """Return the next request for a pending rating."""
@@ -135,9 +150,17 @@ class JudgingPlan:
                 for pair in pairs
                 for rating, request in self._unanswered(*pair, replies.get(pair[1].key))
             ]
+        refused = await self.client.refused_keys([request.key for _, request in pairs])
         for rating, request in pairs:
             most_usd = self.client.model.most_usd(request)
-            self.pending.append(replace(rating, most_usd=most_usd))
+            self.pending.append(
+                replace(
+                    rating,
+                    most_usd=most_usd,
+                    n_bytes=request.n_bytes,
+                    was_refused=request.key in refused,
+                )
+            )
             self.estimate.add(request)
 
     def _unanswered(
@@ -203,4 +226,5 @@ async def plan_judging(
     plan = JudgingPlan(client, template)
     for start in range(0, len(units), _UNITS_PER_LOOKUP):
         await plan.look_up(units[start : start + _UNITS_PER_LOOKUP])
+    plan.order()
     return plan

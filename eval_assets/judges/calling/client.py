@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +27,14 @@ from eval_assets.judges.calling.requests import (
     RequestFailed,
     Unsent,
 )
+from eval_assets.judges.calling.shared_rate_limits import loop_time
 from eval_assets.ledger import CallSubject, Reply, Request
 
 logger = logging.getLogger(__name__)
 
 _HOPELESS_AFTER = 20
-"""Requests given up in a row after which a model is stopped: it is down, or refuses everything."""
+"""Requests given up in a row after which a model is stopped: it is down, or refuses everything.
+Overload does not count."""
 
 _KEYS_PER_LOOKUP = 10_000
 _HELD_SECONDS = 0.25
@@ -53,11 +56,15 @@ class RetryPolicy:
         jitter: Share by which a wait is lengthened or shortened at random, so that requests which
             failed together do not come back together.
         longest_wait_seconds: Ceiling of a wait that a vendor asks for.
+        longest_backoff_seconds: Ceiling of the wait for an overloaded vendor that asks for none.
+        patience_seconds: How long an overloaded vendor may answer nothing before it is given up.
     """
 
     delays_seconds: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
     jitter: float = 0.2
     longest_wait_seconds: float = 120.0
+    longest_backoff_seconds: float = 60.0
+    patience_seconds: float = 3600.0
 
     def wait_seconds(
         self, n_failed: int, *, retry_after_seconds: float | None, rng: np.random.Generator
@@ -103,6 +110,7 @@ class ModelClient(Generic[Declared]):
         self.summary = ModelSummary(model.id, Estimate(model))
         self.connections = connections
         self.in_flight: set[asyncio.Task[Any]] = set()
+        self.has_answered = False  # in this run or an earlier one
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
         self.open_tasks = asyncio.Semaphore(2 * model.declared.max_in_flight)
@@ -113,6 +121,9 @@ class ModelClient(Generic[Declared]):
         self._rng = rng
         self._tasks = tasks
         self._n_given_up_in_a_row = 0
+        self._n_sent = 0
+        self._in_flight_numbers: set[int] = set()
+        self._overloaded_since = math.inf
         self._features = FeatureMemory(model, refused, remember=writer.remember)
 
     def request(
@@ -141,6 +152,7 @@ class ModelClient(Generic[Declared]):
         for start in range(0, len(keys), _KEYS_PER_LOOKUP):
             chunk = keys[start : start + _KEYS_PER_LOOKUP]
             replies |= await asyncio.to_thread(self._writer.ledger.replies, chunk)
+        self.has_answered |= bool(replies)
         return replies
 
     async def reply_to(
@@ -158,6 +170,10 @@ class ModelClient(Generic[Declared]):
             self._tasks[request.key] = task
         # Shielded: a request that is paid for is recorded even if nobody waits for it any more.
         return await asyncio.shield(task)
+
+    async def refused_keys(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return the requests that the vendor refused as invalid in earlier runs."""
+        return await asyncio.to_thread(self._writer.ledger.refused_keys, keys)
 
     @property
     def unsent(self) -> Unsent:
@@ -178,6 +194,8 @@ class ModelClient(Generic[Declared]):
                 self.stop(str(answer))
             return
         self._n_given_up_in_a_row = 0
+        self.has_answered = True
+        self._overloaded_since = math.inf
         self.summary.count_reply(self.model.cost_usd(answer.usage))
 
     async def _ask(
@@ -222,7 +240,7 @@ class ModelClient(Generic[Declared]):
             if isinstance(answer, Unsent):
                 break
             number += 1
-            n_failed += answer.remedy != "adapt"
+            n_failed += answer.remedy != "adapt" and not answer.is_overload
             wait_seconds = self._wait_seconds(answer, n_failed)
             if wait_seconds is None:
                 self._give_up(answer)
@@ -260,6 +278,9 @@ class ModelClient(Generic[Declared]):
             self.in_flight.add(task)
             task.add_done_callback(self.in_flight.discard)
         started_at, started = datetime.now(UTC), time.perf_counter()
+        order = self._n_sent
+        self._n_sent += 1
+        self._in_flight_numbers.add(order)
         seconds = self.model.declared.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
@@ -267,6 +288,8 @@ class ModelClient(Generic[Declared]):
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
             answer = RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
+        finally:
+            self._in_flight_numbers.discard(order)
         latency = time.perf_counter() - started
         self._features.heed(fitting, answer)
         self.count(answer)
@@ -303,20 +326,29 @@ class ModelClient(Generic[Declared]):
             return 0.0
         if failure.remedy != "retry":
             return None
+        if failure.is_overload:
+            self._overloaded_since = min(self._overloaded_since, loop_time())
+            if loop_time() - self._overloaded_since > self._retry.patience_seconds:
+                minutes = self._retry.patience_seconds / 60
+                self.stop(f"overloaded for {minutes:.0f} minutes without a reply: {failure}")
+                return None
         return self._retry.wait_seconds(
-            n_failed, retry_after_seconds=failure.retry_after_seconds, rng=self._rng
+            max(1, n_failed), retry_after_seconds=failure.retry_after_seconds, rng=self._rng
         )
 
     def _concerns_one_input(self, failure: RequestFailed) -> bool:
         """Return whether a model that has answered others refuses one of them: filters do."""
-        return failure.http_status == _FORBIDDEN and self.summary.n_replies > 0
+        return failure.http_status == _FORBIDDEN and self.has_answered
 
     def _give_up(self, failure: RequestFailed) -> None:
         """Count a request that is given up; too many in a row stop the model."""
-        # An invalid request says nothing of the others once some were answered.
-        if failure.remedy != "give_up" or not self.summary.n_replies:
-            self._n_given_up_in_a_row += 1
-        if self._n_given_up_in_a_row >= _HOPELESS_AFTER:
+        # An invalid request says nothing of the others once the model has answered any.
+        if failure.remedy == "give_up" and self.has_answered:
+            return
+        self._n_given_up_in_a_row += 1
+        # Refusals come faster than replies: the first requests are waited for.
+        is_waiting = any(number < _HOPELESS_AFTER for number in self._in_flight_numbers)
+        if self._n_given_up_in_a_row >= _HOPELESS_AFTER and not is_waiting:
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
 

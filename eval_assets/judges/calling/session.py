@@ -112,7 +112,7 @@ async def open_clients(
             stack.push_async_callback(connections.close)
             if account not in limiters:
                 sharing = [other for other in models if _account(other, options) == account]
-                limiters[account] = _limiter(account, sharing, ledger)
+                limiters[account] = _limiter(account, sharing, ledger, options.retry)
             client = ModelClient(
                 model,
                 connections,
@@ -138,7 +138,9 @@ def _account(model: AnyLiveModel, options: RequestOptions) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _limiter(account: str, models: Sequence[AnyLiveModel], ledger: Ledger) -> Limiter:
+def _limiter(
+    account: str, models: Sequence[AnyLiveModel], ledger: Ledger, retry: RetryPolicy
+) -> Limiter:
     """Return the limiter of a model and account, with the least of all declared limits.
 
     Vendors limit an account, whichever judge or process asks.
@@ -156,6 +158,8 @@ def _limiter(account: str, models: Sequence[AnyLiveModel], ledger: Ledger) -> Li
     return Limiter(
         max_in_flight=min(model.max_in_flight for model in declared),
         rates=SharedRates(limits, grant) if requests or tokens else None,
+        first_backoff_seconds=retry.delays_seconds[0],
+        longest_backoff_seconds=retry.longest_backoff_seconds,
     )
 
 

@@ -1,6 +1,7 @@
 """Responses to failed requests, the same for all vendors."""
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -34,6 +35,18 @@ _INVALID = (400, 422)
 _FORBIDDEN = 403
 _SERVER_ERROR = 500
 _LONGEST_MESSAGE = 500
+
+_FIRST_EPOCH = 1e9
+"""Larger numbers are moments in seconds since 1970; a thousand times larger, in milliseconds."""
+
+_UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h)[a-z]*", re.IGNORECASE)
+_DURATION = re.compile(rf"(?:{_DURATION_PART.pattern}\s*)+", re.IGNORECASE)
+_WAIT_IN_MESSAGE = re.compile(
+    r"(?:again|retry|wait)\b[a-z ]{0,20}?\s"
+    r"(?P<seconds>(?:[0-9]+(?:\.[0-9]+)?\s*(?:ms|m|h|s)[a-z]*\s*)+)",
+    re.IGNORECASE,
+)
 
 _REFUSED: Mapping[Feature, tuple[str, ...]] = {
     "json_schema": ("response_format", "response format", "json_schema", "json schema",
@@ -86,14 +99,15 @@ def failure_of(
     """Return the failure that an error response stands for; its message shows none of the keys."""
     kind, message = _kind_and_message(body)
     text = f"{kind} {message} {_details(body).get('param')}".lower()
+    is_overload = http_status in _OVERLOADED
     line = f"{http_status} {kind}: {message}" if kind else f"{http_status}: {message}"
     is_refused = http_status in _INVALID
     return RequestFailed(
         named(line, keys=keys),
         remedy=_remedy(http_status, kind=kind.lower(), message=message.lower()),
         http_status=http_status,
-        retry_after_seconds=_retry_after(headers),
-        is_overload=http_status in _OVERLOADED,
+        retry_after_seconds=_requested_wait(headers, body if is_overload else None, message),
+        is_overload=is_overload,
         is_filtered=_is_filtered(http_status, body, text),
         refused=tuple(
             feature
@@ -151,6 +165,8 @@ def _is_filtered(http_status: int, body: object, text: str) -> bool:
 
 def _details(body: object) -> Mapping[str, Any]:
     """Return the object that describes an error; SDKs may have taken it out of the body."""
+    if isinstance(body, list) and body:  # Gemini, on its compatible endpoint
+        body = body[0]
     return mapping(mapping(body).get("error")) or mapping(body)
 
 
@@ -164,6 +180,70 @@ def _kind_and_message(body: object) -> tuple[str, str]:
     kinds = dict.fromkeys(str(kind) for kind in (error.get("type"), code) if kind)
     message = error.get("message") or error.get("detail") or error.get("error")
     return " ".join(kinds), str(message or "no reason given")
+
+
+def _requested_wait(headers: Mapping[str, str], body: object, message: str) -> float | None:
+    """Return the seconds that the vendor asks to wait, wherever it says so; None if nowhere.
+
+    The body and the headers of limits are read only if `body` is given.
+    """
+    seconds = _retry_after(headers)
+    if seconds is not None or body is None:
+        return seconds
+    error = _details(body)
+    details = error.get("details")
+    parts = [error, *map(mapping, details if isinstance(details, list) else ())]
+    stated = [
+        part[name] for part in parts for name in ("retryDelay", "retry_after") if name in part
+    ]
+    if match := _WAIT_IN_MESSAGE.search(message):
+        stated.append(match["seconds"])
+    waits = [wait for value in stated if (wait := _seconds_until(str(value))) is not None]
+    if waits:
+        return max(waits)
+    limits = mapping(mapping(error.get("metadata")).get("headers"))  # OpenRouter
+    return _seconds_until_reset({**limits, **headers})
+
+
+def _seconds_until_reset(headers: Mapping[str, object]) -> float | None:
+    """Return the seconds until the limits that are used up begin afresh; None if none is named."""
+    values = {name.lower(): str(value) for name, value in headers.items()}
+    waits = [
+        _seconds_until(value)
+        for name, value in values.items()
+        if "ratelimit" in name
+        and "reset" in name
+        and values.get(name.replace("reset", "remaining"), "0").startswith(("0", "-"))
+    ]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def _seconds_until(text: str) -> float | None:
+    """Return the seconds that a text states, or until the moment that it names.
+
+    Examples:
+        >>> [_seconds_until(text) for text in ("6m0.5s", "20ms", "37", "soon")]
+        [360.5, 0.02, 37.0, None]
+    """
+    text = text.strip()
+    if _DURATION.fullmatch(text):
+        parts = _DURATION_PART.findall(text)
+        return math.fsum(float(number) * _UNIT_SECONDS[unit.lower()] for number, unit in parts)
+    try:
+        number = float(text)
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    if not math.isfinite(number) or number < 0:
+        return None
+    if number < _FIRST_EPOCH:
+        return number
+    epoch = number / 1000 if number > _FIRST_EPOCH * 1000 else number
+    return max(0.0, epoch - datetime.now(UTC).timestamp())
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -23,6 +23,11 @@ _REPLIES_TO = (
     )
     .order_by(attempts.c.started_at, attempts.c.id)
 )
+_REFUSED = sa.select(attempts.c.call_key).where(
+    attempts.c.call_key.in_(sa.bindparam("keys", expanding=True))
+    & attempts.c.http_status.in_((400, 413, 422))
+    & attempts.c.status.not_in(REPLIES)
+)
 _END = sa.delete(claims).where(claims.c.call_key.in_(sa.bindparam("keys", expanding=True)))
 _IN_BATCHES = sa.select(claims.c.call_key).where(
     claims.c.call_key.in_(sa.bindparam("keys", expanding=True)) & claims.c.batch.is_not(None)
@@ -90,6 +95,15 @@ def replies_to(connection: sa.Connection, call_keys: Collection[str]) -> dict[st
         rows = connection.execute(_REPLIES_TO, {"keys": keys})
         records |= {key: Reply(text or "", status) for key, text, status in rows}
     return records
+
+
+def refused_keys(connection: sa.Connection, call_keys: Collection[str]) -> frozenset[str]:
+    """Return the requests of these that a vendor refused as invalid."""
+    return frozenset(
+        key
+        for keys in in_portions(call_keys)
+        for key in connection.scalars(_REFUSED, {"keys": keys})
+    )
 
 
 def release(connection: sa.Connection, call_keys: Collection[str], *, worker: int) -> None:

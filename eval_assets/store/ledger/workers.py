@@ -20,7 +20,14 @@ from eval_assets.store.ledger.batches_under_way import (
     known_batches,
     open_batches,
 )
-from eval_assets.store.ledger.claims import REPLIES, Claims, end_claims, release, replies_to
+from eval_assets.store.ledger.claims import (
+    REPLIES,
+    Claims,
+    end_claims,
+    refused_keys,
+    release,
+    replies_to,
+)
 from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.leases import Lease
 from eval_assets.store.ledger.rates import grant
@@ -75,6 +82,11 @@ class Worker:
         """Return the replies recorded so far, by request key: of several, the latest."""
         with self._ledger.reading() as connection:
             return replies_to(connection, call_keys)
+
+    def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
+        """Return the requests of these that a vendor refused as invalid."""
+        with self._ledger.reading() as connection:
+            return refused_keys(connection, call_keys)
 
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim requests, so that no other worker sends them; see `Ledger.claim`."""

@@ -37,7 +37,9 @@ PAIR = (
     Judge("gpt", "openai", "gpt-6-luna"),
     Judge("haiku", "anthropic", "claude-haiku-5-5"),
 )
-IMPATIENT = RetryPolicy(delays_seconds=(0.01, 0.01, 0.01, 0.01), longest_wait_seconds=0.05)
+IMPATIENT = RetryPolicy(
+    delays_seconds=(0.01, 0.01, 0.01, 0.01), longest_wait_seconds=0.05, longest_backoff_seconds=0.05
+)
 
 
 class MemoryLedger:
@@ -61,6 +63,14 @@ class MemoryLedger:
                 case status if each.call_key in wanted:
                     found[each.call_key] = Reply(each.raw_output or "", status)
         return found
+
+    def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
+        """Requests refused before."""
+        return frozenset(
+            each.call_key
+            for each in self.attempts
+            if each.call_key in call_keys and each.error and each.http_status in {400, 413, 422}
+        )
 
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim everything that is in no batch: nobody else asks."""

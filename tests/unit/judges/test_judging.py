@@ -28,7 +28,7 @@ from tests.fake_provider.faults import Faults, mixed_rates
 from tests.fake_provider.planted import Planted
 from tests.fake_provider.rate_limit import RateLimit
 from tests.fake_provider.server import RunningProvider
-from tests.unit.judges.conftest import KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
+from tests.unit.judges.conftest import IMPATIENT, KEY, PAIR, QUESTION, JudgeAll, MemoryLedger, units
 
 OWN_MODEL = Judge("own", "openai", "llama3.2")
 
@@ -203,6 +203,46 @@ def test_an_endpoint_that_is_down_stops_the_judge_before_every_unit_was_tried(
     assert judge.statuses == {"api_error": 500}
     assert "20 requests in a row failed" in judge.stopped
     assert judge.n_attempts < 1000
+
+
+def test_overload_without_a_hint_never_stops_a_judge(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    faults = Faults(script={KEY: ["rate_limit_without_hint", "unavailable", "overloaded"] * 60})
+    provider.behave(Behaviour(faults=faults))
+    summary = judge_all(units(60))
+    assert {score.status for score in summary.scores} == {"ok"}
+    assert len(ledger.attempts) == 120 + 180
+
+
+def test_a_vendor_that_stays_overloaded_is_given_up_in_the_end(
+    provider: RunningProvider, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_key={KEY: "rate_limit_without_hint"})))
+    retry = dataclasses.replace(IMPATIENT, patience_seconds=0.3)
+    (judge,) = judge_all(units(30), PAIR[:1], retry=retry).models
+    assert judge.statuses == {"api_error": 30}
+    assert judge.stopped.startswith("overloaded for")
+
+
+@pytest.mark.parametrize("n_refused", [40, 60])
+def test_refused_responses_block_no_others_and_are_asked_last(
+    provider: RunningProvider, judge_all: JudgeAll, n_refused: int
+) -> None:
+    long = [
+        dataclasses.replace(unit, response_text=f"LONG {unit.response_text}" * 9)
+        for unit in units(n_refused)
+    ]
+    to_rate = [*long, *units(n_refused + 50)[n_refused:]]
+    provider.behave(Behaviour(faults=Faults(by_text={"LONG": "bad_request"}), latency_seconds=0.01))
+    first = judge_all(to_rate)
+    assert [judge.stopped for judge in first.models] == ["", ""]
+    assert Counter(s.status for s in first.scores) == {"api_error": 2 * n_refused, "ok": 100}
+    provider.log.clear()
+    more = units(n_refused + 60)[n_refused + 50 :]
+    judge_all([*to_rate, *more])
+    asked = [b"LONG" in request.body for request in provider.log.completions]
+    assert asked == [False] * 20 + [True] * 2 * n_refused
 
 
 @pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK knows it, too

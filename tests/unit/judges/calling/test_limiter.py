@@ -179,3 +179,62 @@ def test_a_cancelled_waiter_does_not_hold_up_the_others() -> None:
             await other
 
     run(scenario())
+
+
+def test_a_rate_limit_without_hints_is_learnt() -> None:
+    """A vendor admits 60 requests in any minute and says nothing else."""
+    admitted: list[float] = []
+    refused: list[float] = []
+
+    async def request(requests: Limiter) -> None:
+        while True:
+            admission = await requests.admit(input_tokens=1)
+            await asyncio.sleep(0.1)
+            now = asyncio.get_running_loop().time()
+            if sum(at > now - 60 for at in admitted) < 60:
+                admitted.append(now)
+                requests.succeeded(admission, input_tokens=1)
+                return
+            refused.append(now)
+            requests.failed(admission, is_overload=True, hold_seconds=None)
+
+    async def ask_600() -> float:
+        requests = limiter()
+        await asyncio.gather(*(request(requests) for _ in range(600)))
+        return asyncio.get_running_loop().time()
+
+    assert run(ask_600()) < 1.25 * 540
+    assert len(refused) < 200
+    assert sum(at > 120 for at in refused) < 50
+
+
+def test_an_outage_is_waited_for_up_to_a_minute_at_a_time() -> None:
+    started: list[float] = []
+
+    async def ask() -> None:
+        requests = limiter()
+        for _ in range(16):
+            admission = await requests.admit(input_tokens=1)
+            started.append(admission.at)
+            await asyncio.sleep(0.1)
+            requests.failed(admission, is_overload=True, hold_seconds=None)
+
+    run(ask())
+    gaps = [later - earlier for earlier, later in itertools.pairwise(started)]
+    assert gaps[1:8] == pytest.approx([1, 2, 4, 8, 16, 32, 60], abs=0.3)
+    assert max(gaps) < 61
+
+
+def test_single_complaints_hold_nothing_back() -> None:
+    async def ask() -> float:
+        requests = limiter()
+        for number in range(100):
+            admission = await requests.admit(input_tokens=1)
+            await asyncio.sleep(0.1)
+            if number % 2:
+                requests.failed(admission, is_overload=True, hold_seconds=None)
+            else:
+                requests.succeeded(admission, input_tokens=1)
+        return asyncio.get_running_loop().time()
+
+    assert run(ask()) < 12

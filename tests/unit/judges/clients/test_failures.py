@@ -1,6 +1,7 @@
 """Responses to failed requests, by the bodies that the vendors send."""
 
 import time
+from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 
 import httpx2
@@ -162,3 +163,41 @@ def test_only_a_connection_that_stood_may_be_billed() -> None:
     cut = connection_failure(httpx2.ReadError("reset", request=request))
     assert (refused.remedy, refused.may_be_billed) == ("retry", False)
     assert (cut.remedy, cut.may_be_billed) == ("retry", True)
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "seconds"),
+    [
+        ({"error": {"message": "Rate limit reached. Please try again in 6m0.5s."}}, {}, 360.5),
+        ({"error": {"message": "Limit 60, used 60. Please try again in 20ms."}}, {}, 0.02),
+        ({"error": {"message": "Too many requests, retry after 12 seconds"}}, {}, 12),
+        ([{"error": {"code": 429, "details": [{"retryDelay": "37s"}]}}], {}, 37),
+        ({"error": {"message": "limited", "retry_after": 3}}, {}, 3),
+        (
+            {"error": "slow down"},
+            {
+                "x_ratelimit_reset_requests": "2s",
+                "x_ratelimit_remaining_requests": "0",
+                "x_ratelimit_reset_tokens": "90s",
+                "x_ratelimit_remaining_tokens": "500",
+            },
+            2,
+        ),
+        ({"error": "slow down"}, {"x_ratelimit_reset": "8"}, 8),
+        ({"error": {"message": "in 5 minutes the quota of 300 s was used"}}, {}, None),
+    ],
+)
+def test_wait_of_an_overloaded_vendor_is_read_from_body_and_limits(
+    body: object, headers: dict[str, str], seconds: float | None
+) -> None:
+    assert failure(429, body, **headers).retry_after_seconds == seconds
+
+
+def test_wait_until_a_moment_is_read_in_milliseconds_and_as_a_date() -> None:
+    milliseconds = str(int((time.time() + 30) * 1000))
+    body = {"error": {"metadata": {"headers": {"X-RateLimit-Reset": milliseconds}}}}
+    assert failure(429, body).retry_after_seconds == pytest.approx(30, abs=5)
+    until = (datetime.now(UTC) + timedelta(seconds=30)).isoformat()
+    headers = {"anthropic_ratelimit_requests_reset": until}
+    assert failure(529, {"error": {}}, **headers).retry_after_seconds == pytest.approx(30, abs=5)
+    assert failure(400, body).retry_after_seconds is None
