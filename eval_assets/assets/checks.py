@@ -25,9 +25,13 @@ from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.ledger.spending import spent_in_month
 from eval_assets.store.scores import judged_models, score_coverage
 from eval_assets.store.tables import tables_that_hold
+from eval_assets.wording import listed
 
 SHORTEST_KEY = 8
 """Shorter keys are not searched for: they turn up in any text."""
+
+_MOST_NAMED = 3
+"""Models that a finding names; of more it gives the number."""
 
 MONTH_WARNING = 0.8
 """Share of a month's budget from which on the check warns."""
@@ -236,12 +240,20 @@ def dependences(evaluation: Evaluation, judged: Sequence[str]) -> list[CheckFind
         for family, members in shared_family(models, overrides=evaluation.capabilities).items()
     ]
     for judge in models:
+        relatives: dict[str, list[str]] = {}
         for subject in judged:
-            shared = shared_family([judge, subject], overrides=evaluation.capabilities)
-            findings += [
-                CheckFinding(f"{judge} judges {subject}, of {family} like itself: it may favour it")
-                for family in shared
-            ]
+            for family in shared_family([judge, subject], overrides=evaluation.capabilities):
+                relatives.setdefault(family, []).append(subject)
+        for family, subjects in relatives.items():
+            named = subjects[:_MOST_NAMED]
+            n_more = len(subjects) - len(named)
+            words = f"{', '.join(named)} and {n_more} more" if n_more else listed(named)
+            pronoun = "it" if len(subjects) == 1 else "them"
+            findings.append(
+                CheckFinding(
+                    f"{judge} judges {words}, of {family} like itself: it may favour {pronoun}"
+                )
+            )
     return findings
 
 

@@ -140,6 +140,8 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     figures["a_ha_above_shuffled"] = _outermost(
         figures.pop(_OF_MEANS), figures.pop(_BY_UNIT), figures.pop(_AS_SHARE)
     )
+    bias = figures["bias"]
+    figures["bias"] = replace(bias, low=_in_range(bias.low), high=_in_range(bias.high))
     for name in ("mae", "bias"):
         figures[name] = figures[name].times(scale.high - scale.low)
     n_units = kinds.units.n_units
@@ -153,6 +155,11 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
         n_pairs=int(n_units @ kinds.n_ratings),
         confusion=_confusion(kinds, scale),
     )
+
+
+def _in_range(end: float) -> float:
+    """Return an end of an interval of differences on [0, 1], no farther from 0 than these."""
+    return float(np.clip(end, -1, 1))
 
 
 def _measures(kinds: ComparedUnits, scores: PairedScores, scale: Scale) -> dict[str, Measure]:

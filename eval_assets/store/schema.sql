@@ -804,10 +804,11 @@ FROM earlier ANTI JOIN paired USING (response_id, question_id)
 GROUP BY question_id ORDER BY question_id;
 
 -- How far the ratings of one response lie apart: responses by question and band. The bands are those
--- of 0.5, 1, 1.5 and 2 points on a scale from 1 to 5.
+-- of 0.5, 1, 1.5 and 2 points on a scale from 1 to 5; only equal ratings are perfect.
 CREATE OR REPLACE VIEW label_spread AS
 SELECT question_id,
-       CASE WHEN share < 0.125 THEN 'perfect'
+       CASE WHEN share = 0 THEN 'perfect'
+            WHEN share < 0.125 THEN 'close'
             WHEN share < 0.25 THEN 'good'
             WHEN share < 0.375 THEN 'moderate'
             WHEN share < 0.5 THEN 'high'

@@ -72,10 +72,12 @@ def judge_improvement(
             groups_to_detect(target, detectable=detectable, n_groups=gain.n_groups)
         )
         verdict = "inconclusive"
-        reason = (
-            f"{gain.n_groups} groups detect a gain of {detectable:.2f}; about {groups_wanted} "
-            f"would decide on one of {target:.2f}"
-        )
+        reason = f"{gain.n_groups} groups detect a gain of {detectable:.2f} in four of five tries"
+        if groups_wanted > gain.n_groups:
+            reason += f"; about {groups_wanted} would detect one of {target:.2f}"
+        else:  # the chance was there, and the test shows no gain nevertheless
+            groups_wanted = None
+            reason += ", and this test does not show one"
     elif fallen := _what_falls(test, candidate, baseline):
         verdict, reason = "rejected", f"agreement beyond chance gains, but {fallen}"
     elif missing := _what_is_missing(compared, significance):

@@ -17,15 +17,17 @@ from eval_assets.render.document import (
     columns,
 )
 from eval_assets.report.data import Record, ReportData, count, number, text
-from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED, percent_text
 
 _LEAD = (
     "Severity and agreement compare a rater with the others on the responses that they share. The "
     "table label_quality has every figure with the number of labels behind it."
 )
-_SPREAD = "Responses by the standard deviation of their ratings, in bands relative to the scale."
-_BANDS = ("perfect", Tone.GOOD, "moderate", "high", "very high")
+_SPREAD = (
+    "Responses by the standard deviation of their ratings, in bands relative to the scale. Perfect "
+    "are equal ratings."
+)
+_BANDS = ("perfect", "close", "good", "moderate", "high", "very high")
 
 
 def _share(value: float) -> str:

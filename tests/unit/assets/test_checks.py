@@ -98,6 +98,16 @@ def test_two_judges_of_one_family_and_a_judge_of_its_own_family_are_told() -> No
     ]
 
 
+def test_a_judge_of_many_models_of_its_family_is_one_finding() -> None:
+    judged = [f"gpt-4o-mini/{k}" for k in range(13)]
+    [found] = dependences(evaluation(GPT), judged)
+
+    assert found.text == (
+        "gpt-6-luna judges gpt-4o-mini/0, gpt-4o-mini/1, gpt-4o-mini/2 and 10 more, of openai like "
+        "itself: it may favour them"
+    )
+
+
 def test_rejected_labels_are_counted_by_rater_and_question() -> None:
     counts = pd.DataFrame(
         [("anna", "clarity", 9), (None, "clarity", 1)], columns=["rater_id", "question_id", "n"]

@@ -124,3 +124,12 @@ def test_agreement_beyond_chance_is_never_taken_to_lie_below_minus_one() -> None
     low, high, _ = spread.ends(evidence(-0.8, 0.04, n_groups=10, df=9))
     assert low == -1
     assert -0.8 < high < 1
+
+
+def test_a_mean_that_may_lie_below_minus_1_has_no_interval_below() -> None:
+    """AC2 with an agreement by chance of .6: the least value is -1.5."""
+    evidence = Evidence(-0.6, variance=0.1, n_groups=6, df=5, confidence=0.95)
+    low, high, _ = MeanShare(lowest=-1.5).ends(evidence)
+
+    assert low == -1
+    assert -0.6 < high < 1

@@ -582,3 +582,15 @@ def test_a_score_midway_between_two_values_is_the_lower_one_to_the_last_bit_or_n
     profile = profile_of([0.65, 0.15], [[0.6], [0.1]], values=tenths, low=0, high=1)
 
     assert profile.confusion == ((0.1, 0.1, 1), (0.6, 0.6, 1))
+
+
+def test_a_bias_is_no_larger_than_the_scale() -> None:
+    profile = judge_human_profile(
+        [[1.0], [1.0], [1.0], [5.0]],
+        [5.0, 5.0, 5.0, 1.0],
+        scale=Scale.from_steps(low=1, high=5),
+        level="ordinal",
+        confidence=0.95,
+    )
+
+    assert -4 <= profile.bias.low <= profile.bias.value <= profile.bias.high <= 4

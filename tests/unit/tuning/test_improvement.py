@@ -41,7 +41,7 @@ def test_a_replicate_is_inconclusive_with_how_many_groups_would_decide() -> None
     assert found.groups_wanted is not None
     detectable = found.compared.gain.detectable(significance=LEVEL)
     assert found.groups_wanted >= 40 * (detectable / 0.5) ** 2
-    assert f"about {found.groups_wanted} would decide" in found.reason
+    assert f"about {found.groups_wanted} would detect one" in found.reason
 
 
 def test_equal_scores_are_unchanged() -> None:
@@ -142,3 +142,20 @@ def test_a_candidate_that_only_stops_being_wrong_is_not_accepted() -> None:
 
     assert found.verdict == "inconclusive"
     assert "own agreement" in found.reason
+
+
+def test_no_fewer_groups_than_there_are_are_asked_for() -> None:
+    """The candidate changes six scores: the test would detect a gain of .02, and shows none."""
+    test, quality = simulated(60, seed=1)
+    results = []
+    for seed in range(10):
+        baseline = judged(quality, seed=seed + 10)
+        changed = np.random.default_rng(seed).choice(len(baseline), 6, replace=False)
+        candidate = baseline.copy()
+        candidate[changed] = judged(quality[changed], seed=seed, noise=0.9)
+        results.append(verdict(test, candidate, baseline))
+    open_results = [result for result in results if result.verdict == "inconclusive"]
+
+    assert all((result.groups_wanted or 61) > 60 for result in open_results)
+    unlucky = [result.reason for result in open_results if result.groups_wanted is None]
+    assert any(reason.endswith("tries, and this test does not show one") for reason in unlucky)

@@ -54,8 +54,8 @@ def test_responses_are_counted_by_how_far_their_ratings_lie_apart() -> None:
     assert section is not None
 
     clarity, safe = table(section, "Responses by the spread of their ratings")
-    assert [*clarity.values()] == ["clarity", "30", "0", "0", "0", "2"]
-    assert [*safe.values()] == ["safe", "0", "0", "0", "0", "0"]
+    assert [*clarity.values()] == ["clarity", "30", "0", "0", "0", "0", "2"]
+    assert [*safe.values()] == ["safe", "0", "0", "0", "0", "0", "0"]
 
 
 def test_ratings_without_order_do_not_lie_apart() -> None:
