@@ -43,8 +43,20 @@ _SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "at most USD"
 @database_option
 @format_option
 @output_option
-def ledger(
-    action: Action, data: Path, database: str | None, form: ExportFormat, output: Path | None
+@click.option(
+    "--forget-batch",
+    metavar="ID",
+    help="Give up a batch that the vendor lost: the next run submits its requests again and pays "
+    "for them.",
+)
+def ledger(  # noqa: PLR0913 - one for each option
+    *,
+    action: Action,
+    data: Path,
+    database: str | None,
+    form: ExportFormat,
+    output: Path | None,
+    forget_batch: str | None,
 ) -> int:
     r"""Show what was spent by judge, model, day and run, and what is in flight.
 
@@ -62,6 +74,8 @@ def ledger(
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
     with ledger_of(data, evaluation, database=path) as opened:
+        if forget_batch is not None:
+            return _forget(opened, forget_batch)
         match action:
             case "show":
                 _show(opened, evaluation)
@@ -72,6 +86,17 @@ def ledger(
                 click.echo(f"{path} holds what {opened.place} does.")
             case "export":
                 _export(opened, form, output)
+    return DONE
+
+
+def _forget(ledger: SqlLedger, batch_id: str) -> int:
+    """Forget a batch and say what that leads to."""
+    from eval_assets.store.ledger.batches_under_way import forget_batch
+
+    n_requests = forget_batch(ledger, batch_id)
+    if not n_requests:
+        raise click.UsageError(f"--forget-batch {batch_id}: no such batch is open.")
+    click.echo(f"{batch_id} is forgotten. The next run submits its {n_requests} requests again.")
     return DONE
 
 

@@ -16,7 +16,9 @@ from eval_assets.judges.calling.live_model import LiveModel
 from eval_assets.judges.calling.progress import Estimate
 from eval_assets.judges.calling.requests import (
     Answer,
+    BatchIncomplete,
     BatchRefused,
+    BatchUndecided,
     Client,
     ModelRequest,
     RequestFailed,
@@ -33,7 +35,7 @@ _MOST_REQUESTS = 10_000
 _MOST_BYTES = 100_000_000
 """Largest batch that is submitted: below the limits of both vendors (50,000 and 200 MB)."""
 
-_GONE = 404
+_UNKNOWN = 404
 _PATIENCE_SECONDS = 600.0
 """How long uploading, looking and fetching may take together."""
 
@@ -137,12 +139,36 @@ def in_batches(requests: Sequence[ModelRequest]) -> list[list[ModelRequest]]:
 async def _collect_ended(
     open_batches: Sequence[Batch], client: ModelClient[Judge], ledger: BatchLedger
 ) -> None:
-    """Record the answers of batches that have ended."""
+    """Record the answers of batches that have ended.
+
+    Raises:
+        RequestFailed: If a batch cannot be collected, after the others were.
+    """
+    failures = []
+    vendor = client.connections.first
     for batch in open_batches:
-        batch_id = batch.batch_id or await _batch_at_vendor(batch, client.connections.first, ledger)
-        if batch_id and await _has_ended(client.connections.first, batch_id):
-            answers = await _collect(client.connections.first, batch, batch_id)
-            await _record(batch, answers, client, ledger)
+        try:
+            batch_id = batch.batch_id or await _batch_at_vendor(batch, vendor, ledger)
+            if batch_id and await vendor.has_ended(batch_id):
+                await _collect(batch, batch_id, client, ledger)
+        except RequestFailed as failure:
+            if failure.http_status != _UNKNOWN or batch.batch_id is None:
+                raise
+            failures.append(_unknown_batch(batch))
+        except BatchUndecided:
+            logger.info("%s: another batch has to end before one is looked for", batch.judge_id)
+    if failures:
+        raise failures[0]
+
+
+def _unknown_batch(batch: Batch) -> RequestFailed:
+    """Return the failure of a batch that the vendor does not know: it may still be paid."""
+    return RequestFailed(
+        f"{batch.batch_id}: the vendor does not know this batch of {len(batch.call_keys)} requests "
+        "or its results. Use the key and base_url that submitted it. If it is lost, "
+        f"`eval-assets ledger --forget-batch {batch.batch_id}` lets the next run pay for it again",
+        remedy="stop",
+    )
 
 
 async def _batch_at_vendor(batch: Batch, client: Client, ledger: BatchLedger) -> str | None:
@@ -162,27 +188,40 @@ async def _batch_at_vendor(batch: Batch, client: Client, ledger: BatchLedger) ->
 
 
 async def _has_ended(client: Client, batch_id: str) -> bool:
-    """Return whether a batch can be collected; one that the vendor no longer knows has ended."""
+    """Return whether a batch can be collected; one that the vendor does not know cannot."""
     try:
         return await client.has_ended(batch_id)
     except RequestFailed as failure:
-        if failure.http_status == _GONE:
-            return True
+        if failure.http_status == _UNKNOWN:
+            return False
         raise
 
 
-async def _collect(client: Client, batch: Batch, batch_id: str) -> Mapping[str, Answer]:
-    """Return an answer to every request of a batch, failures for those that have none."""
+async def _collect(
+    batch: Batch, batch_id: str, client: ModelClient[Judge], ledger: BatchLedger
+) -> None:
+    """Record an answer to every request of a batch, failures for those that have none.
+
+    Raises:
+        BatchIncomplete: If results are missing. Those that arrived are recorded.
+    """
     nothing: RequestFailed = RequestFailed("not among the results of its batch", remedy="retry")
     answers: Mapping[str, Answer] = {}
     try:
-        answers = await client.collect_batch(batch_id)
+        answers = await client.connections.first.collect_batch(batch_id)
     except BatchRefused as refusal:
         nothing = refusal
-    except RequestFailed as failure:
-        if failure.http_status != _GONE:
-            raise
-    return {key: answers.get(key, nothing) for key in batch.call_keys}
+    except BatchIncomplete as incomplete:
+        arrived = {k: a for k, a in incomplete.answers.items() if k in batch.call_keys}
+        await _record(batch, arrived, client, ledger)
+        raise RequestFailed(
+            f"{batch_id}: {incomplete}, which are stored. Run again to collect the rest. If they "
+            f"are lost, `eval-assets ledger --forget-batch {batch_id}` lets the next run pay for "
+            "them again",
+            remedy="stop",
+        ) from incomplete
+    await _record(batch, {k: answers.get(k, nothing) for k in batch.call_keys}, client, ledger)
+    await asyncio.to_thread(ledger.close_batch, batch.intent_id)
 
 
 async def _record(
@@ -207,8 +246,8 @@ async def _record(
                 latency_seconds=seconds,
             )
         )
-    await asyncio.to_thread(ledger.record, rows)
-    await asyncio.to_thread(ledger.close_batch, batch.intent_id)
+    if rows:
+        await asyncio.to_thread(ledger.record, rows)
     n_replies = sum(row.error is None for row in rows)
     logger.info("%s: %d of %d replies collected", batch.judge_id, n_replies, len(rows))
 

@@ -31,6 +31,7 @@ class Behaviour:
         retry_after_seconds: What `retry-after` says on a `rate_limit` fault.
         batch_polls: How often a batch is looked at before it has ended.
         batch_seconds: How long a batch takes at least.
+        batch_lines: How many results of a batch arrive, without any error; None for all.
         models: The models that exist.
         like: Server whose quirks the OpenAI format has, and which has models of any name; None for
             OpenAI itself.
@@ -49,6 +50,7 @@ class Behaviour:
     retry_after_seconds: float = 1.0
     batch_polls: int = 1
     batch_seconds: float = 0.0
+    batch_lines: int | None = None
     models: tuple[Model, ...] = MODELS
     like: Like | None = None
     today: date | None = None

@@ -157,6 +157,19 @@ class BatchRefused(RequestFailed):
         super().__init__(message, remedy="stop")
 
 
+class BatchIncomplete(RequestFailed):
+    """A batch whose results end before the vendor's own counts; `answers` are those that came."""
+
+    def __init__(self, answers: Mapping[str, "Answer"], *, n_expected: int) -> None:
+        message = f"its results hold {len(answers)} of {n_expected} requests"
+        super().__init__(message, remedy="stop")
+        self.answers = answers
+
+
+class BatchUndecided(Exception):  # noqa: N818 - as above
+    """A batch at the vendor may be the one looked for, and cannot be read before it has ended."""
+
+
 Answer = Reply | RequestFailed
 """Outcome of a request."""
 
@@ -177,6 +190,9 @@ class Client(Protocol):
         """Return the vendor's name of a batch that may have been submitted; None if it was not.
 
         `known_ids` are the names of other batches.
+
+        Raises:
+            BatchUndecided: If that is not known before another batch has ended.
         """
 
     async def has_ended(self, batch_id: str) -> bool:
@@ -187,6 +203,7 @@ class Client(Protocol):
 
         Raises:
             BatchRefused: If the vendor refused the batch as a whole.
+            BatchIncomplete: If fewer arrived than the vendor counts.
         """
 
     async def close(self) -> None:

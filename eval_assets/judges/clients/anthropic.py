@@ -7,10 +7,15 @@ from typing import Any
 import anthropic
 
 from eval_assets.config.models import Usage
-from eval_assets.judges.calling.requests import Answer, ModelRequest, RequestFailed
+from eval_assets.judges.calling.requests import (
+    Answer,
+    BatchUndecided,
+    ModelRequest,
+    RequestFailed,
+)
 from eval_assets.judges.clients.failures import answer_of, named
 from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
-from eval_assets.judges.clients.official import OfficialClient
+from eval_assets.judges.clients.official import OfficialClient, complete
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -89,38 +94,50 @@ class AnthropicClient(OfficialClient):
         return str(self.batch_in(response, key="id")["id"])
 
     async def find_batch(self, batch: Batch, *, known_ids: Collection[str]) -> str | None:
-        """Return the batch of as many requests that was made then; see `Client.find_batch`.
-
-        If it is another after all, its results name none of our requests, and they are sent again.
-        """
-        batch_id: str | None = None
+        """Return the batch of then whose results name our requests; see `Client.find_batch`."""
         async for listed in self.batches():
             created_at = _moment(listed.get("created_at"))
             if created_at is None or created_at < batch.intended_at - _CLOCKS_DIFFER:
                 break
-            counts = mapping(listed.get("request_counts")).values()
-            is_it = sum(token_count(n) or 0 for n in counts) == len(batch.call_keys) and (
-                created_at <= batch.intended_at + _SUBMITTED_WITHIN
-            )
-            if is_it and isinstance(listed.get("id"), str) and listed["id"] not in known_ids:
-                batch_id = listed["id"]
-        return batch_id
+            batch_id, n_requests = listed.get("id"), _n_requests(listed)
+            if (
+                not isinstance(batch_id, str)
+                or batch_id in known_ids
+                or n_requests != len(batch.call_keys)
+                or created_at > batch.intended_at + _SUBMITTED_WITHIN
+            ):
+                continue
+            # Other evaluations of the account have batches of this size as well.
+            if not await self.has_ended(batch_id):
+                raise BatchUndecided
+            if not set(batch.call_keys).isdisjoint(await self._results(batch_id)):
+                return batch_id
+        return None
 
     async def has_ended(self, batch_id: str) -> bool:
         """Return whether a batch can be collected."""
-        response = await self.get(f"{self.batches_path}/{batch_id}")
-        status = self.batch_in(response, key="processing_status")["processing_status"]
-        return bool(status == "ended")
+        return bool((await self._batch(batch_id))["processing_status"] == "ended")
 
     async def collect_batch(self, batch_id: str) -> Mapping[str, Answer]:
         """Return the answers of a batch."""
+        listed = await self._batch(batch_id)
+        results = await self._results(batch_id)
+        answers = {key: self._answer(result) for key, result in results.items()}
+        return complete(answers, n_expected=_n_requests(listed))
+
+    async def _batch(self, batch_id: str) -> Mapping[str, Any]:
+        response = await self.get(f"{self.batches_path}/{batch_id}")
+        return self.batch_in(response, key="processing_status")
+
+    async def _results(self, batch_id: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return the results of a batch by request key."""
         response = await self.get(f"{self.batches_path}/{batch_id}/results")
-        answers: dict[str, Answer] = {}
+        results: dict[str, Mapping[str, Any]] = {}
         for line in response.text.splitlines():
             match decoded(line):
                 case {"custom_id": str(key), "result": dict() as result}:
-                    answers[key] = self._answer(result)
-        return answers
+                    results[key] = result
+        return results
 
     def _answer(self, result: Mapping[str, Any]) -> Answer:
         """Return the answer to one request of a batch."""
@@ -136,6 +153,12 @@ class AnthropicClient(OfficialClient):
             case _:
                 ended = named(result.get("type", "no result"), keys=self.keys)
                 return RequestFailed(f"the request ended in its batch: {ended}", remedy="retry")
+
+
+def _n_requests(listed: Mapping[str, Any]) -> int:
+    """Return how many requests a batch holds by the vendor's counts; 0 without any."""
+    counts = mapping(listed.get("request_counts")).values()
+    return sum(token_count(n) or 0 for n in counts)
 
 
 def _moment(text: object) -> datetime | None:

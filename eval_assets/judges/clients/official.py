@@ -9,7 +9,12 @@ from typing import Any, ClassVar
 import httpx2
 
 from eval_assets.config.models import Usage
-from eval_assets.judges.calling.requests import Answer, ModelRequest, RequestFailed
+from eval_assets.judges.calling.requests import (
+    Answer,
+    BatchIncomplete,
+    ModelRequest,
+    RequestFailed,
+)
 from eval_assets.judges.clients.failures import (
     answer_of,
     failure_of,
@@ -158,6 +163,17 @@ class OfficialClient(ABC):
             request_id=_text_or_none(request_id),
             keys=self.keys,
         )
+
+
+def complete(answers: Mapping[str, Answer], *, n_expected: int) -> Mapping[str, Answer]:
+    """Return the answers of a batch if there are as many as the vendor counts.
+
+    Raises:
+        BatchIncomplete: If there are fewer. A download may end early without an error.
+    """
+    if len(answers) < n_expected:
+        raise BatchIncomplete(answers, n_expected=n_expected)
+    return answers
 
 
 def _text_or_none(value: object) -> str | None:

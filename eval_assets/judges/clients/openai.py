@@ -16,7 +16,7 @@ from eval_assets.judges.clients.fields import (
     text_of,
     token_count,
 )
-from eval_assets.judges.clients.official import OfficialClient
+from eval_assets.judges.clients.official import OfficialClient, complete
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -129,7 +129,9 @@ class OpenAIClient(OfficialClient):
             if isinstance(file_id := batch.get(name), str):
                 response = await self.get(f"/files/{file_id}/content")
                 answers |= dict(self._answers(response.text))
-        return answers
+        counts = mapping(batch.get("request_counts"))
+        n_expected = sum(token_count(counts.get(name)) or 0 for name in ("completed", "failed"))
+        return complete(answers, n_expected=n_expected)
 
     async def _batch(self, batch_id: str) -> Mapping[str, Any]:
         response = await self.get(f"{self.batches_path}/{batch_id}")

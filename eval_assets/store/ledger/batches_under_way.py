@@ -75,6 +75,23 @@ def close_batch(ledger: SqlLedger, intent_id: str) -> None:
         connection.execute(sa.delete(claims).where(claims.c.batch == intent_id))
 
 
+def forget_batch(ledger: SqlLedger, batch_id: str) -> int:
+    """Close an open batch by the vendor's name; return how many requests are sent again."""
+    with ledger.reading() as connection:
+        intents = connection.scalars(
+            sa.select(batches.c.intent_id).where(
+                (batches.c.evaluation == ledger.evaluation)
+                & (batches.c.batch_id == batch_id)
+                & batches.c.closed_at.is_(None)
+            )
+        ).all()
+        in_flight = sa.select(sa.func.count()).where(claims.c.batch.in_(intents))
+        n_requests = connection.scalar(in_flight) or 0
+    for intent_id in intents:
+        close_batch(ledger, intent_id)
+    return n_requests
+
+
 def _batch(connection: sa.Connection, row: sa.Row[Any]) -> Batch:
     """Return a batch with the requests that it still has in flight."""
     of = claims.c

@@ -64,7 +64,9 @@ class AnthropicBatches:
                 batch = self._batch(id_)
                 if batch.ended_at is None:
                     raise ProviderError("not_found", f"Batch {id_} has no available results.")
-                lines = b"".join(_line(batch, result) for result in batch.results)
+                lines = b"".join(
+                    _line(batch, result) for result in batch.results[: behaviour.batch_lines]
+                )
                 return Reply(200, lines, content_type="application/x-jsonl")
         raise ProviderError("not_found")
 

@@ -70,17 +70,18 @@ class OpenAIBatches:
         """
         _, _, noun, *rest = request.path.split("/")
         if noun == "files":
-            return self._about_files(request, rest)
+            return self._about_files(request, rest, behaviour)
         return self._about_batches(request, rest, behaviour)
 
-    def _about_files(self, request: Request, rest: list[str]) -> Reply:
+    def _about_files(self, request: Request, rest: list[str], behaviour: Behaviour) -> Reply:
         match (request.method, *rest):
             case ("POST",):
                 return json_reply(self._uploaded(request).shown())
             case ("GET", id_):
                 return json_reply(self._file(id_).shown())
             case ("GET", id_, "content"):
-                content = self._file(id_).content
+                lines = self._file(id_).content.splitlines(keepends=True)
+                content = b"".join(lines[: behaviour.batch_lines])
                 return Reply(200, content, content_type="application/octet-stream")
         raise ProviderError("not_found", f"Unknown request URL: {request.method} {request.path}.")
 

@@ -111,3 +111,12 @@ def test_an_export_holds_prompt_and_raw_reply_in_every_format(
 def test_nothing_but_the_ledger_is_needed(program: Program) -> None:
     assert program("export").count("run-1") == 4
     assert not (program.folder / "out").exists()
+
+
+def test_a_batch_is_forgotten_on_request(folder: Path) -> None:
+    command = ["--data", str(folder), "--forget-batch"]
+    result = CliRunner().invoke(ledger, [*command, "batch-1"])
+    assert result.output == "batch-1 is forgotten. The next run submits its 2 requests again.\n"
+    again = CliRunner().invoke(ledger, [*command, "batch-1"])
+    assert again.exit_code == 2
+    assert "no such batch is open" in again.output

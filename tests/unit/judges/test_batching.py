@@ -17,6 +17,7 @@ from eval_assets.judges.batching import n_ended_batches
 from eval_assets.judges.calling.live_model import live_judges
 from eval_assets.judges.calling.session import RequestOptions
 from eval_assets.judges.credentials import api_keys
+from eval_assets.ledger import Batch
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults
 from tests.fake_provider.server import RunningProvider
@@ -114,15 +115,70 @@ def test_a_reply_that_cannot_be_read_is_asked_for_more_strictly_in_the_next_batc
     assert {score.status for score in judge_all(units(3), BY_BATCH).scores} == {"ok"}
 
 
-def test_a_batch_that_the_vendor_no_longer_knows_is_submitted_again(
+def test_a_batch_that_the_vendor_does_not_know_stops_the_judge_and_is_not_paid_again(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:
     provider.behave(Behaviour(batch_polls=0))
     judge_all(units(2), BY_BATCH)
-    ledger.batches = [dataclasses.replace(batch, batch_id="gone") for batch in ledger.batches]
-    judge_all(units(2), BY_BATCH)
-    assert {attempt.error for attempt in ledger.attempts} == {"not among the results of its batch"}
-    assert {score.status for score in judge_all(units(2), BY_BATCH).scores} == {"ok"}
+    lost = [dataclasses.replace(batch, batch_id="gone") for batch in ledger.batches]
+    ledger.batches = lost
+    provider.log.clear()
+    for _ in range(2):
+        summary = judge_all(units(4), BY_BATCH)
+        assert all(
+            judge.stopped.startswith("gone: the vendor does not know this batch of 2 requests")
+            for judge in summary.models
+        )
+    assert ledger.batches == lost
+    assert {request.method for request in provider.log.requests} == {"GET"}
+    assert n_ended(provider, ledger) == 0
+
+    for batch in lost:
+        ledger.close_batch(batch.intent_id)
+    judge_all(units(4), BY_BATCH)
+    assert {score.status for score in judge_all(units(4), BY_BATCH).scores} == {"ok"}
+
+
+@pytest.mark.parametrize("judge", BY_BATCH, ids=lambda judge: judge.provider)
+def test_results_that_end_early_are_collected_later_and_not_paid_again(
+    provider: RunningProvider, judge_all: JudgeAll, judge: Judge
+) -> None:
+    provider.behave(Behaviour(batch_polls=0))
+    judge_all(units(6), [judge])
+    provider.behave(Behaviour(batch_lines=3))
+    summary = judge_all(units(6), [judge])
+    assert "its results hold 3 of 6 requests" in summary.models[0].stopped
+    assert Counter(score.status for score in summary.scores) == {"ok": 3, "api_error": 3}
+    provider.behave(Behaviour())
+    assert {score.status for score in judge_all(units(6), [judge]).scores} == {"ok"}
+    created = [r for r in provider.log.requests if r.method == "POST" and "batches" in r.path]
+    assert len(created) == 1
+
+
+def test_a_batch_of_another_evaluation_is_not_adopted(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    judge = BY_BATCH[1]
+    provider.behave(Behaviour(batch_polls=3))
+    judge_all(units(2), [judge])
+    ledger.batches.clear()  # it is on another ledger
+
+    def break_off(batch: Batch) -> None:
+        MemoryLedger.intend_batch(ledger, batch)
+        raise BrokenOffError
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ledger, "intend_batch", break_off)
+        with pytest.raises(BrokenOffError):
+            judge_all(units(4)[2:], [judge])
+    waiting = judge_all(units(4)[2:], [judge])
+    assert {(score.status, score.error) for score in waiting.scores} == {
+        ("missing", "in a batch that the vendor works on")
+    }
+    while {score.status for score in judge_all(units(4)[2:], [judge]).scores} != {"ok"}:
+        assert {attempt.error for attempt in ledger.attempts} == set()
+    created = [r for r in provider.log.requests if r.method == "POST" and "batches" in r.path]
+    assert len(created) == 2
 
 
 def test_replies_for_units_that_a_run_does_not_ask_about_are_kept_as_theirs(
