@@ -11,7 +11,7 @@ from benchmarks.table import written_between
 SECTIONS = ("spine", "statistics", "controls", "tuning", "judging", "labelling")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
-SIMULATIONS = ("coverage", "pass_rates", "promises", "pull_requests", "scale")
+SIMULATIONS = ("coverage", "informative_groups", "pass_rates", "promises", "pull_requests", "scale")
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 
 RESULTS = Path(__file__).with_name("results")

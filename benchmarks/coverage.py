@@ -93,12 +93,13 @@ class Setting:
         ratings, stricter = (quality + noise * rng.normal(size=shape) for _ in range(2))
         judge = quality + 0.3 + 1.3 * noise * rng.normal(size=quality.shape)
         missing = rng.random(shape) < 0.1
-        rated = [self._on_scale(seen) for seen in (ratings, stricter - 0.5, judge)]
+        rated = [self.on_scale(seen) for seen in (ratings, stricter - 0.5, judge)]
         for matrix in rated[:2]:
             matrix[missing] = math.nan
         return Answers(rated[0], rated[1], rated[2][:, 0], groups)
 
-    def _on_scale(self, seen: Floats) -> Floats:
+    def on_scale(self, seen: Floats) -> Floats:
+        """Return the ratings of qualities that are seen."""
         if self.rare is None:
             return np.rint(np.clip(seen + self.quality, 1, 5))
         return (seen < CUTS[self.rare]).astype(np.float64)
@@ -146,7 +147,8 @@ def _cell(share: float) -> str:
     return "" if math.isnan(share) else f"{share:.3f}"
 
 
-def _figures(setting: Setting, answers: Answers, *, grouped: bool) -> dict[str, Interval]:
+def figures(setting: Setting, answers: Answers, *, grouped: bool) -> dict[str, Interval]:
+    """Return every figure of the answers, by groups or as if responses were independent."""
     groups = answers.groups if grouped else None
     scale, level = setting.scale, setting.level
     humans = agreement_profile(
@@ -195,8 +197,8 @@ def _true_values(setting: Setting) -> dict[str, float]:
     """Figures of a population."""
     n_groups = POPULATION // (setting.n_responses or 6)
     answers = setting.drawn(n_groups, np.random.default_rng(1))
-    figures = _figures(setting, answers, grouped=True)
-    return {name: figure.value for name, figure in figures.items()}
+    found = figures(setting, answers, grouped=True)
+    return {name: figure.value for name, figure in found.items()}
 
 
 def _counted(
@@ -209,17 +211,18 @@ def _counted(
     values, n_sets = np.array(list(true.values())), N_REPLICATIONS[n_groups]
     for _ in range(n_sets):
         answers = setting.drawn(n_groups, rng)
-        ends = _ends(_figures(setting, answers, grouped=True))
-        held += (ends[0] <= values) & (values <= ends[1])
-        defined += ~np.isnan(ends[0])
+        low, high = ends(figures(setting, answers, grouped=True))
+        held += (low <= values) & (values <= high)
+        defined += ~np.isnan(low)
         if ignoring:
-            ends = _ends(_figures(setting, answers, grouped=False))
-            ignored += (ends[0] <= values) & (values <= ends[1])
+            low, high = ends(figures(setting, answers, grouped=False))
+            ignored += (low <= values) & (values <= high)
     shown = np.where(defined < FEWEST_DEFINED, np.nan, held / np.maximum(defined, 1))
     shares = shown, ignored / n_sets, 1 - defined / n_sets
     return list(zip(*(share.tolist() for share in shares), strict=True))
 
 
-def _ends(figures: dict[str, Interval]) -> Floats:
+def ends(intervals: dict[str, Interval]) -> Floats:
+    """Return the lower and the upper ends, shape (2, n_figures)."""
     noise = 1e-9  # a binary value may be the end itself
-    return np.array([(i.low - noise, i.high + noise) for i in figures.values()]).T
+    return np.array([(i.low - noise, i.high + noise) for i in intervals.values()]).T

@@ -42,6 +42,10 @@ LOWEST_COVERAGE = 0.9
 FEW_GROUPS = 50
 """Response groups from which on simulated 95 % intervals hold what they promise."""
 
+FEW_RARE_GROUPS = 20
+"""Groups with a rating other than the most frequent one from which on they do so for figures beyond
+chance: benchmarks/informative_groups.py."""
+
 SKEWED_SHARE, MOSTLY_EQUAL = 0.6, 100 * 5 / 6
 """Share of one value, and percentage of equal pairs, from which on a low alpha comes from skew: two
 values that are given equally often would then have an alpha of .667."""

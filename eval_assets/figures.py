@@ -141,6 +141,9 @@ class HumanFigures(FigureRecord):
     gwet_ac: Annotated[Figure, c.GWET_AC]
     gwet_ac_kind: str | None
     most_frequent_share: Annotated[float, c.MOST_FREQUENT_SHARE]
+    n_rare_groups: Annotated[
+        int | None, "groups with a rating other than the most frequent value; NULL overall"
+    ]
     interval_method: str | None
     interpretation: str
     data_version: _DataVersion

@@ -77,6 +77,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             gwet_ac=Figure.of(profile.gwet_ac1 if is_nominal else profile.gwet_ac2),
             gwet_ac_kind="ac1" if is_nominal else "ac2_quadratic",
             most_frequent_share=_most_frequent_share(patterns),
+            n_rare_groups=_n_rare_groups(ratings),
             interval_method=profile.alpha.method,
             interpretation=_interpretation(profile),
             data_version=humans.data_version,
@@ -140,6 +141,7 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         gwet_ac=UNDEFINED_FIGURE,
         gwet_ac_kind=None,
         most_frequent_share=math.nan,
+        n_rare_groups=None,
         interval_method=profile.alpha.method,
         interpretation=_interpretation(profile),
         data_version=humans.data_version,
@@ -164,3 +166,13 @@ def _most_frequent_share(patterns: RatingPatterns) -> float:
     entries = patterns.count * patterns.n_units[patterns.pattern]
     totals = np.bincount(patterns.code, weights=entries)
     return float(totals.max() / totals.sum()) if len(totals) else math.nan
+
+
+def _n_rare_groups(ratings: LongRatings) -> int:
+    """Return how many groups hold, where two rated, a rating other than the most frequent one."""
+    is_shared = (np.bincount(ratings.unit) > 1)[ratings.unit]
+    values, code = np.unique(ratings.value[is_shared], return_inverse=True)
+    if not len(values):
+        return 0
+    is_rare = code != np.bincount(code).argmax()
+    return len(np.unique(ratings.group[ratings.unit[is_shared][is_rare]]))

@@ -75,14 +75,35 @@ def degrees_of_freedom(n_groups: int, *, n_rare: int) -> int:
     """Return the degrees of freedom of a variance over groups.
 
     It rests on the groups that hold a value other than the most frequent one, however many do not.
-    Two for each of them, and one more, is this project's choice: benchmarks/pass_rates.py and
-    benchmarks/coverage.py show what comes of it.
+    Two for each of them, and one more, is this project's choice: benchmarks/pass_rates.py shows
+    what comes of it.
 
     Args:
         n_groups: Groups.
         n_rare: Those that hold a value other than the most frequent one.
     """
     return min(n_groups - 1, 2 * n_rare + 1)
+
+
+def jackknife_df(n_deletions: int, *, squares: float, fourth: float) -> int:
+    """Return the degrees of freedom of a jackknife variance, from how unequal its terms are.
+
+    If R of G groups contribute alike, and the others nothing, it varies like a variance with
+    2 R G / (G - R) degrees of freedom; if the terms are normal, with G. So what counts is the
+    number of groups that hold the rarer values, not that of all groups.
+
+    Args:
+        n_deletions: Groups, or blocks of groups, that were left out in turn.
+        squares: Sum of the squared deviations.
+        fourth: Sum of their fourth powers.
+
+    References:
+        Satterthwaite (1946), doi:10.2307/3002019, with the kurtosis of the deviations.
+    """
+    most = n_deletions - 1
+    share = fourth / squares**2 if squares > TIE**2 else 0.0
+    excess = share - 1 / n_deletions
+    return max(1, min(most, int(2 / excess))) if excess > 0 else most
 
 
 Ends = tuple[float, float, Method]

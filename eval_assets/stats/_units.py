@@ -79,6 +79,11 @@ class Units:
             return n_units, n_units
         return n_units, int(np.count_nonzero(np.bincount(self.group[is_evidence[self.kind]])))
 
+    @property
+    def has_mixed_groups(self) -> bool:
+        """Return whether some group holds units of two kinds; equal units count as one."""
+        return self.group is not None and len(self.group) > int(self.group.max(initial=-1)) + 1
+
     def group_means(self, values: Floats) -> Floats:
         """Return the mean over the units of each group of what each kind of unit has."""
         if self.group is None:
@@ -166,6 +171,11 @@ class GroupSums:
         del is_evidence
         return self.n_units, self.n_groups
 
+    @property
+    def has_mixed_groups(self) -> bool:
+        """Return whether some group holds two units, which may differ."""
+        return self.n_units > self.n_groups
+
     def observed(self) -> Floats:
         """Return the sums over all units, shape (1, n_sums)."""
         total: Floats = self.sums.sum(axis=0)[np.newaxis]
@@ -184,6 +194,11 @@ class Sample(Protocol):
 
     def evidence(self, is_evidence: Mask) -> tuple[int, int]:
         """Return how many units, and groups of them, a figure rests on."""
+        ...
+
+    @property
+    def has_mixed_groups(self) -> bool:
+        """Return whether units of one group may differ."""
         ...
 
     def observed(self) -> Floats:
@@ -217,6 +232,11 @@ class Deletions:
         deviations = self.values - estimates[:, np.newaxis]
         products: Floats = (deviations * self.multiplicity) @ deviations.T
         return products
+
+    def fourth_powers(self, estimates: Floats) -> Floats:
+        """Return the fourth powers of deviations, summed over deletions; NaN if undefined."""
+        powers: Floats = (self.values - estimates[:, np.newaxis]) ** 4 @ self.multiplicity
+        return powers
 
 
 def blocks(group: Integers, *, most: int) -> Integers:

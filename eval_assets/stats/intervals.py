@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from eval_assets.stats._coefficients import Coefficient, Measure, PatternCoefficient
-from eval_assets.stats._interval_bounds import TIE, Evidence, Method
+from eval_assets.stats._interval_bounds import TIE, Evidence, Method, jackknife_df
 from eval_assets.stats._numbers import Column, Floats, Ratings, group_codes
 from eval_assets.stats._patterns import RatingPatterns, counted
 from eval_assets.stats._units import Sample, Units
@@ -113,15 +113,20 @@ def with_covariances(
     estimators = [measure.estimator for measure in measures]
     values = np.array([estimator(units.observed())[0] for estimator in estimators])
     deletions = units.jackknife(estimators, cost=max(measure.cost for measure in measures))
-    products = deletions.products(values)
+    products, fourths = deletions.products(values), deletions.fourth_powers(values)
     measured = []
-    for measure, value, squares in zip(measures, values, np.diag(products), strict=True):
+    for measure, value, squares, fourth in zip(
+        measures, values, np.diag(products), fourths, strict=True
+    ):
         n_units, n_groups = units.evidence(measure.is_evidence)
         n_deleted = min(n_groups, deletions.n_deletions)
         low, high, method = math.nan, math.nan, None
         if n_deleted > 1 and not math.isnan(value + squares):
             variance = (n_deleted - 1) / n_deleted * float(squares)
-            evidence = Evidence(float(value), variance, n_groups, n_deleted - 1, confidence)
+            df = n_deleted - 1
+            if units.has_mixed_groups:  # how these vary is not in the spreads
+                df = jackknife_df(n_deleted, squares=float(squares), fourth=float(fourth))
+            evidence = Evidence(float(value), variance, n_groups, df, confidence)
             low, high, method = measure.spread.ends(evidence)
         measured.append(Interval(float(value), low, high, confidence, method, n_units, n_groups))
     return measured, products

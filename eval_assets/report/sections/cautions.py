@@ -4,7 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from eval_assets.agreement.gates.decision import GateOutcome
-from eval_assets.bands import FEW_GROUPS, LOWEST_COVERAGE, MOSTLY_EQUAL, SKEWED_SHARE
+from eval_assets.bands import (
+    FEW_GROUPS,
+    FEW_RARE_GROUPS,
+    LOWEST_COVERAGE,
+    MOSTLY_EQUAL,
+    SKEWED_SHARE,
+)
 from eval_assets.figures import HumanFigures, JudgeFigures, Scope
 from eval_assets.render.document import Card, Definition, Definitions, Section
 from eval_assets.report.data import ReportData, count, groups_text, text
@@ -40,6 +46,7 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _paradoxes(data)
     yield from _easy_by_chance(data)
     yield from _small_samples(data)
+    yield from _rare_values(data)
     yield from _guessed_scales(data)
     yield from _rejected_labels(data)
     yield from _no_longer_paired(data)
@@ -182,7 +189,24 @@ def _small_samples(data: ReportData) -> Iterator[Definition]:
             f"Rated by two raters or more: {_some(few)}. Responses to one prompt, or of one "
             "conversation, are not independent, so groups of them count, not responses. So few "
             "leave every figure uncertain. In simulations 95 % intervals held the true value 93 "
-            f"times in 100 or more from {FEW_GROUPS} groups on, and less reliably with fewer.",
+            f"times in 100 or more from {FEW_GROUPS} groups on (90 where few of these hold the "
+            "rarer values), and less reliably with fewer.",
+        )
+
+
+def _rare_values(data: ReportData) -> Iterator[Definition]:
+    """Yield questions of which enough groups are rated, but few of them with the rarer values."""
+    rare = [
+        f"{row.question_id} ({row.n_rare_groups} of {row.n_groups})"
+        for row in _questions(data)
+        if row.n_groups >= FEW_GROUPS and 0 < (row.n_rare_groups or 0) < FEW_RARE_GROUPS
+    ]
+    if rare:
+        yield Definition(
+            f"Fewer than {FEW_RARE_GROUPS} response groups hold the rarer values",
+            f"A rating other than the most frequent one is in few groups: {_some(rare)}. Alpha, "
+            "kappa and correlations rest on these, so their intervals are wide, and held the true "
+            "value 9 times in 10 in simulations. Rate more responses of the rarer kind.",
         )
 
 

@@ -52,3 +52,16 @@ def test_agreement_that_chance_may_explain_is_called_so_by_its_interval() -> Non
     assert "not certainly better than chance" in overall.interpretation
     [_, related] = measured(clarity=rated(1, 0.3))
     assert "chance" not in related.interpretation
+
+
+def test_rare_groups_hold_a_rating_other_than_the_most_frequent_one() -> None:
+    """Four of 4, of which one group has a 2; a 1 that one rater alone gave does not count."""
+    unit = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])
+    values = np.array([4.0, 4, 4, 2, 4, 4, 4, 4, 1])
+    ratings = LongRatings(unit, np.arange(9) % 2, values, ("a", "b"), np.array([0, 0, 1, 2, 3]))
+    overall, row = measured(clarity=ratings)
+
+    assert (row.n_groups, row.n_rare_groups) == (3, 1)
+    assert overall.n_rare_groups is None
+    nothing = LongRatings(unit[:1], unit[:1], values[:1], ("a", "b"), np.arange(1))
+    assert measured(clarity=nothing)[1].n_rare_groups == 0

@@ -55,6 +55,7 @@ class Measured:
     adjacent: float = 97.5
     n_responses: int = 80
     n_groups: int | None = None
+    n_rare_groups: int | None = None
     most_frequent_share: float = 0.34
     judge_alpha: float = 0.83
     half_width: float = 0.04
@@ -160,6 +161,7 @@ class Case:
             gwet_ac=UNDEFINED_FIGURE,
             gwet_ac_kind=None,
             most_frequent_share=math.nan,
+            n_rare_groups=None,
             **shared,
         )
         return (
@@ -185,6 +187,7 @@ class Case:
                     gwet_ac=_figure(m.alpha, m.half_width),
                     gwet_ac_kind="ac1" if m.question.level == "nominal" else "ac2_quadratic",
                     most_frequent_share=m.most_frequent_share,
+                    n_rare_groups=m.n_rare_groups,
                     **shared,
                 )
                 for m in self.measured

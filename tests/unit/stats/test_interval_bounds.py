@@ -7,7 +7,14 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
-from eval_assets.stats._interval_bounds import BeyondChance, Evidence, MeanShare, kurtosis
+from eval_assets.stats._interval_bounds import (
+    BeyondChance,
+    Evidence,
+    MeanShare,
+    degrees_of_freedom,
+    jackknife_df,
+    kurtosis,
+)
 
 
 def evidence(value: float, variance: float, *, n_groups: int = 40, df: int = 39) -> Evidence:
@@ -133,3 +140,31 @@ def test_a_mean_that_may_lie_below_minus_1_has_no_interval_below() -> None:
 
     assert low == -1
     assert -0.6 < high < 1
+
+
+@pytest.mark.parametrize(("n_rare", "df"), [(1, 3), (5, 11), (24, 49), (25, 49)])
+def test_a_variance_has_two_degrees_of_freedom_for_each_rare_group_and_one(
+    n_rare: int, df: int
+) -> None:
+    assert degrees_of_freedom(50, n_rare=n_rare) == df
+
+
+@pytest.mark.parametrize("n_equal", [2, 5, 10, 25, 50])
+def test_a_jackknife_rests_on_the_groups_that_contribute(n_equal: int) -> None:
+    """Of 50 groups so many deviate by 3, the others not at all."""
+    found = jackknife_df(50, squares=9.0 * n_equal, fourth=81.0 * n_equal)
+
+    assert found == (49 if n_equal > 24 else int(2 * n_equal * 50 / (50 - n_equal) + 1e-9))
+
+
+def test_a_jackknife_of_normal_deviations_has_the_degrees_of_freedom_of_its_groups() -> None:
+    """The fourth moment of normal numbers is three times the squared variance."""
+    assert jackknife_df(40, squares=40.0, fourth=3 * 40.0) == 39
+    assert jackknife_df(40, squares=40.0, fourth=2.9 * 40.0) == 39
+    assert jackknife_df(40, squares=40.0, fourth=5 * 40.0) == 20
+    assert jackknife_df(40, squares=0.0, fourth=0.0) == 39
+
+
+def test_one_group_that_contributes_all_leaves_two_degrees_of_freedom() -> None:
+    assert jackknife_df(1_000, squares=4.0, fourth=16.0) == 2
+    assert jackknife_df(2, squares=4.0, fourth=16.0) == 1

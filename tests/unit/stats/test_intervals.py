@@ -363,3 +363,22 @@ def test_a_product_with_a_positive_quantity_has_the_sign_of_the_other() -> None:
     assert (above.value, above.low) == pytest.approx((0.18, 0.5 * 0.05))
     assert (below.value, below.high) == pytest.approx((-0.18, -0.5 * 0.05))
     assert either.low < 0 < either.high
+
+
+def test_groups_without_rarer_values_lend_no_degrees_of_freedom() -> None:
+    """Forty groups of five responses; two have failures, which the raters see alike but for one."""
+    ratings = np.zeros((200, 2))
+    ratings[[0, 1, 5, 6]] = 1
+    ratings[2, 0] = 1
+    found, few = (
+        coefficient_interval(
+            ratings[: 5 * n], Alpha("nominal"), confidence=0.95, groups=np.arange(5 * n) // 5
+        )
+        for n in (40, 10)
+    )
+    alone = coefficient_interval(ratings, Alpha("nominal"), confidence=0.95)
+
+    assert found.value == pytest.approx(few.value, abs=0.02)
+    assert (found.n_groups, alone.n_groups) == (40, 200)
+    assert found.high - found.low > 0.8 * (few.high - few.low)
+    assert found.high - found.low > 1.2 * (alone.high - alone.low)

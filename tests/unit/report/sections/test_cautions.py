@@ -35,6 +35,20 @@ def test_fewer_than_fifty_response_groups_are_a_caution_however_many_responses_t
     assert "clarity (300 in 49 groups)" in cautions_of(Case(measured=(grouped,)))[title]
 
 
+def test_fewer_than_twenty_groups_with_rarer_values_are_a_caution() -> None:
+    title = "Fewer than 20 response groups hold the rarer values"
+
+    def titled(n_rare: int | None, n_groups: int) -> str | None:
+        measured = Measured(SAFE, n_responses=1_000, n_groups=n_groups, n_rare_groups=n_rare)
+        return cautions_of(Case(measured=(measured,))).get(title)
+
+    assert "safe (19 of 50)" in (titled(19, 50) or "")
+    assert titled(20, 50) is None
+    assert titled(19, 49) is None  # all groups are few already
+    assert titled(0, 50) is None
+    assert titled(None, 50) is None
+
+
 def test_alpha_that_rests_on_differences_between_questions_is_a_caution() -> None:
     title = "human_alpha: part of alpha is differences between questions"
 
