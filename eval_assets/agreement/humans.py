@@ -1,9 +1,10 @@
 """Agreement between humans."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.agreement.advice import Finding, rater_patterns, suggestions
 from eval_assets.agreement.gates.evidence import alpha_levels, overall_level
@@ -20,8 +21,11 @@ from eval_assets.stats import (
     RatingPatterns,
     agreement_profile,
     coefficient_interval,
+    human_agreement,
+    krippendorff_alpha,
     overall_profile,
 )
+from eval_assets.wording import or_none
 
 _FIRST_ROUND = (
     "a later round relabelled mainly responses on which raters disagreed: the figures are those of "
@@ -55,6 +59,7 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
         kappa_kind, kappa = _kappa(ratings, fleiss=profile.fleiss_kappa)
         is_nominal = math.isnan(profile.gwet_ac2.value)
         n_disagreements = humans.n_disagreements.get(question.id, 0)
+        settled = _settled(ratings, humans.disagreements.get(question.id))
         row = HumanFigures(
             scope=Scope.QUESTION,
             question_id=question.id,
@@ -65,6 +70,12 @@ def measure_humans(humans: HumanRatings, evaluation: Evaluation) -> HumanMeasure
             n_pairs=profile.n_pairs,
             n_skipped=humans.n_skipped.get(question.id, 0),
             n_disagreements=n_disagreements,
+            a_hh_settled=None
+            if settled is None
+            else human_agreement(settled.matrix(), scale=question.scale),
+            alpha_settled=None
+            if settled is None
+            else or_none(krippendorff_alpha(settled.matrix(), level=levels[question.id])),
             a_hh=Figure.of(profile.a_hh),
             a_hh_by_chance=profile.a_hh_by_chance,
             exact_agreement=Figure.percent(profile.exact_agreement),
@@ -119,6 +130,17 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         confidence=CONFIDENCE,
         groups=ratings[evaluation.rubric[0].id].group,
     )
+    settled = None
+    if any(map(len, humans.disagreements.values())):
+        settled = overall_profile(
+            [
+                ((_settled(long, humans.disagreements.get(q.id)) or long).matrix(), q.scale)
+                for q in evaluation.rubric
+                for long in [ratings[q.id]]
+            ],
+            confidence=CONFIDENCE,
+            groups=ratings[evaluation.rubric[0].id].group,
+        )
     return HumanFigures(
         scope=Scope.OVERALL,
         question_id=None,
@@ -129,6 +151,8 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         n_pairs=profile.n_pairs,
         n_skipped=sum(humans.n_skipped.values()),
         n_disagreements=sum(humans.n_disagreements.values()),
+        a_hh_settled=None if settled is None else or_none(settled.a_hh.value),
+        alpha_settled=None if settled is None else or_none(settled.alpha.value),
         a_hh=Figure.of(profile.a_hh),
         a_hh_by_chance=profile.a_hh_by_chance,
         exact_agreement=Figure.percent(profile.exact_agreement),
@@ -146,6 +170,21 @@ def _overall(evaluation: Evaluation, humans: HumanRatings) -> HumanFigures:
         interpretation=_interpretation(profile),
         data_version=humans.data_version,
     )
+
+
+def _settled(ratings: LongRatings, units: NDArray[np.int64] | None) -> LongRatings | None:
+    """Return the ratings with the lower median in place of those of some units; None if of none."""
+    units = np.empty(0, np.int64) if units is None else units[np.isin(units, ratings.unit)]
+    if not len(units):
+        return None
+    order = np.lexsort((ratings.value, ratings.unit))
+    first = np.searchsorted(ratings.unit, units)
+    last = np.searchsorted(ratings.unit, units, side="right") - 1
+    median = ratings.value[order][(first + last) // 2]
+    is_settled = np.isin(ratings.unit, units)
+    value = ratings.value.copy()
+    value[is_settled] = median[np.searchsorted(units, ratings.unit[is_settled])]
+    return replace(ratings, value=value)
 
 
 def _kappa(ratings: LongRatings, *, fleiss: Interval) -> tuple[str, Interval]:

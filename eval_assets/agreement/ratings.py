@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,6 +78,7 @@ class HumanRatings:
         n_skipped: Units that raters skipped.
         n_disagreements: Responses listed in `label_disagreements`.
         data_version: Version of all that agreement depends on.
+        disagreements: Units of those responses, by question.
         first_round_only: Questions of which a later round relabelled the disagreements: the ratings
             are those of each response's first round.
     """
@@ -87,6 +88,7 @@ class HumanRatings:
     n_skipped: Mapping[str, int]
     n_disagreements: Mapping[str, int]
     data_version: str
+    disagreements: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     first_round_only: frozenset[str] = frozenset()
 
 

@@ -16,7 +16,7 @@ from eval_assets.store._long_ratings import RatingSource, group_codes, long_rati
 from eval_assets.store.data_versions import rating_versions
 from eval_assets.store.rounds import ratings_by_round
 from eval_assets.store.scores import check_judges, compared_fingerprints
-from eval_assets.store.summaries import count_disagreements
+from eval_assets.store.summaries import count_disagreements, disagreement_units
 from eval_assets.store.tables import spare_memory
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def human_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation)
         data_version=measures_version(
             evaluation, "human", data_version=rating_versions(connection)["human"]
         ),
+        disagreements=disagreement_units(connection),
         first_round_only=first_round_only,
     )
 

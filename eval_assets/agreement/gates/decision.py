@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_assets.agreement.gates.declarations import GATES
-from eval_assets.agreement.gates.remedies import Remedy, RemedyKind, discussion
+from eval_assets.agreement.gates.remedies import Remedy, RemedyKind, discussion, too_little
 from eval_assets.bands import CONTRADICTING_ALPHA
 from eval_assets.config.evaluation import USUAL_MINIMUMS, Gate, GateName, Severity
 from eval_assets.scale import TOLERANCE
@@ -38,6 +38,7 @@ class GateFigure:
         n_disagreements: Rows of `label_disagreements`.
         n_groups: Response groups that the units belong to; None if each unit is its own.
         by_chance: The value to expect by chance.
+        settled: The value if all disagreements were settled; NaN if there are none.
     """
 
     question_id: str | None
@@ -50,6 +51,7 @@ class GateFigure:
     n_disagreements: int = 0
     n_groups: int | None = None
     by_chance: float = 0.0
+    settled: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ class GateVerdict(GateFigure):
     def to_json(self) -> dict[str, object]:
         """Return the verdict in the types of JSON; an undefined figure is None."""
         fields = vars(self) | {
-            name: or_none(getattr(self, name)) for name in ("value", "low", "high", "by_chance")
+            name: or_none(getattr(self, name))
+            for name in ("value", "low", "high", "by_chance", "settled")
         }
         del fields["explanation"]
         return fields | {
@@ -390,7 +393,7 @@ def _comparison(
     if _holds(figure, minimum):
         explanation += f", but this is inconclusive: the 95 % interval is {low} to {high}"
         return explanation, _more_ratings(name, figure)
-    return explanation, None if result is GateResult.PASS else _remedy(name, figure)
+    return explanation, None if result is GateResult.PASS else _remedy(name, figure, minimum)
 
 
 def _holds(figure: GateFigure, minimum: float) -> bool:
@@ -431,12 +434,14 @@ def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:
     return Remedy(rare if figure.little_variation else more)
 
 
-def _remedy(name: GateName, figure: GateFigure) -> Remedy:
+def _remedy(name: GateName, figure: GateFigure, minimum: float) -> Remedy:
     """Return the remedy for a figure that is certainly below its minimum."""
     if GATES[name].raters == "judge" and not figure.little_variation:
         return Remedy(RemedyKind.REVISE_JUDGE_PROMPT)
     if figure.n_disagreements:
         is_reversed = name == "human_alpha" and figure.high < CONTRADICTING_ALPHA
+        if figure.settled < minimum - TOLERANCE and not is_reversed:
+            return too_little(figure_text(figure.settled, limits=[minimum]), figure.n_disagreements)
         kind = RemedyKind.CHECK_SCALE_DIRECTION if is_reversed else RemedyKind.DISCUSS
         return discussion(kind, n_disagreements=figure.n_disagreements)
     if figure.little_variation:

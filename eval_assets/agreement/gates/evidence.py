@@ -148,6 +148,7 @@ def _figures(gate: GateDeclaration, rows: Sequence[AgreementFigures]) -> list[Ga
                 n_disagreements=n_disagreements,
                 n_groups=row.n_groups,
                 by_chance=_by_chance(gate, row),
+                settled=_if_settled(gate, row),
             )
         )
     return figures
@@ -157,6 +158,14 @@ def _by_chance(gate: GateDeclaration, row: AgreementFigures) -> float:
     """Return the value of a gate's figure to expect by chance."""
     is_a_hh = isinstance(row, HumanFigures) and gate.statistic is A_HH
     return row.a_hh_by_chance if is_a_hh and isinstance(row, HumanFigures) else 0.0
+
+
+def _if_settled(gate: GateDeclaration, row: AgreementFigures) -> float:
+    """Return a gate's figure if the disagreements were settled; NaN if there are none."""
+    if not isinstance(row, HumanFigures):
+        return math.nan
+    settled = row.a_hh_settled if gate.statistic is A_HH else row.alpha_settled
+    return math.nan if settled is None else settled
 
 
 def _little_variation(row: AgreementFigures, *, largest_share: float) -> str:

@@ -22,6 +22,7 @@ class RemedyKind(StrEnum):
     ADD_VARIETY = "add_variety"
     ADD_RARE_VALUES = "add_rare_values"
     DISCUSS = "discuss"
+    DISCUSS_IS_TOO_LITTLE = "discuss_is_too_little"
     CHECK_SCALE_DIRECTION = "check_scale_direction"
     GIVE_EXAMPLES = "give_examples"
     REVISE_JUDGE_PROMPT = "revise_judge_prompt"
@@ -51,15 +52,21 @@ _TEXTS = {
         "There is no disagreement to discuss: {name}. Add responses that deserve the rarer values"
     ),
     RemedyKind.DISCUSS: (
-        "Discuss {name} in label_disagreements with the raters, revise the rubric, then label again"
+        "Discuss {name} in label_disagreements with the raters, revise the rubric, then label all "
+        "responses again"
+    ),
+    RemedyKind.DISCUSS_IS_TOO_LITTLE: (
+        "Revise the question and give an example response for every value, then label all "
+        "responses again. Settling {name}"
     ),
     RemedyKind.CHECK_SCALE_DIRECTION: (
         "Discuss {name} in label_disagreements with the raters, check in label_quality whether one "
-        "of them reads the scale in reverse, then label again"
+        "of them reads the scale in reverse, then label all responses again"
     ),
     RemedyKind.GIVE_EXAMPLES: (
         "No single response explains it: check in label_quality whether a rater is stricter than "
-        "the others, give an example response for every value of the scale, then label again"
+        "the others, give an example response for every value of the scale, then label all "
+        "responses again"
     ),
     RemedyKind.REVISE_JUDGE_PROMPT: (
         "Compare the judges' replies in judge_scores and revise the judge prompt"
@@ -87,12 +94,25 @@ class Remedy:
     @property
     def concerns_disagreements(self) -> bool:
         """Return whether it refers to the list of disagreements."""
-        return self.kind in {RemedyKind.DISCUSS, RemedyKind.CHECK_SCALE_DIRECTION}
+        return self.kind in {
+            RemedyKind.DISCUSS,
+            RemedyKind.DISCUSS_IS_TOO_LITTLE,
+            RemedyKind.CHECK_SCALE_DIRECTION,
+        }
 
 
 def discussion(kind: RemedyKind, *, n_disagreements: int) -> Remedy:
     """Return the remedy to discuss disagreements, of many the first ones."""
     if n_disagreements > _MOST_DISCUSSED:
         return Remedy(kind, f"the first {_MOST_DISCUSSED} of {n_disagreements:,} disagreements")
-    plural = f"the {n_disagreements} disagreements"
-    return Remedy(kind, plural if n_disagreements > 1 else "the disagreement")
+    return Remedy(kind, _counted(n_disagreements))
+
+
+def too_little(settled: str, n_disagreements: int) -> Remedy:
+    """Return the remedy if settling all disagreements would not reach the minimum."""
+    name = f"{_counted(n_disagreements)} would only reach {settled}"
+    return Remedy(RemedyKind.DISCUSS_IS_TOO_LITTLE, name)
+
+
+def _counted(n_disagreements: int) -> str:
+    return f"the {n_disagreements:,} disagreements" if n_disagreements > 1 else "the disagreement"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from eval_assets.agreement.humans import measure_humans
 from eval_assets.agreement.ratings import HumanRatings, LongRatings
@@ -10,7 +11,7 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import LIKERT5
-from eval_assets.stats import RatingPatterns
+from eval_assets.stats import RatingPatterns, human_agreement, krippendorff_alpha
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 DEPTH = RubricQuestion("depth", "Is it deep?", LIKERT5, "ordinal")
@@ -65,3 +66,32 @@ def test_rare_groups_hold_a_rating_other_than_the_most_frequent_one() -> None:
     assert overall.n_rare_groups is None
     nothing = LongRatings(unit[:1], unit[:1], values[:1], ("a", "b"), np.arange(1))
     assert measured(clarity=nothing)[1].n_rare_groups == 0
+
+
+def test_settled_disagreements_show_what_a_discussion_would_reach() -> None:
+    ratings = {"clarity": rated(1, 2.0), "depth": rated(2, 0.5)}
+    apart = np.abs(np.diff(ratings["clarity"].matrix(), axis=1))[:, 0]
+    units = np.flatnonzero(apart >= 2)
+    humans = HumanRatings(
+        ratings,
+        {
+            name: RatingPatterns.from_matrix(r.matrix(), groups=r.group)
+            for name, r in ratings.items()
+        },
+        {},
+        {"clarity": len(units)},
+        "v1",
+        disagreements={"clarity": units},
+    )
+    evaluation = Evaluation("test", Path(), (CLARITY, DEPTH))
+    overall, clarity, depth = measure_humans(humans, evaluation).agreement
+    settled = ratings["clarity"].matrix()
+    settled[units] = settled[units].min(axis=1, keepdims=True)
+
+    assert len(units) > 2
+    assert clarity.a_hh_settled == human_agreement(settled, low=1, high=5)
+    assert clarity.alpha_settled == krippendorff_alpha(settled, level="ordinal")
+    assert (depth.a_hh_settled, depth.alpha_settled) == (None, None)
+    assert overall.a_hh_settled == pytest.approx((clarity.a_hh_settled + depth.a_hh.value) / 2)
+    assert overall.alpha_settled is not None
+    assert overall.alpha.value < overall.alpha_settled < 1
