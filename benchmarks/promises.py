@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ N_EVALUATIONS = 500
 """Simulated evaluations behind each share: one of .05 is known to +-.02."""
 
 ANSWERS_PER_GROUP = 4
+Sizes = Callable[[int, np.random.Generator], npt.NDArray[np.int64]]
 MARGIN = 0.10
 
 
@@ -225,6 +226,69 @@ def found_fit(
         ).verdict
 
 
+def equal_sizes(n_groups: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:  # noqa: ARG001
+    """Return the same number of answers in each group."""
+    return np.full(n_groups, ANSWERS_PER_GROUP)
+
+
+def uneven_sizes(n_groups: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return lognormal numbers of answers, from 1 to 40."""
+    drawn = np.round(rng.lognormal(math.log(3), 1.0, n_groups))
+    return np.clip(drawn, 1, 40).astype(np.int64)
+
+
+def one_large_group(n_groups: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:  # noqa: ARG001
+    """Return two answers in each group but the first, which holds most of all answers."""
+    sizes = np.full(n_groups, 2)
+    sizes[0] = 2 * n_groups + 20
+    return sizes
+
+
+def found_fit_in_turn(  # noqa: PLR0913 - the world, the judges and the groups
+    world: World,
+    sizes: Sizes,
+    *,
+    noise: float,
+    shared: float,
+    n_groups: int,
+    n_judges: int,
+    seed: int,
+) -> Iterator[bool]:
+    """Yield whether one of several judges is found fit, each evaluated on the same test in turn.
+
+    Args:
+        world: The world.
+        sizes: Number of answers of each group.
+        noise: Standard deviation of a judge's error.
+        shared: Part of the error's variance that answers of one group share.
+        n_groups: Groups in the test.
+        n_judges: Judges.
+        seed: Seed.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(N_EVALUATIONS):
+        group = np.repeat(np.arange(n_groups), sizes(n_groups, rng))
+        quality = rng.normal(0, math.sqrt(world.prompt), n_groups)[group] + rng.normal(
+            0, math.sqrt(1 - world.prompt), len(group)
+        )
+        test = replace(world.people(quality, rng, split="test"), groups=group.astype(str))
+        yield any(
+            judge_fitness(
+                test,
+                world.rated(
+                    quality + rng.normal(0, noise * math.sqrt(shared), n_groups)[group],
+                    rng,
+                    noise=noise * math.sqrt(1 - shared),
+                ),
+                margin=MARGIN,
+                significance=reading_significance(reading, n_candidates=1),
+                people_agree=True,
+            ).verdict
+            == "fit"
+            for reading in range(1, n_judges + 1)
+        )
+
+
 def noise_at_margin(world: World, *, margin: float = MARGIN) -> float:
     """Return the error of a judge whose agreement with people is `margin` below people's."""
     low, high = world.noise, 8 * world.noise
@@ -248,6 +312,8 @@ def table() -> str:
         "What is found: a gain of .15": _power_table,
         "Found fit: a judge equal to people, and one exactly at the margin, for which 1.2 % is "
         "nominal": _fitness_table,
+        f"Found fit although exactly at the margin: one judge, or one of {TRIES} evaluated in turn "
+        "on the same test": _uneven_table,
     }
     return "\n\n".join(f"{title}.\n\n{measured()}" for title, measured in parts.items())
 
@@ -356,6 +422,43 @@ def _fitness_table() -> str:
         )
     heads = [f"{kind}, {n} groups" for kind in ("equal", "at the margin") for n in SIZES]
     return _markdown(["scale", "people's figure", *heads], rows)
+
+
+def _uneven_table() -> str:
+    """Return how often one of ten judges at the margin is found fit, by shape of the groups."""
+    world = FIVE_LEVELS
+    noise = noise_at_margin(world)
+    cases: dict[str, tuple[Sizes, float]] = {
+        "equal groups": (equal_sizes, 0.0),
+        "equal groups, errors correlated within a group (.6)": (equal_sizes, 0.6),
+        "uneven groups": (uneven_sizes, 0.0),
+        "one group with most answers": (one_large_group, 0.0),
+    }
+    rows = [
+        [
+            name,
+            *(
+                _share(
+                    found_fit_in_turn(
+                        world,
+                        sizes,
+                        noise=noise,
+                        shared=shared,
+                        n_groups=n,
+                        n_judges=tries,
+                        seed=n,
+                    )
+                )
+                for n in (24, 40, 100)
+                for tries in (1, TRIES)
+            ),
+        ]
+        for name, (sizes, shared) in cases.items()
+    ]
+    heads = [
+        f"{n} groups, {tries}" for n in (24, 40, 100) for tries in ("1 judge", f"{TRIES} judges")
+    ]
+    return _markdown(["groups", *heads], rows)
 
 
 def _share(events: Iterable[bool]) -> str:

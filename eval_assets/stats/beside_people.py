@@ -96,11 +96,12 @@ def non_inferiority(
     values = _shortfall(
         np.append(people_deleted, people), np.append(own_deleted, own), margin=margin
     )
+    n_pairs = between[:, 0]
     return NonInferiority(
-        people=Jackknife.of(people, people_deleted),
-        judge=Jackknife.of(own, own_deleted),
-        gap=Jackknife.of(own - people, own_deleted - people_deleted),
-        shortfall=Jackknife.of(float(values[-1]), values[:-1]),
+        people=Jackknife.of(people, people_deleted, weights=n_pairs),
+        judge=Jackknife.of(own, own_deleted, weights=n_pairs),
+        gap=Jackknife.of(own - people, own_deleted - people_deleted, weights=n_pairs),
+        shortfall=Jackknife.of(float(values[-1]), values[:-1], weights=n_pairs),
         n_units=int(paired.sum()),
     )
 

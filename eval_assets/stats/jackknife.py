@@ -19,6 +19,8 @@ class Jackknife:
         standard_error: NaN if there are fewer than two groups, or if the estimate is undefined
             without one of them.
         n_groups: Groups that were left out in turn.
+        n_effective: Groups of equal weight that tell as much, at most `n_groups` (Kish 1965). The
+            error has one degree of freedom fewer.
 
     Examples:
         >>> import numpy as np
@@ -31,15 +33,26 @@ class Jackknife:
     value: float
     standard_error: float
     n_groups: int
+    n_effective: float
 
     @classmethod
-    def of(cls, value: float, deleted: Floats) -> "Jackknife":
-        """Return the estimate `value` with the error that its values without each group show."""
+    def of(cls, value: float, deleted: Floats, *, weights: Floats | None = None) -> "Jackknife":
+        """Return the estimate `value` with the error that its values without each group show.
+
+        Args:
+            value: The estimate.
+            deleted: The estimate without each group in turn, shape (n_groups,).
+            weights: Share of each group in the estimate, such as its number of pairs; None if all
+                weigh the same.
+        """
         n_groups = len(deleted)
         if n_groups < 2:  # noqa: PLR2004 - one group says nothing about others
-            return cls(value, math.nan, n_groups)
+            return cls(value, math.nan, n_groups, n_groups)
         squares = float(((deleted - deleted.mean()) ** 2).sum())
-        return cls(value, math.sqrt((n_groups - 1) / n_groups * squares), n_groups)
+        error = math.sqrt((n_groups - 1) / n_groups * squares)
+        if weights is None:
+            return cls(value, error, n_groups, n_groups)
+        return cls(value, error, n_groups, float(weights.sum() ** 2 / (weights**2).sum()))
 
     def ends(self, *, significance: float) -> tuple[float, float]:
         """Return the ends of the interval of values that a two-sided t test does not reject.
@@ -60,12 +73,12 @@ class Jackknife:
             raise ValueError(f"significance must lie in (0, 1), got {significance:g}")
         if self.n_groups < 2:  # noqa: PLR2004 - no degree of freedom
             return math.nan
-        return t_quantile(1 - significance / 2, df=self.n_groups - 1)
+        return t_quantile(1 - significance / 2, df=max(self.n_effective - 1, 1))
 
     def scaled_to(self, n_groups: int) -> "Jackknife":
         """Return what to expect of as many groups as `n_groups`: the error of that many."""
         error = self.standard_error * math.sqrt(self.n_groups / n_groups)
-        return Jackknife(self.value, error, n_groups)
+        return Jackknife(self.value, error, n_groups, self.n_effective * n_groups / self.n_groups)
 
     def detectable(self, *, significance: float) -> float:
         """Return the smallest true effect that the test finds in 80 % of tries."""
@@ -95,7 +108,7 @@ def detectable_gain(standard_error: float, *, n_groups: int, significance: float
         >>> round(detectable_gain(0.02, n_groups=60, significance=0.05), 4)
         0.0568
     """
-    return Jackknife(0.0, standard_error, n_groups).detectable(significance=significance)
+    return Jackknife(0.0, standard_error, n_groups, n_groups).detectable(significance=significance)
 
 
 def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:

@@ -104,11 +104,12 @@ def agreement_gain(
         by_group(pair_sums(matrix, scores, level=level), index, n_groups) for scores in (new, old)
     )
     new_deleted, old_deleted = figures_without_each(new_sums), figures_without_each(old_sums)
+    n_pairs = new_sums[:, 0]
     of_new, of_old = figure(new_sums.sum(axis=0)), figure(old_sums.sum(axis=0))
     return AgreementGain(
-        baseline=Jackknife.of(of_old, old_deleted),
-        candidate=Jackknife.of(of_new, new_deleted),
-        gain=Jackknife.of(of_new - of_old, new_deleted - old_deleted),
+        baseline=Jackknife.of(of_old, old_deleted, weights=n_pairs),
+        candidate=Jackknife.of(of_new, new_deleted, weights=n_pairs),
+        gain=Jackknife.of(of_new - of_old, new_deleted - old_deleted, weights=n_pairs),
         n_units=len(new),
         n_changed=len(np.unique(index[new != old])),
     )

@@ -14,6 +14,7 @@ from eval_assets.stats import (
     judge_human_agreement,
     spearman,
 )
+from eval_assets.tuning._fitness import uneven_groups
 from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal_policy import RELEASED_STEP, coarse_gain
@@ -57,7 +58,10 @@ def judge_improvement(
     )
     gain, groups_wanted = compared.gain, None
     verdict: ImprovementVerdict
-    if reason := _why_not_evaluable(test, candidate, baseline, n_train_groups):
+    reason = _why_not_evaluable(test, candidate, baseline, n_train_groups) or uneven_groups(
+        gain.n_groups, gain.n_effective, fewest=MIN_TEST_GROUPS
+    )
+    if reason:
         verdict = "not_evaluable"
         if gain.n_groups < MIN_TEST_GROUPS:
             groups_wanted = MIN_TEST_GROUPS

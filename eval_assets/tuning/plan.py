@@ -10,11 +10,12 @@ import numpy as np
 from eval_assets.config.tuning import Tuning
 from eval_assets.stats import agreement_gain, groups_to_detect, non_inferiority
 from eval_assets.tuning._candidates import SHOWN
-from eval_assets.tuning._fitness import MIN_PAIRED_GROUPS
+from eval_assets.tuning._fitness import MIN_PAIRED_GROUPS, fitness_significance
 from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.reading import Candidate
 from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
+from eval_assets.tuning.sealed_evaluation import n_evaluable
 
 WORTHWHILE_GAIN = 0.05
 """Gain that is planned for if nothing is known of the real one."""
@@ -61,7 +62,7 @@ def plan_reading(
     open_to_all = units.splits != "test"
     seen = units.only(open_to_all)
     level = reading_significance(
-        min(seal.next_reading, MOST_READINGS), n_candidates=len(candidates)
+        min(seal.next_reading, MOST_READINGS), n_candidates=max(n_evaluable(units, candidates), 1)
     )
     plans = []
     for candidate in candidates:
@@ -135,6 +136,7 @@ def _planned_fitness(  # noqa: PLR0913 - as above, with the margin
         return math.nan, None
     there = compared.shortfall.scaled_to(n_groups)
     equal = math.log((distance + margin) / distance)
+    level = fitness_significance(level)
     critical = there.critical_value(significance=level)
     chance = NormalDist().cdf(equal / there.standard_error - critical)
     detectable = there.detectable(significance=level)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from eval_assets.tuning._fitness import FitnessResult, judge_fitness
 from eval_assets.tuning._improvement import ImprovementResult, judge_improvement
 from eval_assets.tuning.rated import Floats, RatedUnits
-from eval_assets.tuning.seal_policy import coarse_gain, reading_significance
+from eval_assets.tuning.seal_policy import coarse_gain
 from eval_assets.tuning.versions import JudgeVersion
 from eval_assets.wording import or_none
 
@@ -45,17 +45,16 @@ def read_test(
     units: RatedUnits,
     candidates: Sequence[Candidate],
     *,
-    reading: int,
+    significance: float,
     margin: float,
     people_agree: bool,
 ) -> list[Verdicts]:
     """Return the verdicts on all candidates of a question: the only use of its test labels.
 
-    Candidates were fixed before the reading and share its level.
+    Candidates were fixed before the reading; `significance` is the level of each.
     """
     is_test = units.splits == "test"
     test, n_train_groups = units.only(is_test), units.part("train").n_groups
-    significance = reading_significance(reading, n_candidates=len(candidates))
     return [
         Verdicts(
             version=candidate.version,

@@ -185,7 +185,21 @@ def why_not_read(units: RatedUnits, candidates: Sequence[Candidate], seal: Seal)
         if seal.spent_groups:
             reason += f" beside the {len(seal.spent_groups)} whose labels were shown"
         return reason
-    return "" if candidates else "no judge scored the test"
+    if not candidates:
+        return "no judge scored the test"
+    if not n_evaluable(units, candidates):
+        return f"no judge scored {MIN_TEST_GROUPS} rated groups of the test"
+    return ""
+
+
+def n_evaluable(units: RatedUnits, candidates: Sequence[Candidate]) -> int:
+    """Return how many candidates scored enough rated groups of the test for a verdict.
+
+    They share the level of a reading. The others get no verdict, whatever the labels say.
+    """
+    is_rated = (units.splits == "test") & ~np.isnan(units.ratings).all(axis=1)
+    n_groups = [units.n_groups_of(is_rated & ~np.isnan(c.scores)) for c in candidates]
+    return sum(n >= MIN_TEST_GROUPS for n in n_groups)
 
 
 def unread_rows(question_id: str, candidates: Sequence[Candidate], *, reason: str) -> list[Row]:
@@ -235,7 +249,7 @@ def due_reading(
         question_id=units.question.id,
         seal=seal.number,
         number=number,
-        level=reading_significance(number, n_candidates=len(candidates)),
+        level=reading_significance(number, n_candidates=n_evaluable(units, candidates)),
         candidates=tuple(versions),
         groups=groups,
         content=content,
@@ -259,7 +273,7 @@ def make_reading(
     verdicts = read_test(
         units,
         candidates,
-        reading=reading.number,
+        significance=reading.level,
         margin=background.margin,
         people_agree=background.people_agree,
     )

@@ -30,6 +30,21 @@ def test_who_learns_from_what_readings_print_is_seldom_certified() -> None:
     assert sum(found) <= 0.05 * N_EVALUATIONS
 
 
+@pytest.mark.parametrize(
+    ("sizes", "shared"),
+    [(promises.equal_sizes, 0.6), (promises.uneven_sizes, 0.0), (promises.one_large_group, 0.0)],
+)
+def test_judges_at_the_margin_are_seldom_found_fit_on_groups_of_any_shape(
+    sizes: promises.Sizes, shared: float
+) -> None:
+    world = promises.FIVE_LEVELS
+    found = promises.found_fit_in_turn(
+        world, sizes, noise=0.89, shared=shared, n_groups=40, n_judges=5, seed=4
+    )
+
+    assert sum(found) <= 0.05 * N_EVALUATIONS
+
+
 def test_a_judge_equal_to_people_is_found_fit_more_often_than_one_at_the_margin() -> None:
     world = promises.FIVE_LEVELS
     equal = list(promises.found_fit(world, noise=world.noise, n_groups=40, seed=3))

@@ -34,7 +34,7 @@ def test_an_estimate_that_is_undefined_without_one_group_has_no_error() -> None:
 @pytest.mark.parametrize("significance", [0.0, 1.0, 95.0])
 def test_a_level_outside_its_range_is_refused(significance: float) -> None:
     with pytest.raises(ValueError, match=r"significance must lie in \(0, 1\), got "):
-        Jackknife(0.1, 0.1, 5).ends(significance=significance)
+        Jackknife(0.1, 0.1, 5, 5).ends(significance=significance)
 
 
 def test_many_groups_detect_blooms_multiple_of_the_standard_error() -> None:
@@ -54,7 +54,7 @@ def test_a_detectable_gain_is_found_in_four_of_five_tries(n_groups: int) -> None
 
 
 def test_four_times_the_groups_have_half_the_error() -> None:
-    found = Jackknife(0.1, 0.02, 25).scaled_to(100)
+    found = Jackknife(0.1, 0.02, 25, 25).scaled_to(100)
 
     assert (found.value, found.standard_error, found.n_groups) == (0.1, 0.01, 100)
 
@@ -62,3 +62,15 @@ def test_four_times_the_groups_have_half_the_error() -> None:
 def test_halving_the_effect_takes_four_times_the_groups() -> None:
     assert groups_to_detect(0.04, detectable=0.08, n_groups=50) == 200
     assert groups_to_detect(0.08, detectable=0.08, n_groups=50) == 50
+
+
+def test_uneven_weights_lower_the_degrees_of_freedom_and_not_the_error() -> None:
+    deleted = np.array([0.09, 0.1, 0.1, 0.11])
+    even = Jackknife.of(0.1, deleted, weights=np.full(4, 7.0))
+    uneven = Jackknife.of(0.1, deleted, weights=np.array([1.0, 1.0, 1.0, 5.0]))
+
+    assert even.n_effective == pytest.approx(4)
+    assert uneven.n_effective == pytest.approx(64 / 28)
+    assert uneven.standard_error == even.standard_error == Jackknife.of(0.1, deleted).standard_error
+    assert uneven.critical_value(significance=0.05) > even.critical_value(significance=0.05)
+    assert uneven.scaled_to(40).n_effective == pytest.approx(640 / 28)

@@ -52,7 +52,7 @@ def certified(
     )
     scores = np.clip(np.round(quality), 1, 5)
     candidate = offered(version, scores, judged(quality, seed=2, noise=3))
-    [verdicts] = read_test(units, [candidate], reading=1, margin=0.1, people_agree=True)
+    [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
     found = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
     return found, units, scores
 
@@ -114,7 +114,7 @@ def test_few_groups_and_rare_values_are_said() -> None:
     people = (rng.random((400, 3)) < 0.06).astype(float)
     units = rated_units(people, scale=BINARY, level="nominal", split="test")
     candidate = offered(VERSION, people[:, 0])
-    [verdicts] = read_test(units, [candidate], reading=1, margin=0.1, people_agree=True)
+    [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
     rare = question_certificate(verdicts, units, candidate, reading=READING, background=BACKGROUND)
     assert any("6 % of the ratings" in caution for caution in rare.cautions)
 
@@ -122,7 +122,7 @@ def test_few_groups_and_rare_values_are_said() -> None:
 def test_a_lowered_minimum_is_a_caution() -> None:
     units = rated_units(np.tile([[1.0, 2.0], [3.0, 3.0]], (20, 1)), split="test")
     candidate = offered(VERSION, units.ratings[:, 0])
-    [verdicts] = read_test(units, [candidate], reading=1, margin=0.1, people_agree=True)
+    [verdicts] = read_test(units, [candidate], significance=0.025, margin=0.1, people_agree=True)
     background = replace(BACKGROUND, lowered_minimums={"human_alpha": -1.0})
     found = question_certificate(verdicts, units, candidate, reading=READING, background=background)
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,6 +56,15 @@ def test_agreement_with_people_who_do_not_agree_means_nothing() -> None:
 
     assert found.verdict == "not_evaluable"
     assert "human gates" in found.reason
+
+
+def test_groups_of_very_different_sizes_count_as_fewer() -> None:
+    test, quality = simulated(60, seed=11)
+    groups = np.array(["large"] * (len(quality) // 2) + [f"g{k}" for k in range(len(quality) // 2)])
+    found = verdict(replace(test, groups=groups), judged(quality, seed=12))
+
+    assert found.verdict == "not_evaluable"
+    assert "differ so much in size that they tell as much as 3, and 20 are needed" in found.reason
 
 
 def test_twenty_groups_with_two_ratings_are_needed() -> None:

@@ -32,20 +32,20 @@ def units() -> tuple[RatedUnits, np.ndarray]:
 
 
 def read(
-    units: RatedUnits, *candidates: Candidate, reading: int = 1, people_agree: bool = True
+    units: RatedUnits, *candidates: Candidate, level: float = 0.025, people_agree: bool = True
 ) -> list[Verdicts]:
-    return read_test(units, candidates, reading=reading, margin=0.1, people_agree=people_agree)
+    return read_test(units, candidates, significance=level, margin=0.1, people_agree=people_agree)
 
 
-def test_candidates_of_one_reading_share_its_level(units: tuple[RatedUnits, np.ndarray]) -> None:
+def test_candidates_are_tested_at_the_level_of_the_reading(
+    units: tuple[RatedUnits, np.ndarray],
+) -> None:
     made, quality = units
     candidate = offered(BETTER, judged(quality, seed=2), judged(quality, seed=3))
-    found = read(made, candidate, candidate, reading=2)
+    found = read(made, candidate, candidate, level=0.01)
 
-    assert {verdict.fitness.significance for verdict in found} == {0.05 / 6 / 2}
-    assert {verdict.improvement.significance for verdict in found if verdict.improvement} == {
-        0.05 / 6 / 2
-    }
+    assert {verdict.fitness.significance for verdict in found} == {0.01}
+    assert {verdict.improvement.significance for verdict in found} == {0.01}
 
 
 def test_only_labels_of_the_test_decide(units: tuple[RatedUnits, np.ndarray]) -> None:

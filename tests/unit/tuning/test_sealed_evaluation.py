@@ -176,3 +176,16 @@ def test_a_judge_that_repeats_a_rater_is_no_candidate() -> None:
     _, judge = made()
     other = candidates_for(units, Seal.of([]), [judge])
     assert without_repeated_ratings(units, other) == (other, [])
+
+
+def test_only_candidates_that_can_be_evaluated_share_the_level() -> None:
+    units, judge = made()
+    [candidate] = candidates_for(units, Seal.of([]), [judge])
+    few = candidate.scores.copy()
+    few[np.flatnonzero(units.splits == "test")[8:]] = np.nan
+    others = [replace(candidate, scores=few, raw=few)] * 6
+
+    reading, _ = due_reading(units, [candidate, *others], Seal.of([]), on_request=False, now=NOW)
+
+    assert reading.level == 0.025
+    assert why_not_read(units, others, Seal.of([])) == "no judge scored 20 rated groups of the test"
