@@ -11,7 +11,13 @@ from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.figures import HumanFigures
 from eval_assets.scale import LIKERT5
-from eval_assets.stats import RatingPatterns, human_agreement, krippendorff_alpha
+from eval_assets.stats import (
+    RatingPatterns,
+    cohen_kappa,
+    fleiss_kappa,
+    human_agreement,
+    krippendorff_alpha,
+)
 
 CLARITY = RubricQuestion("clarity", "Is it clear?", LIKERT5, "ordinal")
 DEPTH = RubricQuestion("depth", "Is it deep?", LIKERT5, "ordinal")
@@ -95,3 +101,20 @@ def test_settled_disagreements_show_what_a_discussion_would_reach() -> None:
     assert overall.a_hh_settled == pytest.approx((clarity.a_hh_settled + depth.a_hh.value) / 2)
     assert overall.alpha_settled is not None
     assert overall.alpha.value < overall.alpha_settled < 1
+
+
+def test_kappa_is_cohens_of_two_raters_and_fleiss_of_more() -> None:
+    unit, rater = np.divmod(np.arange(48), 2)
+    values = np.clip(1 + unit % 5 + (np.arange(48) % 7 == 0), 1, 5).astype(float)
+    two = LongRatings(unit, rater, values, ("a", "b", "c"), np.arange(24))
+    three = LongRatings(
+        unit, np.where(np.arange(48) == 1, 2, rater), values, two.rater_ids, two.group
+    )
+    [_, of_two], [_, of_three] = measured(clarity=two), measured(clarity=three)
+
+    assert (of_two.n_raters, of_two.kappa_kind) == (2, "cohen")
+    assert of_two.kappa.value == pytest.approx(
+        cohen_kappa(two.matrix()[:, 0], two.matrix()[:, 1], weights=None)
+    )
+    assert (of_three.n_raters, of_three.kappa_kind) == (3, "fleiss")
+    assert of_three.kappa.value == pytest.approx(fleiss_kappa(three.matrix()))

@@ -305,6 +305,25 @@ def test_groups_left_out_in_blocks_give_nearly_the_same_interval(
     assert in_blocks != expected
 
 
+def test_blocks_lend_the_degrees_of_freedom_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interval is Wilson's with the variance of 25 blocks and Student's quantile at 24."""
+    monkeypatch.setattr(units_module, "MAX_JACKKNIFE_WORK", 0)
+    ratings = np.random.default_rng(9).normal(size=(500, 2))  # no two rows are alike
+    equal = (np.abs(ratings[:, 0] - ratings[:, 1]) <= 1).astype(float)
+    kind = RatingPatterns.by_row(ratings)[1]
+    block = units_module.blocks(kind, most=25)
+    p = equal.mean()
+    without = np.array([equal[block != k].mean() for k in range(25)])
+    v = stats.t.ppf(0.975, 24) ** 2 * 24 / 25 * ((without - p) ** 2).sum() / (p * (1 - p))
+    centre, half = p + v / 2, math.sqrt(v * p * (1 - p) + v**2 / 4)
+    found = coefficient_interval(ratings, PairwiseAgreement(1), confidence=0.95)
+
+    assert found.n_groups == len(np.unique(kind)) == 500
+    assert (found.low, found.high) == pytest.approx(
+        ((centre - half) / (1 + v), (centre + half) / (1 + v))
+    )
+
+
 @pytest.mark.parametrize("factor", [1e-17, 1e9])
 def test_intervals_do_not_depend_on_the_unit_of_the_scale(factor: float) -> None:
     ratings = two_raters(50, seed=10)

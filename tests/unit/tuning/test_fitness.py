@@ -101,3 +101,17 @@ def test_answers_without_a_score_do_not_count() -> None:
     scores[:4] = NAN
 
     assert verdict(test, scores).verdict == "not_evaluable"
+
+
+@pytest.mark.parametrize(("n_paired", "expected"), [(19, "not_evaluable"), (20, "evaluable")])
+def test_answers_that_one_person_rated_make_no_pair(n_paired: int, expected: str) -> None:
+    test, quality = simulated(60, seed=21)
+    ratings = test.ratings.copy()
+    ratings[:, 2:] = NAN
+    groups = np.unique(test.groups)
+    ratings[np.isin(test.groups, groups[n_paired:]), 1] = NAN
+    found = verdict(replace(test, ratings=ratings), judged(quality, seed=22))
+
+    assert (found.verdict == "not_evaluable") == (expected == "not_evaluable")
+    if expected == "not_evaluable":
+        assert found.reason.startswith("19 groups in the test hold two ratings")

@@ -133,6 +133,30 @@ def test_a_gain_bought_with_distance_is_rejected_and_says_so() -> None:
     )
 
 
+def test_a_gain_bought_with_order_is_rejected_and_says_so() -> None:
+    """The old scores keep the order and hardly leave the middle; the new ones swap neighbours."""
+    people = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], 12)
+    middle = np.tile([2.8, 2.9, 3.0, 3.1, 3.2], 12)
+    swapped = np.tile([2.0, 1.0, 3.0, 5.0, 4.0], 12)
+    test = rated_units(np.column_stack([people, people]), split="test")
+    found = verdict(test, swapped, middle)
+
+    assert found.compared.gain.ends(significance=LEVEL)[0] > 0
+    assert found.verdict == "rejected"
+    assert found.reason.endswith("but Spearman's rho falls by more than 0.05")
+
+
+def test_a_gain_may_cost_a_little_order() -> None:
+    """Of twelve fives one has become a four: rho falls by .01."""
+    people = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], 12)
+    middle = np.tile([2.8, 2.9, 3.0, 3.1, 3.2], 12)
+    nearer = people.copy()
+    nearer[4] = 3.9
+    test = rated_units(np.column_stack([people, people]), split="test")
+
+    assert verdict(test, nearer, middle).verdict == "accepted"
+
+
 def test_a_candidate_that_only_stops_being_wrong_is_not_accepted() -> None:
     """Its own agreement beyond chance has to be above 0 too."""
     test, quality = simulated(40, seed=19)

@@ -19,6 +19,18 @@ def test_the_first_sixteen_digits_of_the_names_hash_decide(name: str) -> None:
     assert split_of(name, SHARES) == ("train" if place < 0.4 else "dev" if place < 0.6 else "test")
 
 
+def test_two_fifths_are_train_and_one_fifth_is_dev_to_the_last_group() -> None:
+    assert (SHARES.train, SHARES.dev, SHARES.test) == (0.4, 0.2, 0.4)
+    for k in range(500):
+        place = int(hashlib.sha256(str(k).encode()).hexdigest()[:16], 16) / 2**64
+        expected = "train" if place < 0.4 else "dev" if place < 0.6 else "test"
+
+        assert split_of(str(k), SHARES) == expected
+        narrow = SplitShares(train=0.25, dev=0.25, test=0.5)
+        expected = "train" if place < 0.25 else "dev" if place < 0.5 else "test"
+        assert split_of(str(k), narrow) == expected
+
+
 @given(st.lists(st.text(max_size=8)), st.lists(st.text(max_size=8)))
 def test_groups_that_are_added_move_no_other_group(old: list[str], new: list[str]) -> None:
     assert splits_of(old + new, SHARES)[: len(old)].tolist() == splits_of(old, SHARES).tolist()
