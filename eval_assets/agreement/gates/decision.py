@@ -339,7 +339,7 @@ def _verdict(
         result = GateResult.PASS if compared >= gate.minimum - TOLERANCE else GateResult.FAIL
         explanation, remedy = _comparison(name, figure, gate, result)
         if result is GateResult.PASS and (missing := _missing_evidence(figure, gate.minimum)):
-            result, explanation = GateResult.NOT_EVALUABLE, f"{explanation}, {missing}"
+            result, explanation = GateResult.NOT_EVALUABLE, missing
     return GateVerdict(
         **vars(figure),
         gate=name,
@@ -406,11 +406,14 @@ def _missing_evidence(figure: GateFigure, minimum: float) -> str:
     if not _holds(figure, minimum):
         return ""
     n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
+    value = figure_text(figure.value, limits=[minimum])
+    measured = f"{value}, with interval {interval_text(figure.low, figure.high, limits=[minimum])}"
     if n_groups < _FEWEST_GROUPS:
-        return f"of {n_groups} response groups; at least {_FEWEST_GROUPS} are needed"
+        needed = f"at least {_FEWEST_GROUPS} are needed"
+        return f"{measured}, rests on {n_groups} response groups; {needed}"
     if figure.low < figure.by_chance - TOLERANCE:
         chance = figure_text(figure.by_chance, limits=[])
-        return f"which reaches below agreement by chance, {chance}"
+        return f"{measured}, may be no better than chance, {chance}"
     return ""
 
 
@@ -422,7 +425,7 @@ def _lowered(name: GateName, minimum: float) -> str:
     """Return the caution on a minimum that is lower than usual; empty if it is not."""
     if not _is_lowered(name, minimum):
         return ""
-    return f" (lowered: {USUAL_MINIMUMS[name]:g} is usual)"
+    return f" (lowered from {USUAL_MINIMUMS[name]:g})"
 
 
 def _more_ratings(name: GateName, figure: GateFigure) -> Remedy:

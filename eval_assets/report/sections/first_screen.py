@@ -13,9 +13,10 @@ from eval_assets.report.sections.judge_words import (
     best_verdicts,
     contested_questions,
     figures_of_judge,
-    judge_sentence,
+    judge_bullet,
     named_questions,
     sealed_tests,
+    shortened,
     standing,
     tells_responses_apart,
     verdict_cell,
@@ -24,6 +25,9 @@ from eval_assets.report.sections.judge_words import (
 from eval_assets.scale import TOLERANCE
 from eval_assets.verdicts import Fitness, GateResult, GateState, JudgeVerdict, Tone
 from eval_assets.wording import listed
+
+_MOST_WORDS = 25
+"""Words of a bullet on the first screen; its link leads to the rest."""
 
 
 @dataclass(frozen=True)
@@ -60,26 +64,29 @@ def first_screen(data: ReportData) -> FirstScreen:
 def _gate_cell(outcome: GateOutcome) -> Cell:
     """Return a gate in words, with a link to its card."""
     overall = outcome.overall
-    words = overall.sentence
+    words, exceptions = overall.sentence, []
     if overall.verdict is GateResult.PASS:
         passing = [v for v in outcome.questions if v.verdict is GateResult.PASS]
         if len(outcome.questions) > 1 and not passing:
             words += ", over all questions together only"
-        words += _exceptions(outcome)
+        exceptions = _exceptions(outcome)
+    consequence = ""
     if outcome.severity == "warn" and not outcome.passed:
-        words += ". This gate does not block"
+        consequence = ". This gate does not block"
+    most_words = _MOST_WORDS - len(consequence.split())
+    words = shortened([words, *exceptions], most_words=most_words) + consequence
     return Cell(f"{words}.", tone=outcome.state.tone, link=f"gate-{outcome.gate}")
 
 
-def _exceptions(outcome: GateOutcome) -> str:
+def _exceptions(outcome: GateOutcome) -> list[str]:
     """Return the questions that do not reach the minimum that all questions together reach."""
     results = ((GateResult.FAIL, "not reached"), (GateResult.NOT_EVALUABLE, "not evaluable"))
-    words = ""
+    parts = []
     for result, state in results:
         questions = [v.question_id for v in outcome.questions if v.verdict is result]
         if questions:
-            words += f"; {state} on {named_questions([q for q in questions if q])}"
-    return words
+            parts.append(f"{state} on {named_questions([q for q in questions if q])}")
+    return parts
 
 
 def _judge_cell(data: ReportData, judge_id: str) -> Cell:
@@ -93,7 +100,9 @@ def _judge_cell(data: ReportData, judge_id: str) -> Cell:
     elif not matching and tones <= {Tone.WEAK, Tone.POOR}:
         tone = Tone.POOR
     link = anchor("judge", judge_id) if rows else "judges"
-    return Cell(f"{judge_id}: {judge_sentence(data, judge_id)}.", tone=tone, link=link)
+    n_words = _MOST_WORDS - len(judge_id.split())
+    words = judge_bullet(data, judge_id, most_words=n_words)
+    return Cell(f"{judge_id}: {words}.", tone=tone, link=link)
 
 
 def matched_questions(data: ReportData, judge_id: str) -> list[str]:

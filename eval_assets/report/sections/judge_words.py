@@ -34,6 +34,33 @@ def verdict_cell(data: ReportData, row: JudgeHumanFigures) -> Cell:
 
 def judge_sentence(data: ReportData, judge_id: str) -> str:
     """Return the verdicts on a judge over all questions."""
+    parts = [*_verdict_parts(data, judge_id), *_test_parts(data, judge_id)]
+    return "; ".join(parts) or JudgeVerdict.NOT_COMPARED.sentence
+
+
+def judge_bullet(data: ReportData, judge_id: str, *, most_words: int) -> str:
+    """Return the verdicts on a judge in so many words: those of tests first, then the best."""
+    tests, verdicts = _test_parts(data, judge_id), _verdict_parts(data, judge_id)
+    parts = [*tests, *verdicts] or [JudgeVerdict.NOT_COMPARED.sentence]
+    return shortened(parts, most_words=most_words)
+
+
+def shortened(parts: Sequence[str], *, most_words: int) -> str:
+    """Return the first parts of a sentence in so many words, at least one.
+
+    Examples:
+        >>> shortened(["a b", "c d", "e f g"], most_words=6)
+        'a b; c d; more below'
+    """
+    for n in range(len(parts), 0, -1):
+        words = "; ".join([*parts[:n], *(["more below"] if n < len(parts) else [])])
+        if len(words.split()) <= most_words:
+            return words
+    return parts[0]
+
+
+def _verdict_parts(data: ReportData, judge_id: str) -> list[str]:
+    """Return the verdicts on a judge by its figures, the best first, with their questions."""
     rows = figures_of_judge(data, judge_id)
     by_words: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows.values(), key=lambda row: row.verdict.rank):
@@ -42,22 +69,28 @@ def judge_sentence(data: ReportData, judge_id: str) -> str:
             words, where = "cannot be judged", f", where {why}"
         by_words.setdefault((words, where), []).append(row.question_id)
     not_compared = JudgeVerdict.NOT_COMPARED.sentence
-    parts = [
+    return [
         words
         if words == not_compared and len(questions) == len(rows)
         else f"{words} on {_questions(questions, len(rows))}{where}"
         for (words, where), questions in by_words.items()
     ]
+
+
+def _test_parts(data: ReportData, judge_id: str) -> list[str]:
+    """Return the verdicts of sealed tests on versions of a judge."""
+    parts = []
+    n_all = len(figures_of_judge(data, judge_id))
     by_test: dict[tuple[Fitness, str, bool], list[str]] = {}
     for test in sealed_tests(data, judge_id):
         if test.fitness in (Fitness.FIT, Fitness.UNFIT):
             key = (test.fitness, test.version, test.is_in_use)
             by_test.setdefault(key, []).append(test.question_id)
     for (fitness, version, is_in_use), questions in sorted(by_test.items()):
-        where = _questions(questions, len(rows))
-        other = "" if is_in_use else f", and {version_in_use(data, judge_id)} is in use"
-        parts.append(f"a sealed test found {version} {fitness} for use on {where}{other}")
-    return "; ".join(parts) or not_compared
+        where = _questions(questions, n_all)
+        tested = version if is_in_use else f"{version}, which is not in use,"
+        parts.append(f"a sealed test found {tested} {fitness} for use on {where}")
+    return parts
 
 
 @dataclass(frozen=True)

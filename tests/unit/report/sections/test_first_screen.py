@@ -208,7 +208,10 @@ def test_a_sealed_test_takes_precedence_over_what_all_data_suggest() -> None:
     unfit = screen_after("unfit", stale=None)
 
     assert fit.answer == "Yes: gpt matches human agreement"
-    assert fit.judges[0].text.endswith("; a sealed test found 1.0.0 fit for use on safe.")
+    assert fit.judges[0].text == (
+        "gpt: a sealed test found 1.0.0 fit for use on safe; matches human agreement on clarity; "
+        "is inconclusive: more response groups are needed on safe."
+    )
     assert fit.next_step.text == "Use gpt where a sealed test found it fit."
     assert unfit.answer == "In part: gpt matches human agreement on 1 of 2 questions"
     assert unfit.next_step.text.startswith(
@@ -224,8 +227,8 @@ def test_a_fit_version_that_is_not_in_use_is_named_as_such() -> None:
         "fit, and the judge as declared is in use"
     )
     assert screen.judges[0].text == (
-        "gpt: matches human agreement on clarity; is below human agreement on safe; a sealed test "
-        "found 1.0.1 fit for use on safe, and the judge as declared is in use."
+        "gpt: a sealed test found 1.0.1, which is not in use, fit for use on safe; matches human "
+        "agreement on clarity; more below."
     )
     assert screen.next_step.text == (
         "Set version: 1.0.1 for gpt in evaluation.yaml: a sealed test found it fit on safe."
@@ -428,4 +431,40 @@ def test_the_answer_names_undecided_gates_and_lowered_minimums() -> None:
     assert screen_of(lowered).answer == (
         "Yes: gpt and haiku match human agreement; minimum lowered for human_alpha to -1"
     )
-    assert "(lowered: 0.667 is usual)" in screen_of(lowered).gates[1].text
+    assert "(lowered from 0.667)" in screen_of(lowered).gates[1].text
+
+
+@pytest.mark.parametrize("half_width", [0.04, 0.3])
+@pytest.mark.parametrize("verdict", list(JudgeVerdict))
+def test_bullets_have_at_most_25_words(verdict: JudgeVerdict, half_width: float) -> None:
+    gates = default_gates() | {"human_a_hh": Gate(0.7, severity="warn"), "human_alpha": Gate(0.4)}
+    names = ("clarity", "depth", "style", "tone", "truth", "use")
+    measured = tuple(
+        Measured(
+            replace(CLARITY, id=name),
+            a_hh=0.9 - 0.08 * k,
+            alpha=0.9 - 0.15 * k,
+            half_width=half_width,
+            judge_alpha=0.8 - 0.1 * k,
+        )
+        for k, name in enumerate(names)
+    )
+    verdicts = {("gpt", name): verdict for name in names[::2]}
+    screen = screen_of(Case(measured=measured, gates=gates, verdicts=verdicts))
+
+    for cell in (*screen.gates, *screen.judges):
+        assert len(cell.text.split()) <= 25, cell.text
+
+
+def test_a_sealed_test_is_never_left_out_for_brevity() -> None:
+    row: dict[str, object]
+    row = {"judge_id": "gpt", "question_id": "safe", "fitness": "unfit", "stale_because": None}
+    row |= {"version": "1.0.0", "reason": "", "n_readings": 1, "certificate": None}
+    case = Case(
+        judges=JUDGES[:1],
+        measured=(Measured(CLARITY), Measured(SAFE, a_hh=0.5)),
+        verdicts={("gpt", "clarity"): JudgeVerdict.LIKE_CONSTANT},
+    )
+    screen = first_screen(with_tables(case.data(), judge_certificates=pd.DataFrame([row])))
+
+    assert "a sealed test found 1.0.0 unfit for use on safe" in screen.judges[0].text
