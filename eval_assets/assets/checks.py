@@ -24,7 +24,7 @@ from eval_assets.scale import TOLERANCE
 from eval_assets.store.inputs import rejected_labels
 from eval_assets.store.ledger.spending import spent_in_month
 from eval_assets.store.scores import judged_models, score_coverage
-from eval_assets.store.tables import tables_that_hold
+from eval_assets.store.tables import read_rows, tables_that_hold
 from eval_assets.wording import listed
 
 SHORTEST_KEY = 8
@@ -35,6 +35,8 @@ _MOST_NAMED = 3
 
 MONTH_WARNING = 0.8
 """Share of a month's budget from which on the check warns."""
+
+ERROR = dg.AssetCheckSeverity.ERROR
 
 Figures = Mapping[str, dg.MetadataValue | list[str] | float | None]
 
@@ -88,6 +90,23 @@ def _judge_models_alive(
         ending_models(live_raters(evaluation), on=today),
         otherwise="No model asked is announced to end soon.",
         metadata={"models": [str(rater.model) for rater in live_raters(evaluation)]},
+    )
+
+
+def _judges_answered(
+    _: dg.AssetCheckExecutionContext, folder: EvaluationFolder
+) -> dg.AssetCheckResult:
+    """No judge was stopped early in the last run; `eval-assets run` exits with 1 otherwise."""
+    with clear_failures(), folder.connect() as connection:
+        judges = read_rows(connection, "judges", order_by="position")
+    return result_of(
+        [
+            CheckFinding(f"{row['judge_id']} is stopped: {row['stopped']}", ERROR)
+            for row in judges
+            if row["stopped"]
+        ],
+        otherwise="No judge was stopped early.",
+        metadata={},
     )
 
 
@@ -159,6 +178,7 @@ def _prompts_not_leaked(
 
 
 _JUDGE_CHECKS = {
+    "judges_answered": _judges_answered,
     "judge_coverage": _judge_coverage,
     "judge_models_alive": _judge_models_alive,
     "judges_independent": _judges_independent,
@@ -211,7 +231,7 @@ def ending_models(asked: Iterable[Judge | Generator], *, on: date) -> list[Check
         life = lifecycle_of(rater.model or "", on=on)
         if life.state == "retired":
             text = f"{rater.id}: {rater.model} ended on {life.ends_on}; put another in its place"
-            findings.append(CheckFinding(text, dg.AssetCheckSeverity.ERROR))
+            findings.append(CheckFinding(text, ERROR))
         elif life.state == "ends_soon":
             text = f"{rater.id}: {rater.model} ends on {life.ends_on}; compare its replacement now"
             findings.append(CheckFinding(text))

@@ -1,6 +1,7 @@
 """The asset of judges' scores."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import dagster as dg
 import pandas as pd
@@ -36,6 +37,7 @@ from eval_assets.store.scores import (
     JudgeRow,
     Part,
     ScoresOnDisk,
+    other_models,
     status_counts,
     write_judge_scores,
     write_judges,
@@ -88,7 +90,16 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
             with folder.connect() as connection, transaction(connection):
                 write_judge_scores(connection, scores.portions())
                 statuses = status_counts(connection)
-                write_judges(connection, _judge_rows(evaluation, statuses, fingerprints, in_use))
+                others = other_models(connection)
+                rows = [
+                    replace(
+                        row,
+                        stopped=live.reasons.get(row.judge_id),
+                        other_models=others.get((row.judge_id, row.model or "")),
+                    )
+                    for row in _judge_rows(evaluation, statuses, fingerprints, in_use)
+                ]
+                write_judges(connection, rows)
                 table = table_metadata(connection, "judge_scores")
                 record_import(
                     connection,
@@ -98,8 +109,6 @@ def scored(folder: EvaluationFolder, *, run_id: str) -> dg.MaterializeResult[Non
                     n_rows=int(statuses["n"].sum()),
                 )
                 costs = judge_costs(connection)
-    if live.stopped:
-        raise dg.Failure(description="\n".join(live.stopped), allow_retries=False)
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={

@@ -47,11 +47,13 @@ class LiveJudging:
 
     Args:
         metadata: Calls, cost, estimate and cautions, for the asset.
-        stopped: Judges that were stopped early, with the reason.
+        stopped: Judges that were stopped early, with the reason, a line each.
+        reasons: Why judges were stopped early, by id.
     """
 
     metadata: Metadata = field(default_factory=dict)
     stopped: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def judge_live(
@@ -100,6 +102,7 @@ def judge_live(
     return LiveJudging(
         metadata={**_metadata(summary), **_stage(summary.stages), "cautions": cautions},
         stopped=summary.stopped,
+        reasons={judge.model_id: judge.stopped for judge in summary.models if judge.stopped},
     )
 
 

@@ -135,6 +135,9 @@ def _materialize(
     results = _results(result, sorted(key.path[-1] for key in selected - done))
     judged = {name for name, gate in GATES.items() if folder.key(gate.table) in selected}
     is_closed = print_run(folder.evaluation(), folder.stored_in, results, output, gates=judged)
+    if stopped := [check for check in results.failed_checks if check.ends_run]:
+        print_errors([check.finding for check in stopped], all_in=folder.out / "problems.txt")
+        return FAILED, None
     code = GATE_CLOSED if results.not_run or is_closed else DONE
     return code, None if is_waiting else results
 

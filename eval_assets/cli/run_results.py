@@ -31,6 +31,9 @@ _RECORD = "last_run.json"
 
 _REPORT = "report.html"
 
+_ENDS_RUN = "judges_answered"
+"""Check whose findings are errors of the run: judges that were stopped early."""
+
 
 @dataclass(frozen=True)
 class FailedCheck:
@@ -39,6 +42,11 @@ class FailedCheck:
     check: str
     severity: str
     finding: str
+
+    @property
+    def ends_run(self) -> bool:
+        """Return whether the run has failed, although everything else was computed."""
+        return self.check == _ENDS_RUN
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,8 @@ def print_run(
     if output == "json":
         return bool(closed)
     for check in results.failed_checks:
-        click.echo(f"{check.severity:5} {check.check}: {check.finding}")
+        if not check.ends_run:
+            click.echo(f"{check.severity:5} {check.check}: {check.finding}")
     if results.not_run:
         names = ", ".join(results.not_run)
         click.echo(f"A gate is closed (exit code {GATE_CLOSED}). Not run: {names}")

@@ -1,5 +1,6 @@
 """Capabilities, prices and families of models."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,6 +10,9 @@ MaxTokensName = Literal["max_completion_tokens", "max_tokens"]
 
 TOKENS_PER_PRICE = 1_000_000
 """Vendors quote prices for this many tokens."""
+
+
+_VERSION = re.compile(r"[-@:.](?:latest|preview|v?[0-9][0-9a-z.:_-]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -115,3 +119,22 @@ def cost_usd(usage: Usage, price: Price, *, in_batch: bool) -> float:
     if price.long_prompt_tokens is not None and usage.input_tokens > price.long_prompt_tokens:
         cost *= price.long_prompt_factor
     return cost / TOKENS_PER_PRICE * (BATCH_FACTOR if in_batch else 1.0)
+
+
+def is_version_of(returned: str, requested: str) -> bool:
+    """Return whether a name stands for the requested model, or a dated version of it.
+
+    Examples:
+        >>> is_version_of("gpt-4o-2024-08-06", "openai/gpt-4o")
+        True
+        >>> is_version_of("gpt-4o-mini", "gpt-4o")
+        False
+    """
+    names = [name.lower().rsplit("/", 1)[-1] for name in (returned, requested)]
+    shorter, longer = sorted((_without_alias(name) for name in names), key=len)
+    rest = longer.removeprefix(shorter)
+    return not rest or (rest != longer and _VERSION.fullmatch(rest) is not None)
+
+
+def _without_alias(name: str) -> str:
+    return name.removesuffix("-latest")

@@ -213,7 +213,9 @@ CREATE TABLE IF NOT EXISTS judges (
     position INTEGER NOT NULL,             -- as declared, from 0: the first two are the pair
     version VARCHAR,                       -- that it rates as; NULL if it rates as declared
     version_hash VARCHAR,                  -- of that version, if tuning changed its prompt or maps
-    is_backup BOOLEAN NOT NULL             -- asked only where another judge has no score
+    is_backup BOOLEAN NOT NULL,            -- asked only where another judge has no score
+    stopped VARCHAR,                       -- why the last run stopped asking it early; NULL if it did not
+    other_models VARCHAR                   -- models that answered in place of the requested one, by their own account
 );
 
 CREATE TABLE IF NOT EXISTS label_findings (

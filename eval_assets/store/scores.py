@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 import duckdb
 
 from eval_assets.config.judges import CURRENT, Judge
+from eval_assets.config.models import is_version_of
 from eval_assets.errors import StoreError
 from eval_assets.store.inputs import is_in_partition
 from eval_assets.store.tables import empty_table, insert_rows, replace_records, spare_memory
@@ -42,6 +43,8 @@ class JudgeRow:
     version: str | None = None
     version_hash: str | None = None
     is_backup: bool = False
+    stopped: str | None = None
+    other_models: str | None = None
 
 
 class ScoresOnDisk:
@@ -266,6 +269,22 @@ def status_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     return connection.execute(
         "SELECT judge_id, status, count(*) AS n FROM judge_scores GROUP BY ALL ORDER BY ALL"
     ).df()
+
+
+def other_models(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], str]:
+    """Return the models that answered in place of the requested one, by judge and request.
+
+    A version of the requested model, such as `gpt-4o-2024-08-06` for `gpt-4o`, is no other model.
+    """
+    rows = connection.execute(
+        """SELECT DISTINCT judge_id, model_requested, model_returned FROM judge_calls
+           WHERE operation = 'judging' AND model_returned IS NOT NULL ORDER BY ALL"""
+    ).fetchall()
+    others: dict[tuple[str, str], list[str]] = {}
+    for judge_id, requested, returned in rows:
+        if not is_version_of(returned, requested):
+            others.setdefault((judge_id, requested), []).append(returned)
+    return {judge: ", ".join(models) for judge, models in others.items()}
 
 
 def value_counts(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame:

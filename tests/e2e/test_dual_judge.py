@@ -299,14 +299,28 @@ def test_a_judge_that_is_stopped_is_named_and_the_other_scores_everything(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-quota")
 
-    result = live.materialize(*JUDGING)
+    found = checks(live.materialize(*JUDGING))["judges_answered"]
 
-    [failed] = [event for event in result.all_events if event.is_step_failure]
-    told = failed.step_failure_data.user_failure_data
-    assert told is not None
-    assert str(told.description).startswith("gpt is stopped: 429 insufficient_quota")
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert str(found.description).startswith("gpt is stopped: 429 insufficient_quota")
     scored = live.rows("SELECT judge_id, count(score) > 0 FROM judge_scores GROUP BY 1 ORDER BY 1")
     assert scored == [("gpt", False), ("haiku", True)]
+
+
+def test_a_stopped_judge_suppresses_neither_figures_nor_report(
+    live: Evaluated, provider: RunningProvider
+) -> None:
+    environment = clean_environment() | provider.environment | {"OPENAI_API_KEY": "sk-quota"}
+    command = [str(PROGRAM), "run", "--data", str(live.path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    [error] = done.stderr.splitlines()[-1:]
+    assert error.startswith("gpt is stopped: 429 insufficient_quota")
+    assert "human_a_hh" in done.stdout
+    report = (live.path / "out" / "report.md").read_text()
+    assert "gpt is missing or incomplete" in report
+    assert "haiku" in report
 
 
 def test_a_budget_that_ends_early_is_reported_and_covers_too_little(

@@ -39,6 +39,8 @@ def section(data: ReportData) -> Section | None:
 
 def cautions(data: ReportData) -> Iterator[Definition]:
     """Yield what there is to be careful about: in a few words, then what it means and to do."""
+    yield from _stopped_judges(data)
+    yield from _other_models(data)
     yield from _fallen(data)
     yield from _undecided(data)
     yield from _pooled(data)
@@ -55,6 +57,28 @@ def cautions(data: ReportData) -> Iterator[Definition]:
     yield from _never_different(data)
     yield from _dependent_judges(data)
     yield from _too_few_judges(data)
+
+
+def _stopped_judges(data: ReportData) -> Iterator[Definition]:
+    """Yield judges that the last run stopped early."""
+    for row in data.rows("judges"):
+        if reason := text(row, "stopped"):
+            yield Definition(
+                f"{text(row, 'judge_id')} is missing or incomplete",
+                f"The last run stopped it: {reason}. Fix this and run again: nothing is asked "
+                "twice.",
+            )
+
+
+def _other_models(data: ReportData) -> Iterator[Definition]:
+    """Yield judges that another model than the requested one answered for."""
+    for row in data.rows("judges"):
+        if models := text(row, "other_models"):
+            yield Definition(
+                f"{text(row, 'judge_id')} was answered by another model",
+                f"{text(row, 'model')} was requested; {models} answered, by its own account. Its "
+                "figures hold for what answered.",
+            )
 
 
 def _fallen(data: ReportData) -> Iterator[Definition]:

@@ -72,19 +72,23 @@ def _coverage(data: ReportData) -> Table:
         )
         for judge in data.evaluation.judges
     }
+    stopped = {text(row, "judge_id") for row in data.rows("judges") if text(row, "stopped")}
     return Table(
         "Judges",
         columns("Judge", "Model", "Scored#", "Share#", "Without a score"),
         tuple(
-            TableRow(_coverage_cells(coverage, models.get(judge_id, "")))
+            TableRow(
+                _coverage_cells(coverage, models.get(judge_id, ""), is_stopped=judge_id in stopped)
+            )
             for judge_id, coverage in by_judge.items()
         ),
     )
 
 
-def _coverage_cells(coverage: Coverage, model: str) -> tuple[Cell, ...]:
+def _coverage_cells(coverage: Coverage, model: str, *, is_stopped: bool) -> tuple[Cell, ...]:
     n_scored, n_units = coverage.n_scored, coverage.n_units
     others = [f"{n:,} {status.replace('_', ' ')}" for n, status in coverage.without_score]
+    others += ["stopped early"] * is_stopped
     return cells(
         coverage.judge_id,
         model,

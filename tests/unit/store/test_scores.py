@@ -16,6 +16,7 @@ from eval_assets.store.scores import (
     ScoresOnDisk,
     earlier_turns,
     next_units,
+    other_models,
     status_counts,
     write_judge_scores,
 )
@@ -139,3 +140,28 @@ def test_a_score_that_cannot_be_stored_is_named(connection: Connection) -> None:
     rows["raw_output"] = pd.Series(["Nice", "Nice \ud83d"], dtype=object)
     with pytest.raises(StoreError, match="the score of a2, clarity, j cannot be stored"):
         write_judge_scores(connection, [rows])
+
+
+def test_other_models_are_those_that_are_no_version_of_the_requested_one(
+    connection: Connection,
+) -> None:
+    returned = ["gpt-4o-2024-08-06", "gpt-4o-mini", "openai/gpt-4o", None, "gpt-4o"]
+    calls = pd.DataFrame(
+        {
+            "call_key": [f"k{n}" for n in range(5)],
+            "attempt": 1,
+            "judge_id": "gpt",
+            "operation": "judging",
+            "provider": "openai",
+            "model_requested": "gpt-4o",
+            "model_returned": returned,
+            "status": "ok",
+            "in_batch": False,
+            "replicate": 0,
+            "base_url": "http://127.0.0.1",
+            "latency_seconds": 0.1,
+            "started_at": pd.Timestamp("2026-11-21", tz="UTC"),
+        }
+    )
+    replace_rows(connection, "judge_calls", calls)
+    assert other_models(connection) == {("gpt", "gpt-4o"): "gpt-4o-mini"}
