@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -35,6 +36,7 @@ from eval_assets.store.scores import declared_fingerprints
 from eval_assets.store.splits import tuning_units, write_splits
 from eval_assets.store.tables import read_table, replace_rows
 from eval_assets.tuning.calibration import calibration_rows
+from eval_assets.tuning.fingerprints import training_fingerprints
 from eval_assets.tuning.prompt_training_data import Words
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import (
@@ -224,7 +226,11 @@ class _Made:
             (version, {**said, "dev_kappa": dev_figures(self.judge(version), self.units)})
             for version, said in made
         ]
-        return self._ledger.register(notes, at=self._at)
+        trained_on = training_fingerprints(self.units.values())
+        return self._ledger.register(
+            [(replace(v, trained_on=trained_on) if v.is_trained else v, n) for v, n in notes],
+            at=self._at,
+        )
 
     def jury(self, members: Sequence[JudgeVersion]) -> JudgeVersion:
         """Return the jury of judges, registered."""
@@ -232,7 +238,8 @@ class _Made:
         version = jury_version(judges, self.units)
         figures = dev_figures(jury_judge(version, judges, self.units), self.units)
         notes = {"changed": "members", "dev_kappa": figures}
-        [registered] = self._ledger.register([(version, notes)], at=self._at)
+        trained = replace(version, trained_on=training_fingerprints(self.units.values()))
+        [registered] = self._ledger.register([(trained, notes)], at=self._at)
         return registered
 
     def _scores(self) -> VersionScores:

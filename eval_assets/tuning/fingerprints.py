@@ -1,12 +1,14 @@
 """Fingerprints of the evidence of a certificate, which is stale if one changes."""
 
+import hashlib
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.tuning.rated import Floats, RatedUnits
@@ -63,6 +65,28 @@ def labels_hash(units: RatedUnits) -> str:
     """Return the fingerprint of the ratings of units, regardless of raters and order."""
     rows = _per_row(units.ratings, tuple)
     return _hash_of_rows(units.response_ids.tolist(), rows)
+
+
+def training_fingerprints(units: Iterable[RatedUnits]) -> frozenset[str]:
+    """Return the fingerprint of every response of train and dev, whatever its group is called."""
+    return frozenset(
+        name
+        for rated in units
+        for name in _response_fingerprints(rated.response_ids[rated.splits != "test"])
+    )
+
+
+def are_trained_on(units: RatedUnits, trained_on: frozenset[str]) -> NDArray[np.bool_]:
+    """Return which units are of a group with a response that a version was trained on."""
+    if not trained_on:
+        return np.zeros(len(units.groups), dtype=bool)
+    names = _response_fingerprints(units.response_ids)
+    is_known = np.fromiter(map(trained_on.__contains__, names), np.bool_, len(names))
+    return units.are_of(units.groups[is_known].tolist())
+
+
+def _response_fingerprints(response_ids: NDArray[np.str_]) -> list[str]:
+    return [hashlib.sha256(str(name).encode()).hexdigest()[:12] for name in response_ids]
 
 
 def label_fingerprints(units: RatedUnits) -> dict[str, str]:

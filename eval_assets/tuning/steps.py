@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from eval_assets.config.tuning import Step
 from eval_assets.stats import MonotoneMap, agreement_gain, concordance
 from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.fingerprints import are_trained_on
 from eval_assets.tuning.history import SealedEvaluation, accepted_version
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.tuned_prompts import shown_in
@@ -77,7 +78,8 @@ class VersionScores:
     def judge(self, version: JudgeVersion, readings: Readings) -> TunedJudge:
         """Return a version with its scores and those of the judge that it would replace.
 
-        Test groups do not count for a judge whose prompt contains one of their responses. A
+        Test groups do not count for a judge whose prompt contains one of their responses, or that
+        was trained on one of them under another split. A
         version with a tuned prompt replaces the version that was accepted last on a question, or
         else the declared one, each with a map of its own.
 
@@ -88,12 +90,20 @@ class VersionScores:
         if version.judge_id == JURY:
             members = {v.judge_id: self.judge(v, readings) for v in self.members(version)}
             return jury_judge(version, members, self.units)
+        trained_on = self._trained_on(version)
         raw = {
-            question_id: _without_exemplar_groups(version, self.units[question_id], scores)
+            question_id: _without_known_groups(
+                version, self.units[question_id], scores, trained_on=trained_on
+            )
             for question_id, scores in self._raw(version).items()
         }
         replaced = {} if _has_declared_prompt(version) else self._replaced(version, readings)
         return mapped_judge(version, raw, stands=replaced)
+
+    def _trained_on(self, version: JudgeVersion) -> frozenset[str]:
+        """Return what a version was trained on, as the ledger keeps it."""
+        same = (v for v in self.versions if v.definition_hash == version.definition_hash)
+        return next((v.trained_on for v in same), frozenset())
 
     def _raw(self, version: JudgeVersion) -> Scores:
         """Return a single judge's scores with the version's prompt."""
@@ -130,14 +140,17 @@ def _has_declared_prompt(version: JudgeVersion) -> bool:
     return version.step in ("declared", "calibration")
 
 
-def _without_exemplar_groups(version: JudgeVersion, rated: RatedUnits, scores: Floats) -> Floats:
-    """Return scores, missing for test groups with a response that the version's prompt contains."""
-    if not version.prompt_text:
-        return scores
-    test = rated.part("test")
-    is_contained = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
-    is_known = (rated.splits == "test") & rated.are_of(test.groups[is_contained])
-    return np.where(is_known, np.nan, scores)
+def _without_known_groups(
+    version: JudgeVersion, rated: RatedUnits, scores: Floats, *, trained_on: frozenset[str]
+) -> Floats:
+    """Return scores, missing for test groups that the version's prompt or training contains."""
+    is_known = are_trained_on(rated, trained_on)
+    if version.prompt_text:
+        test = rated.part("test")
+        is_contained = shown_in(version.prompt_text, [str(text) for text in test.response_texts])
+        is_known |= rated.are_of(test.groups[is_contained])
+    is_known &= rated.splits == "test"
+    return np.where(is_known, np.nan, scores) if is_known.any() else scores
 
 
 def _is_of_one_judge(version: JudgeVersion, other: JudgeVersion) -> bool:

@@ -31,6 +31,8 @@ class JudgeVersion:
         maps: Map of its scores by question; questions without one keep scores as they are.
         weights: Weights of a jury's members, by question; empty for a single judge.
         sources: Responses and labels that its prompt was made from.
+        trained_on: Fingerprints of the responses of train and dev that prompt, maps or weights were
+            made from; empty for a declared judge. The ledger keeps them beside the version.
     """
 
     judge_id: str
@@ -42,6 +44,12 @@ class JudgeVersion:
     maps: Mapping[str, MonotoneMap] = field(default_factory=dict)
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+    trained_on: frozenset[str] = frozenset()
+
+    @property
+    def is_trained(self) -> bool:
+        """Return whether prompt, maps or weights were made from labels."""
+        return self.step != "declared" or bool(self.maps) or bool(self.weights)
 
     def numbered(self, number: str, *, parent: str | None) -> "JudgeVersion":
         """Return the version with its number and that of the version it was made from."""
@@ -109,8 +117,9 @@ def number_version(known: Sequence[JudgeVersion], new: JudgeVersion) -> str:
 
 
 def version_as_json(version: JudgeVersion) -> dict[str, object]:
-    """Return the whole version as JSON, for the ledger; `version_from_json` reads it back."""
-    return json.loads(json.dumps(asdict(version)))  # type: ignore[no-any-return]
+    """Return the version without `trained_on` as JSON; `version_from_json` reads it back."""
+    fields = {name: value for name, value in asdict(version).items() if name != "trained_on"}
+    return json.loads(json.dumps(fields))  # type: ignore[no-any-return]
 
 
 def version_from_json(stored: Mapping[str, Any]) -> JudgeVersion:

@@ -1,6 +1,7 @@
 """Versions of tuned judges, and evaluations of their sealed tests."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -56,6 +57,10 @@ class JudgeLedger:
                             f"{ledger.place}: another run registered {done.judge_id} "
                             f"{done.version} meanwhile. Run again."
                         )
+                elif not version.trained_on <= (same := known[version.definition_hash]).trained_on:
+                    every = version.trained_on | same.trained_on
+                    known[version.definition_hash] = replace(same, trained_on=every)
+                    _add_training(ledger, connection, known[version.definition_hash])
                 numbered.append(known[version.definition_hash])
         return numbered
 
@@ -153,10 +158,31 @@ def _versions(ledger: SqlLedger, connection: sa.Connection) -> list[JudgeVersion
                 "prompt_text": row.prompt_text,
                 "sources": row.sources,
                 **{name: row.definition[name] for name in ("fingerprint", "maps", "weights")},
+                "trained_on": frozenset(row.notes.get(_TRAINED_ON, ())),
             }
         )
         for row in connection.execute(query)
     ]
+
+
+_TRAINED_ON = "trained_on"
+
+
+def _training(version: JudgeVersion) -> dict[str, list[str]]:
+    return {_TRAINED_ON: sorted(version.trained_on)} if version.trained_on else {}
+
+
+def _add_training(ledger: SqlLedger, connection: sa.Connection, version: JudgeVersion) -> None:
+    """Keep that a known version was made again from other responses, under another split."""
+    table = judge_versions
+    is_it = (
+        (table.c.evaluation == ledger.evaluation)
+        & (table.c.judge_id == version.judge_id)
+        & (table.c.version == version.version)
+    )
+    notes = connection.scalars(sa.select(table.c.notes).where(is_it)).one()
+    changed = {"notes": {**notes, **_training(version)}}
+    connection.execute(sa.update(table).where(is_it), changed)
 
 
 def _row(
@@ -173,6 +199,6 @@ def _row(
         "sources": list(version.sources),
         "definition": version.definition,
         "definition_hash": version.definition_hash,
-        "notes": dict(notes),
+        "notes": {**notes, **_training(version)},
         "created_at": at,
     }

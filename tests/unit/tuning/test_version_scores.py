@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from eval_assets.tuning.fingerprints import training_fingerprints
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import VersionScores
@@ -80,3 +81,23 @@ def test_test_groups_do_not_count_for_a_prompt_that_shows_one_of_their_answers()
     judge = VersionScores(answers, {}, [shows]).judge(shows, {})
     assert set(rated.groups[np.isnan(judge.scores["q"])]) == {rated.groups[5]}
     assert not np.isnan(VersionScores(answers, {}, VERSIONS).judge(DECLARED, {}).scores["q"]).any()
+
+
+def test_groups_that_a_version_was_trained_on_do_not_count_under_another_split() -> None:
+    rated, quality = simulated(40, seed=1, split="test")
+    known = rated.response_ids[:6]
+    trained_on = training_fingerprints([rated.only(np.isin(rated.response_ids, known))])
+    assert trained_on == frozenset()  # nothing of it is in train
+    former = replace(rated, splits=np.full(len(rated.groups), "train"))
+    trained_on = training_fingerprints([former.only(np.isin(rated.response_ids, known))])
+    renamed = replace(
+        rated,
+        groups=np.array([f"new {name}" for name in rated.groups]),
+        scores={"gpt": judged(quality, seed=3)},
+    )
+    version = replace(DECLARED, prompt_text="", step="calibration", trained_on=trained_on)
+
+    judge = VersionScores({"q": renamed}, {}, [version]).judge(version, {})
+
+    is_known = np.isin(rated.groups, rated.groups[:6])
+    assert np.isnan(judge.scores["q"]).tolist() == is_known.tolist()

@@ -92,3 +92,14 @@ def test_no_reading_is_taken_twice(ledger: SqlLedger) -> None:
 
     with pytest.raises(StoreError, match="another run took reading 1 of the test of q meanwhile"):
         JudgeLedger(ledger).record(a_reading(content="of another run"))
+
+
+def test_a_version_keeps_everything_that_it_was_trained_on(ledger: SqlLedger) -> None:
+    versions = JudgeLedger(ledger)
+    first = replace(MAPPED, trained_on=frozenset({"a", "b"}))
+    versions.register([(first, {"changed": "maps"})], at=NOW)
+    versions.register([(replace(MAPPED, trained_on=frozenset({"b", "c"})), {})], at=NOW)
+    versions.register([(MAPPED, {})], at=NOW)
+
+    [stored] = versions.versions()
+    assert stored.trained_on == {"a", "b", "c"}
