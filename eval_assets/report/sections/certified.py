@@ -28,7 +28,10 @@ _LEAD = (
     "together to 5 %. A judge is fit if its agreement with people is less than the margin below "
     "theirs with each other, and improved if tuning made it agree better. The picture shows the "
     "judge's agreement beyond chance minus that of people: the dot is the difference, the bar its "
-    "interval, the tick the margin. Figures of judges that are not certified stay under the seal."
+    "interval, the tick the margin. What decides is the ratio of two distances from 1, the judge's "
+    "and the largest allowed, people's plus the margin: its interval must lie below 1. It is "
+    "nearer to normal than the difference, whose interval may reach beyond the margin. Figures of "
+    "judges that are not certified stay under the seal."
 )
 _CAUTIONS = "What no test of this size can exclude"
 
@@ -134,7 +137,18 @@ def _gap(claim: Mapping[str, Any], judge_id: str, question_id: str) -> Cell:
         marks=(("minimum", -claim["margin"]), ("people", 0.0)),
         tone=Tone.GOOD,
     )
-    return Cell(words, note=f"{low:+.3f} to {high:+.3f}", plot=plot)
+    note = f"{low:+.3f} to {high:+.3f}"
+    if (ratio := _distance_ratio(claim)) is not None:
+        note += f"; distance ratio {ratio:.3f}"
+    return Cell(words, note=note, plot=plot)
+
+
+def _distance_ratio(claim: Mapping[str, Any]) -> float | None:
+    """Return the judge's distance from 1 over the largest allowed: the statistic that decides."""
+    judge, people = claim.get("kappa"), claim.get("kappa_people")
+    if judge is None or people is None:
+        return None
+    return float((1 - judge) / (1 - people + claim["margin"]))
 
 
 def _gain(claim: Mapping[str, Any], verdict: str) -> Cell:

@@ -16,7 +16,8 @@ CERTIFICATE = {
     "cost_per_1000_usd": 0.25,
     "cautions": ["Tests do not hold the rare."],
     "claims": {
-        "fitness": {"gap": -0.012, "gap_low": -0.05, "gap_high": 0.026, "margin": 0.1},
+        "fitness": {"gap": -0.012, "gap_low": -0.05, "gap_high": 0.026, "margin": 0.1}
+        | {"kappa": 0.688, "kappa_people": 0.7},
         "improvement": {
             "verdict": "accepted",
             "gain": 0.2,
@@ -69,7 +70,7 @@ def test_a_certified_judge_shows_its_figures_and_price() -> None:
     assert (row["May stand in"], row["Better than before"]) == ("fit", "accepted")
     assert (row["Judge minus people"], row["Gain"]) == ("-0.012", "+0.200")
     assert (row["Groups"], row["Readings"], row["Per 1,000 scores"]) == ("65", "2", "0.2500")
-    assert "-0.050 to +0.026" in notes(section, LABEL)[0]
+    assert "-0.050 to +0.026; distance ratio 0.780" in notes(section, LABEL)[0]
     assert "+0.120 to +0.280" in notes(section, LABEL)[0]
 
 
