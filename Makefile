@@ -19,7 +19,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 endef
 export INTERRUPTIBLE
 
-.PHONY: help run test test-fast test-slow test-browser test-long test-duckdb-2 ui bench lint clean
+.PHONY: help run test test-fast test-slow test-browser test-long test-duckdb-2 ui bench mutants lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo 'make test                     lint, types and all tests, as CI runs them'
 	@echo 'make test-slow                tests marked slow: browsers, documentation, the wheel, kills; and the store on DuckDB 2'
 	@echo 'make bench                    the benchmark tables'
+	@echo 'make mutants [MODULE=file]    changes of stats, gates and tuning that no test notices (hours, or one module)'
 
 run: .venv/installed
 	$(BIN)/eval-assets run
@@ -68,6 +69,9 @@ lint: .venv/installed-dev
 
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
+
+mutants: .venv/installed-dev .venv/installed-mutation
+	$(BIN)/python -m benchmarks.mutants $(MODULE)
 
 # Rules that pages are checked by; without npm those tests are skipped.
 .venv/node_modules/axe-core: .venv/bin/python

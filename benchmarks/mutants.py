@@ -1,0 +1,107 @@
+"""`python -m benchmarks.mutants [module ...]`: change code at random, and count what tests notice.
+
+Every module is changed in a copy of the project, one operator or number at a time, and the tests
+that mirror it run. A change that they pass is printed. Without modules those of `stats`, the gates
+and `tuning` are changed. `make mutants` installs what is required.
+"""
+
+import argparse
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+PACKAGES = ("eval_assets/stats", "eval_assets/agreement/gates", "eval_assets/tuning")
+COPIED = ("eval_assets", "tests", "benchmarks", "data", "pyproject.toml")
+LEAST_KILLED = 0.95
+
+_CONFIG = """[cosmic-ray]
+module-path = "{module}"
+timeout = 300.0
+excluded-modules = []
+test-command = "{python} -m pytest -x -q -n 0 {tests}"
+[cosmic-ray.distributor]
+name = "local"
+"""
+
+
+def nearest_tests(module: str) -> list[str]:
+    """Return the test files that mirror a module; those of its package if none does."""
+    path = Path(module)
+    folder = Path("tests/unit", *path.parts[1:-1])
+    while not folder.is_dir():
+        folder = folder.parent
+    name = path.stem.strip("_")
+    mirrored = sorted(folder.glob(f"test_*{name}*.py")) or sorted(folder.glob("test_*.py"))
+    return [str(file) for file in mirrored]
+
+
+def survivors(module: str, *, n_mutants: int, folder: Path) -> tuple[int, list[str]]:
+    """Return how many mutants of a module ran, and the changes that no test noticed.
+
+    Raises:
+        subprocess.CalledProcessError: If a command of cosmic-ray fails.
+    """
+    command = str(Path(sys.executable).with_name("cosmic-ray"))
+    config, session = folder / "mutants.toml", folder / "mutants.sqlite"
+    session.unlink(missing_ok=True)
+    tests = " ".join(nearest_tests(module))
+    config.write_text(_CONFIG.format(module=module, python=sys.executable, tests=tests))
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    for step in ("init", "exec"):
+        subprocess.run(  # noqa: S603 - our own environment
+            [command, step, str(config), str(session)], cwd=folder, env=environment, check=True
+        )
+        if step == "init":
+            _sampled(session, n_mutants=n_mutants)
+    with sqlite3.connect(session) as connection:
+        rows = connection.execute(
+            "SELECT test_outcome = 'SURVIVED', diff FROM work_results ORDER BY job_id"
+        ).fetchall()
+    return len(rows), [diff for has_survived, diff in rows if has_survived]
+
+
+def _sampled(session: Path, *, n_mutants: int) -> None:
+    """Keep so many mutants, in an order that is the same every time."""
+    with sqlite3.connect(session) as connection:
+        kept = "(SELECT job_id FROM mutation_specs ORDER BY rowid * 7919 % 10007, rowid LIMIT ?)"
+        for table in ("work_items", "mutation_specs"):
+            connection.execute(
+                f"DELETE FROM {table} WHERE job_id NOT IN {kept}",  # noqa: S608 - constants
+                [n_mutants],
+            )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Mutate modules, print the survivors, and exit with 1 if too many survive."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__)
+    parser.add_argument("module", nargs="*", help="files of eval_assets")
+    parser.add_argument("--mutants", type=int, default=20, help="changes of each module")
+    options = parser.parse_args(arguments)
+    modules = options.module or [
+        str(file)
+        for package in PACKAGES
+        for file in sorted(Path(package).glob("*.py"))
+        if file.name != "__init__.py"
+    ]
+    n_run = n_survived = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for source in map(Path, COPIED):
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, folder / source)
+        for module in modules:
+            n, lived = survivors(module, n_mutants=options.mutants, folder=folder)
+            n_run, n_survived = n_run + n, n_survived + len(lived)
+            print(f"{module}: {n - len(lived)} of {n} killed", *lived, sep="\n", flush=True)
+    killed = 1 - n_survived / max(n_run, 1)
+    print(f"{100 * killed:.1f} % of {n_run} killed; {100 * LEAST_KILLED:.0f} % are asked for")
+    sys.exit(killed < LEAST_KILLED)
+
+
+if __name__ == "__main__":
+    main()
