@@ -445,21 +445,23 @@ CREATE TABLE IF NOT EXISTS system_comparison (
 CREATE OR REPLACE VIEW response_groups AS
 WITH named AS MATERIALIZED (
     SELECT response_id, coalesce(group_id, convo_id) AS given,
-           coalesce(attributes ->> 'prompt_id', md5(prompt_text), response_id) AS prompt_id,
-           -- a response that occurs twice is one piece of evidence
-           if(trim(response_text) <> '',
-              min(response_id) OVER (PARTITION BY md5(response_text)), response_id) AS text_id
+           coalesce(attributes ->> 'prompt_id', md5(prompt_text), response_id) AS prompt_id
     FROM responses
 ), prompt_of_most AS (
     SELECT prompt_id FROM named
     GROUP BY prompt_id HAVING 2 * count(*) > (SELECT count(*) FROM responses)
+), alone AS (
+    SELECT response_id FROM named
+    WHERE given IS NULL AND (prompt_id = response_id OR prompt_id IN (FROM prompt_of_most))
+), copies AS (                             -- a response that occurs twice is one piece of evidence
+    SELECT response_id, min(response_id) OVER (PARTITION BY md5(response_text)) AS first_id
+    FROM responses SEMI JOIN alone USING (response_id) WHERE trim(response_text) <> ''
 )
 SELECT response_id, prompt_id,
        coalesce(
-           given,
-           if(prompt_id IN (FROM prompt_of_most) OR prompt_id = response_id, text_id, prompt_id)
+           given, first_id, if(prompt_id IN (FROM prompt_of_most), response_id, prompt_id)
        ) AS group_id
-FROM named;
+FROM named LEFT JOIN copies USING (response_id);
 
 -- Parts of the responses: every column that sorts them into at most 20 values.
 CREATE OR REPLACE VIEW response_slices AS
