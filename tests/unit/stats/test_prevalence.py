@@ -105,6 +105,13 @@ def test_all_small_tables_have_an_ordered_interval_or_none() -> None:
             assert better or np.isnan(ends).all()
 
 
+def test_three_labels_are_enough_if_they_show_more_than_chance() -> None:
+    """With two units of each class more the rates are 2/3 and 2/4, which add up to more than 1."""
+    found = rogan_gladen([1, 0, 0], [1, 0, 1], [1, 1, 1, 0], confidence=0.95)
+
+    assert (found.value, found.low, found.high) == pytest.approx((0.5, 0, 1))
+
+
 def test_the_interval_adds_two_units_to_each_class() -> None:
     """By hand: .8 of 50 and .75 of 40 with one hit and one miss more are 41/52 and 31/42."""
     truth = [1] * 50 + [0] * 40
@@ -130,6 +137,7 @@ def test_the_interval_adds_two_units_to_each_class() -> None:
         ({"labels": [1, 2]}, "each 0, 1 or NaN"),
         ({"predictions": [1]}, "one prediction for each label"),
         ({"confidence": 95}, r"confidence must lie in \(0, 1\), got 95"),
+        ({"confidence": 0}, r"confidence must lie in \(0, 1\), got 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments: dict[str, object], message: str) -> None:
