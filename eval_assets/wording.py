@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from eval_assets.scale import TOLERANCE
 
+SEALED_TEST = "Judges are compared with people on train and dev; the test is sealed."
+"""Note beside figures of judges where tuning is declared."""
+
 UNDEFINED = "undefined"
 """Text of a figure that does not exist: no number stands in for it."""
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -65,6 +66,7 @@ from eval_assets.store.ratings import (
 )
 from eval_assets.store.rounds import ratings_by_round
 from eval_assets.store.scores import value_counts
+from eval_assets.store.splits import write_sealed_units
 from eval_assets.store.summaries import (
     write_combined_scores,
     write_judge_human_disagreements,
@@ -184,6 +186,7 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
     """
     with clear_failures():
         evaluation = folder.evaluation()
+        seal_units(folder, evaluation)
         with folder.connect() as connection:
             n_excluded = count_excluded(connection)
             versions = rating_versions(connection).values()
@@ -237,6 +240,13 @@ def judge_human_agreement(folder: EvaluationFolder) -> dg.MaterializeResult[None
             "agreement_with_excluded": figures_as_metadata(both, _JUDGE_HUMAN_COLUMNS),
         },
     )
+
+
+def seal_units(folder: EvaluationFolder, evaluation: Evaluation) -> None:
+    """Store which responses are under a seal, before judges are compared with people."""
+    opened = folder.ledger(evaluation) if evaluation.seals_figures else nullcontext()
+    with opened as ledger, folder.connect() as connection, transaction(connection):
+        write_sealed_units(connection, evaluation, ledger)
 
 
 def _combined_scores(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
@@ -383,6 +393,8 @@ def score_tables(
     context: dg.AssetExecutionContext, folder: EvaluationFolder
 ) -> Iterator[dg.MaterializeResult[None]]:
     """Tables of labels and scores side by side, in one step."""
+    with clear_failures():
+        seal_units(folder, folder.evaluation())
     for key in sorted(context.selected_asset_keys):
         yield _TABLES[key.path[-1]](folder)._replace(asset_key=key)
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from eval_assets.bands import FEW_GROUPS
 from eval_assets.verdicts import GateState
-from eval_assets.wording import counted
+from eval_assets.wording import SEALED_TEST, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,6 +76,8 @@ def print_measured(
             "disagreement. Have two raters rate them.\n"
         )
     print_judges(read_figures(connection, JudgeHumanFigures), outcomes)
+    if evaluation.seals_figures and evaluation.judges:
+        click.echo(f"{SEALED_TEST}\n")
     print_gates(evaluation, outcomes)
     tested = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
     if tested:

@@ -120,6 +120,8 @@ class Evaluation:
         judging: How the work of live judges is split.
         drift: How live judges are watched for changes; None to judge nothing again.
         executive_summary: Who writes a summary of the report; None for no summary.
+        seals_figures: Whether judges' figures leave out responses under a seal, as where the file
+            declares tuning.
 
     Raises:
         DeclarationError: If two entries share an id, a gate cannot have its minimum, fewer than
@@ -152,6 +154,7 @@ class Evaluation:
     judging: Judging = field(default_factory=Judging)
     drift: Drift | None = None
     executive_summary: ExecutiveSummary | None = None
+    seals_figures: bool = field(default=False, metadata=set_by_reader("seals figures"))
 
     def __post_init__(self) -> None:
         faults = [

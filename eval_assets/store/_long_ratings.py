@@ -24,7 +24,8 @@ RatingSource = Literal[
     "compared_judge",
     "conversation_judge",
     "reference",
-    "reference_with_excluded",
+    "unsealed_reference",
+    "unsealed_reference_with_excluded",
     "conversation_reference",
 ]
 _OF_RESPONSES_SQL = """SELECT response_id, question_id, judge_id AS rater_id, score AS value
@@ -32,6 +33,7 @@ _OF_RESPONSES_SQL = """SELECT response_id, question_id, judge_id AS rater_id, sc
 OF_CONVERSATIONS_SQL = """SELECT conversation_id AS response_id, question_id, judge_id AS rater_id,
                                   score AS value
                            FROM conversation_scores"""
+_UNSEALED = "ANTI JOIN sealed_units USING (response_id, question_id)"
 _REFERENCE_SQL = (
     _UNSETTLED_SQL.format(settled="FROM adjudicated_labels") + f" UNION ALL {_CONSENSUS_SQL}"
 )
@@ -61,11 +63,13 @@ RATINGS_SQL: dict[RatingSource, str] = {
     "conversation_reference": f"""
         SELECT conversation_id AS response_id, question_id, 'people' AS rater_id,
                avg(value) AS value
-        FROM ({_REFERENCE_SQL}) JOIN conversations USING (response_id) GROUP BY ALL""",  # noqa: S608 - constants of ours
-    "reference_with_excluded": _UNSETTLED_SQL.format(
-        settled="FROM adjudicated_labels WHERE NOT excluded"
-    )
-    + f" UNION ALL {_CONSENSUS_SQL}",
+        FROM ({_REFERENCE_SQL}) JOIN conversations USING (response_id)
+        ANTI JOIN sealed_units USING (response_id, question_id)
+        GROUP BY ALL""",  # noqa: S608 - constants of ours
+    "unsealed_reference": f"FROM ({_REFERENCE_SQL}) {_UNSEALED}",
+    "unsealed_reference_with_excluded": "FROM ("
+    + _UNSETTLED_SQL.format(settled="FROM adjudicated_labels WHERE NOT excluded")
+    + f" UNION ALL {_CONSENSUS_SQL}) {_UNSEALED}",
 }
 
 

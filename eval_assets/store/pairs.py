@@ -14,7 +14,7 @@ _SCORES_SQL = """
 """
 
 _REFERENCES_SQL = """
-    SELECT response_id, question_id, value FROM reference_values WHERE NOT excluded
+    SELECT response_id, question_id, value FROM unsealed_reference_values WHERE NOT excluded
 """
 
 _UNIT_SQL = """

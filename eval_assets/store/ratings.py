@@ -87,16 +87,16 @@ def reference_ratings(
     """Return what judges are compared with, by question.
 
     Of a response that was adjudicated it is the consensus alone; responses that were left out as
-    ambiguous are not among them; of all others it is what their raters gave.
+    ambiguous, or are under a seal, are not among them; of all others it is what their raters gave.
     """
-    return _of_people(connection, evaluation, "reference")
+    return _of_people(connection, evaluation, "unsealed_reference")
 
 
 def reference_ratings_with_excluded(
     connection: duckdb.DuckDBPyConnection, evaluation: Evaluation
 ) -> dict[str, LongRatings]:
     """Return the same with the responses that were left out, by their raters' own ratings."""
-    return _of_people(connection, evaluation, "reference_with_excluded")
+    return _of_people(connection, evaluation, "unsealed_reference_with_excluded")
 
 
 def judge_ratings(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> JudgeRatings:

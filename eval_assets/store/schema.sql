@@ -837,6 +837,16 @@ SELECT response_id, question_id,
 FROM (SELECT response_id, question_id, avg(value) AS mean FROM human_labels GROUP BY ALL)
 FULL JOIN adjudicated_labels USING (response_id, question_id);
 
+-- Rated responses under the seal of a question, where evaluation.yaml declares tuning: figures of
+-- judges leave them out, so that a judge cannot be selected by its figures on the sealed test.
+CREATE TABLE IF NOT EXISTS sealed_units (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL
+);
+
+CREATE OR REPLACE VIEW unsealed_reference_values AS
+FROM reference_values ANTI JOIN sealed_units USING (response_id, question_id);
+
 -- Queries of `dual-judge` and prompts of the evaluation, with the documents that people marked as
 -- relevant: on a prompt, the responses with a reference value above the middle of the scale.
 CREATE OR REPLACE VIEW ground_truth AS

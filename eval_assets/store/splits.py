@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.agreement.ratings import LongRatings
+from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
 from eval_assets.config.tuning import SplitShares
 from eval_assets.store._long_ratings import RATINGS_SQL, group_codes, long_ratings
+from eval_assets.store.ledger.engine import SqlLedger
+from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.ratings import slices_in_order
 from eval_assets.store.scores import declared_fingerprints, earlier_turns, judge_fingerprints
-from eval_assets.store.tables import empty_table, read_table
+from eval_assets.store.tables import empty_table, insert_rows, read_table
+from eval_assets.tuning.history import Seal
 from eval_assets.tuning.rated import RatedUnits, splits_of
 from eval_assets.tuning.systems import ComparedAnswers
 
@@ -61,6 +65,28 @@ def write_splits(
             """SELECT split, count(DISTINCT group_id) FROM judge_splits GROUP BY ALL ORDER BY ALL"""
         ).fetchall()
     )
+
+
+def write_sealed_units(
+    connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, ledger: SqlLedger | None
+) -> None:
+    """Replace `sealed_units`: rated test responses whose seal is closed; none without a ledger."""
+    empty_table(connection, "sealed_units")
+    if ledger is None:
+        return
+    rows = connection.execute(
+        """
+        SELECT DISTINCT response_id, question_id, group_id
+        FROM human_labels JOIN response_groups USING (response_id)
+        """
+    ).df()
+    groups = rows["group_id"].astype(str)
+    is_test = splits_of(groups, evaluation.tuning.split) == "test"
+    readings = JudgeLedger(ledger)
+    for question in evaluation.rubric:
+        shown = Seal.of(readings.readings(question.id)).spent_groups
+        is_sealed = is_test & (rows["question_id"] == question.id) & ~groups.isin(shown)
+        insert_rows(connection, "sealed_units", rows.loc[is_sealed, ["response_id", "question_id"]])
 
 
 def tuning_units(

@@ -58,19 +58,23 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
         """
         WITH rated AS (
             SELECT response_id, question_id, avg(value) AS human FROM human_labels GROUP BY ALL
+        ), compared AS (
+            FROM rated ANTI JOIN sealed_units USING (response_id, question_id)
         ), scored AS (
             SELECT response_id, question_id, 'human' AS rater_kind, NULL AS rater_id,
                    human AS score, NULL AS human
             FROM rated
             UNION ALL
-            SELECT s.response_id, s.question_id, 'judge', s.judge_id, s.score, rated.human
-            FROM judge_scores AS s LEFT JOIN rated USING (response_id, question_id)
+            SELECT s.response_id, s.question_id, 'judge', s.judge_id, s.score, compared.human
+            FROM judge_scores AS s LEFT JOIN compared USING (response_id, question_id)
             WHERE s.status = 'ok'
             UNION ALL
             SELECT conversation_id, question_id, 'judge', judge_id, score, human
             FROM conversation_scores LEFT JOIN (
                 SELECT conversation_id, question_id, avg(value) AS human
-                FROM human_labels JOIN conversations USING (response_id) GROUP BY ALL
+                FROM human_labels JOIN conversations USING (response_id)
+                ANTI JOIN sealed_units USING (response_id, question_id)
+                GROUP BY ALL
             ) USING (conversation_id, question_id)
         )
         SELECT slice, slice_value, question_id, model_name, rater_kind, rater_id,
@@ -103,7 +107,7 @@ def write_judge_human_disagreements(connection: duckdb.DuckDBPyConnection) -> No
         INSERT INTO judge_human_disagreements BY NAME
         WITH human AS (
             SELECT response_id, question_id, value AS human_mean, coalesce(n, 0) AS n_ratings
-            FROM reference_values
+            FROM unsealed_reference_values
             LEFT JOIN (
                 SELECT response_id, question_id, count(*) AS n FROM human_labels GROUP BY ALL
             ) USING (response_id, question_id)

@@ -384,3 +384,46 @@ def test_opening_the_seal_prints_everything_and_ends_it(planted: Evaluated) -> N
     assert planted.rows("SELECT k FROM test_set_uses ORDER BY k") == [(1,), (21,)]
     again = called(planted, tune, "--open-seal", "completeness", "--yes")
     assert "0 rated groups in the test; 20 are needed" in again.stdout
+
+
+def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
+    planted: Evaluated,
+) -> None:
+    with (planted.path / "evaluation.yaml").open("a") as file:
+        file.write("\ntuning: {margin: 0.1}\n")
+    [(n_seen,)] = planted.rows("SELECT count(*) FROM judge_splits WHERE split <> 'test'")
+    whole = planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement")
+    assert planted.call("run", "--force").returncode == 0
+
+    sealed = planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement")
+    paired = planted.rows("SELECT DISTINCT n_paired FROM score_summary WHERE n_paired IS NOT NULL")
+    listed = planted.rows(
+        "SELECT * FROM judge_human_disagreements SEMI JOIN sealed_units USING (response_id)"
+    )
+    assert sealed == [(n_seen,)]
+    assert max(paired) == (n_seen,)
+    assert listed == []
+
+    # A judge with other scores on the test alone prints the same figures.
+    figures = "SELECT * EXCLUDE (data_version) FROM judge_human_agreement ORDER BY judge_id"
+    before = planted.rows(figures)
+    path = planted.path / "judge_scores.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if split_of(row["response_id"].partition("-")[0], SplitShares()) == "test":
+            row["score"] = "3"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, fieldnames=list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    planted.call("run")
+    assert planted.rows(figures) == before
+
+    [question] = {row["question_id"] for row in rows}
+    opened = CliRunner().invoke(
+        tune, ["--open-seal", question, "--data", str(planted.path)], input="y"
+    )
+    assert opened.exit_code == 0, opened.output
+    planted.call("run")
+    assert planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement") == whole

@@ -36,7 +36,7 @@ from eval_assets.report.sections.judge_words import (
     judge_sentence,
     verdict_cell,
 )
-from eval_assets.wording import UNDEFINED, figure_text, lenience
+from eval_assets.wording import SEALED_TEST, UNDEFINED, figure_text, lenience
 
 _LEAD = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "
@@ -60,6 +60,7 @@ def section(data: ReportData) -> Section | None:
         (
             Text(_LEAD),
             Text(_KEY, is_small=True),
+            *([Text(SEALED_TEST)] if data.evaluation.seals_figures else []),
             *(_card(data, judge_id) for judge_id in judges),
         ),
     )
