@@ -109,6 +109,8 @@ def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
 def _print(measured: _Measured, file: str) -> None:
     """Print how the file was read, what was measured, the gates, and what to do next."""
     from eval_assets.cli.tables import print_gates, print_humans, print_table
+    from eval_assets.verdicts import GateState
+    from eval_assets.wording import listed
 
     for note in measured.labels.notes:
         click.echo(f"{file}: {note}.")
@@ -127,9 +129,15 @@ def _print(measured: _Measured, file: str) -> None:
     for remark, questions in _remarks(measured.humans).items():
         click.echo(f"{', '.join(questions)}: {remark}.")
     if measured.is_open:
+        undecided = [o.gate for o in measured.outcomes if o.state is GateState.UNDECIDED]
         click.echo(
-            "The gates are open. To compare judges with these raters, put the file into a folder "
-            "as labels.csv,\nthe responses beside it, and run: eval-assets init FOLDER"
+            f"No gate is closed, and {listed(undecided)} may be open by chance."
+            if undecided
+            else "The gates are open."
+        )
+        click.echo(
+            "To compare judges with these raters, put the file into a folder as labels.csv,\n"
+            "the responses beside it, and run: eval-assets init FOLDER"
         )
 
 

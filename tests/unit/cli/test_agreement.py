@@ -73,3 +73,15 @@ def test_a_scale_that_makes_no_sense_is_misuse(tmp_path: Path) -> None:
 
     assert result.exit_code == 2
     assert '"five" is not a scale. Write 1-5' in result.stderr
+
+
+def test_open_gates_that_may_be_open_by_chance_are_named(tmp_path: Path) -> None:
+    """One pair of five lies a step apart on three values: the interval holds the minimum."""
+    rows = [
+        (k, rater, 1 + (k + (rater == "b" and k % 5 == 0)) % 3) for k in range(20) for rater in "ab"
+    ]
+    text = "item,rater,rating\n" + "".join(f"{k},{r},{v}\n" for k, r, v in rows)
+    result = invoke(tmp_path, text, "--scale", "1-5")
+
+    assert "undecided" in result.stdout
+    assert "The gates are open." not in result.stdout
