@@ -108,5 +108,9 @@ class StoreError(RuntimeError):
     """The database or the ledger cannot be used."""
 
 
+class UnreachableError(StoreError):
+    """The ledger's server does not answer, and may again soon."""
+
+
 class DamagedError(StoreError):
     """The database cannot be read, and is to be made again from files and ledger."""

@@ -218,6 +218,10 @@ class Ledger(Protocol):
             or the reply, if there is one by now.
         """
 
+    @property
+    def holds_since(self) -> int | None:
+        """A number that stays the same while claims hold; None if they may have been taken over."""
+
     def release(self, call_keys: Collection[str]) -> None:
         """Give up claims of requests that are not sent again."""
 

@@ -44,6 +44,7 @@ _FORBIDDEN = 403
 
 IN_BATCH = Unsent("in a batch that the vendor works on", status="missing")
 BUDGET_USED_UP = Unsent("the budget is used up", status="budget_stopped")
+_UNCLAIMED = Unsent("its claim may be another run's by now", status="missing")
 _OUTDATED = Unsent("the model is known by now to refuse this form", status="api_error")
 
 
@@ -213,14 +214,16 @@ class ModelClient(Generic[Declared]):
         """Claim a request, send it, and send it again after failures that may pass."""
         most_usd, number, n_failed = self.model.most_usd(request), 1, 0
         claimed: tuple[str, ...] = ()
+        holds_since = self._writer.ledger.holds_since
         while True:
             self._writer.require_working()
             if self.summary.stopped:
                 answer: Answer = self.unsent
                 break
             request = self._features.fit(request)
-            if request.key not in claimed:
+            if request.key not in claimed or holds_since != self._writer.ledger.holds_since:
                 self._writer.release(*claimed)
+                holds_since = self._writer.ledger.holds_since
                 row = request_row(request, self.model, subject, most_usd=most_usd)
                 if (outcome := await self._claim(row, allowance)) is not None:
                     return outcome
@@ -229,13 +232,15 @@ class ModelClient(Generic[Declared]):
             if await allowance.reserve(most_usd):
                 spent_usd = most_usd  # also if the ledger fails: others wait for it to be settled
                 try:
-                    answer = await self._attempt(request, subject, number=number, most_usd=most_usd)
+                    answer = await self._attempt(
+                        request, subject, number=number, most_usd=most_usd, holds_since=holds_since
+                    )
                     spent_usd = self._spent_usd(answer, most_usd)
                 finally:
                     self._budget.settle(most_usd, spent_usd=spent_usd)
             if isinstance(answer, Reply):
                 return answer
-            if answer is _OUTDATED:
+            if answer in (_OUTDATED, _UNCLAIMED):
                 continue
             if isinstance(answer, Unsent):
                 break
@@ -260,7 +265,13 @@ class ModelClient(Generic[Declared]):
         return state if isinstance(state, Reply) else None
 
     async def _attempt(
-        self, request: ModelRequest, subject: CallSubject, *, number: int, most_usd: float
+        self,
+        request: ModelRequest,
+        subject: CallSubject,
+        *,
+        number: int,
+        most_usd: float,
+        holds_since: int | None,
     ) -> Answer:
         """Send a request once, when the limiter allows, and record what came of it."""
         admission = await self._limiter.admit(input_tokens=request.estimated_tokens)
@@ -274,6 +285,9 @@ class ModelClient(Generic[Declared]):
         if fitting.key != request.key:  # another request was refused while this one waited
             self._limiter.dropped()
             return _OUTDATED
+        if holds_since is None or self._writer.ledger.holds_since != holds_since:
+            self._limiter.dropped()  # this process slept, or the ledger was away
+            return _UNCLAIMED
         if (task := asyncio.current_task()) is not None:
             self.in_flight.add(task)
             task.add_done_callback(self.in_flight.discard)

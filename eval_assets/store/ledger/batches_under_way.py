@@ -5,6 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from eval_assets.errors import StoreError
 from eval_assets.ledger import Batch, CallSubject
 from eval_assets.store.ledger._tables import batches, claims, workers
 from eval_assets.store.ledger.claims import in_portions
@@ -16,15 +17,15 @@ def open_batches(ledger: SqlLedger, judge_id: str) -> list[Batch]:
 
     Those that a living run is about to submit are left out: their requests are claimed.
     """
-    now = datetime.now(UTC)
-    lapsed = sa.select(workers.c.worker).where(workers.c.lease_until <= now)
-    is_open = (
-        (batches.c.evaluation == ledger.evaluation)
-        & (batches.c.judge_id == judge_id)
-        & batches.c.closed_at.is_(None)
-        & (batches.c.batch_id.is_not(None) | batches.c.worker.in_(lapsed))
-    )
     with ledger.reading() as connection:
+        now = ledger.now(connection)
+        lapsed = sa.select(workers.c.worker).where(workers.c.lease_until <= now)
+        is_open = (
+            (batches.c.evaluation == ledger.evaluation)
+            & (batches.c.judge_id == judge_id)
+            & batches.c.closed_at.is_(None)
+            & (batches.c.batch_id.is_not(None) | batches.c.worker.in_(lapsed))
+        )
         rows = connection.execute(
             sa.select(batches).where(is_open).order_by(batches.c.intended_at)
         ).all()
@@ -52,9 +53,16 @@ def add_batch(connection: sa.Connection, batch: Batch, *, evaluation: str, worke
         "day": batch.intended_at.astimezone(UTC).date(),
     }
     connection.execute(sa.insert(batches), row)
+    n_held = 0
     for keys in in_portions(batch.call_keys):
         is_mine = claims.c.call_key.in_(keys) & (claims.c.worker == worker)
-        connection.execute(sa.update(claims).where(is_mine), {"batch": batch.intent_id})
+        updated = connection.execute(sa.update(claims).where(is_mine), {"batch": batch.intent_id})
+        n_held += updated.rowcount
+    if n_held < len(batch.call_keys):
+        raise StoreError(
+            "another run has taken over requests of a batch, because this process was asleep. "
+            "Run again: nothing was submitted"
+        )
 
 
 def confirm_batch(ledger: SqlLedger, intent_id: str, batch_id: str) -> None:

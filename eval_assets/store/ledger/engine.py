@@ -7,13 +7,14 @@ import sqlite3
 import time
 import uuid
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from eval_assets.errors import StoreError
-from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version, metadata
+from eval_assets.errors import StoreError, UnreachableError
+from eval_assets.store.ledger._tables import MIGRATIONS, SCHEMA, ledger_version, metadata, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
 VERSION = 1 + len(MIGRATIONS)
+
+LEASE = timedelta(seconds=30)
+"""Claims of a worker that was silent for so long may be taken over."""
+
+_NOBODY_WORKED = timedelta(hours=1)
+"""After so long without a renewal the ledger's clock starts from that of the machine."""
 
 _WAIT_SECONDS = 60
 """Time that SQLite waits for another process's transaction, which takes milliseconds."""
@@ -43,6 +50,9 @@ _SQLITE_REMEDIES = {
 _DISK_FULL = "53100"
 """PostgreSQL's code of the error."""
 
+_CONNECTION_CLASSES = ("08", "57")
+"""Begin of PostgreSQL's codes for lost connections, and for a server that stops or starts."""
+
 
 class SqlLedger:
     """A ledger of requests, replies, spending and histories.
@@ -57,6 +67,7 @@ class SqlLedger:
         self.place = place
         self.evaluation = evaluation
         self._engine = engine
+        self._clock_began: datetime | None = None
 
     def close(self) -> None:
         """Close every connection."""
@@ -74,6 +85,26 @@ class SqlLedger:
                 what was paid for must, a claim need not. The disk is not waited for then.
         """
         return self._transaction(is_writing=True, is_durable=is_durable)
+
+    def now(self, connection: sa.Connection) -> datetime:
+        """Return the ledger's time, UTC, by which leases and grants hold on every machine.
+
+        It is that of the server. A file has no clock, and those of two machines may differ. There
+        it goes on from the latest renewal of a lease, as fast as this process measures.
+        """
+        if connection.dialect.name == "postgresql":
+            moment = sa.func.clock_timestamp(type_=sa.DateTime(timezone=True))
+            return connection.scalars(sa.select(moment)).one().astimezone(UTC)
+        elapsed = timedelta(seconds=time.monotonic())
+        until = connection.scalar(sa.select(sa.func.max(workers.c.lease_until)))
+        latest = None if until is None else until - LEASE
+        if self._clock_began is None:
+            today = wall_clock()
+            is_old = latest is None or latest < today - _NOBODY_WORKED
+            self._clock_began = (today if latest is None or is_old else latest) - elapsed
+        elif latest is not None:
+            self._clock_began = max(self._clock_began, latest - elapsed)
+        return self._clock_began + elapsed
 
     def upsert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """Return an INSERT of the database's own dialect, which takes ON CONFLICT."""
@@ -93,7 +124,8 @@ class SqlLedger:
                 with connection.begin():
                     yield connection
         except sa.exc.SQLAlchemyError as error:
-            raise StoreError(f"{self.place}: {_reason(error)}") from error
+            kind = UnreachableError if _is_connection_lost(error) else StoreError
+            raise kind(f"{self.place}: {_reason(error)}") from error
 
 
 def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> SqlLedger:
@@ -269,6 +301,22 @@ def _reason(error: sa.exc.SQLAlchemyError) -> str:
     if isinstance(error, sa.exc.OperationalError):
         return f"the ledger cannot be reached. See whether its server runs. ({text})"
     return text
+
+
+def _is_connection_lost(error: sa.exc.SQLAlchemyError) -> bool:
+    """Return whether a server ended the connection, restarts, or takes none."""
+    if not isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
+        return False
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        return False
+    code = getattr(cause, "sqlstate", None)
+    return code is None or code.startswith(_CONNECTION_CLASSES)
+
+
+def wall_clock() -> datetime:
+    """Return the time of this machine, UTC."""
+    return datetime.now(UTC)
 
 
 def this_machine() -> str:

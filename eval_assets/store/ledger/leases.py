@@ -3,20 +3,21 @@
 import logging
 import os
 import threading
-from datetime import UTC, datetime, timedelta
+import time
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
 from eval_assets.errors import StoreError
 from eval_assets.store.ledger._tables import claims, workers
-from eval_assets.store.ledger.engine import SqlLedger, this_machine
+from eval_assets.store.ledger.engine import LEASE, SqlLedger, this_machine
 
 logger = logging.getLogger(__name__)
 
-LEASE_SECONDS = 30.0
-"""Claims of a worker that was silent for so long may be taken over."""
-
 _RENEWAL_SECONDS = 5.0
+
+_RECENT_SECONDS = 20.0
+"""A lease renewed within this is held for long enough to send a request."""
 
 
 class Lease:
@@ -33,23 +34,26 @@ class Lease:
         self._ledger = ledger
         self._asset = asset
         self._run_id = run_id
+        self._renewed_at = float("-inf")
+        self._n_lapses = 0
         self._ended = threading.Event()
         self._renewal = threading.Thread(target=self._renew, name="ledger lease", daemon=True)
 
     def begin(self) -> None:
         """Enter the worker into the ledger."""
-        now = datetime.now(UTC)
         row = {
             "evaluation": self._ledger.evaluation,
             "run_id": self._run_id,
             "asset": self._asset,
             "machine": this_machine(),
             "process": os.getpid(),
-            "started_at": now,
-            "lease_until": now + timedelta(seconds=LEASE_SECONDS),
+            "started_at": datetime.now(UTC),
         }
         with self._ledger.writing() as connection:
+            now = self._ledger.now(connection)
+            row["lease_until"] = now + LEASE
             _end_dead_workers(connection, now)
+            self._renewed_at = time.monotonic()
             new = sa.insert(workers).returning(workers.c.worker)
             self.worker = connection.execute(new, row).scalar_one()
         self._renewal.start()
@@ -65,7 +69,23 @@ class Lease:
         with self._ledger.writing() as connection:
             is_mine = (claims.c.worker == self.worker) & claims.c.batch.is_(None)
             connection.execute(sa.delete(claims).where(is_mine))
-            self._set(connection, datetime.now(UTC))  # which ends what it reserved
+            self._set(connection, self._ledger.now(connection))  # which ends what it reserved
+
+    @property
+    def holds_since(self) -> int | None:
+        """A number that stays the same while claims hold; None if they may have been taken over.
+
+        A process that slept finds its lease over.
+        """
+        is_recent = time.monotonic() - self._renewed_at < _RECENT_SECONDS
+        return self._n_lapses if is_recent else None
+
+    def renew(self, connection: sa.Connection, now: datetime) -> None:
+        """Renew the lease; claims of before a lapse may be another worker's by now."""
+        self._n_lapses += self.holds_since is None
+        began = time.monotonic()
+        self._set(connection, now + LEASE)
+        self._renewed_at = began
 
     def _set(self, connection: sa.Connection, until: datetime) -> None:
         is_me = workers.c.worker == self.worker
@@ -74,10 +94,10 @@ class Lease:
     def _renew(self) -> None:
         """Renew the lease until the worker ends."""
         while not self._ended.wait(_RENEWAL_SECONDS):
-            now = datetime.now(UTC)
             try:
                 with self._ledger.writing(is_durable=False) as connection:
-                    self._set(connection, now + timedelta(seconds=LEASE_SECONDS))
+                    now = self._ledger.now(connection)
+                    self.renew(connection, now)
                     _end_dead_workers(connection, now)
             except StoreError as error:
                 # Whoever records the next reply fails on the same ledger, and ends the run.

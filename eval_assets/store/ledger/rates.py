@@ -41,7 +41,7 @@ def grant(
         if connection.dialect.name == "postgresql":
             lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(limits.account))
             connection.execute(sa.select(lock))
-        now, read_at = _now(connection), time.monotonic()
+        now, read_at = ledger.now(connection).timestamp(), time.monotonic()
         for grant_id, left in unused.items():
             used = {
                 "requests": rate_grants.c.requests - left.requests,
@@ -98,11 +98,3 @@ def start_of(
         excess -= item
         starts_at = max(starts_at, start + WINDOW_SECONDS)
     return starts_at
-
-
-def _now(connection: sa.Connection) -> float:
-    """Return the ledger's time in seconds since 1970: of a file that of this machine."""
-    if connection.dialect.name == "sqlite":
-        return time.time()
-    clock = sa.extract("epoch", sa.func.clock_timestamp())
-    return float(connection.scalar(sa.select(clock)) or 0.0)

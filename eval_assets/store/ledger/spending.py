@@ -66,22 +66,23 @@ def spent_in_month(ledger: SqlLedger, day: date) -> float:
 def reserved(ledger: SqlLedger) -> float:
     """Return what living workers have reserved of the caps and not spent yet, in USD."""
     with ledger.reading() as connection:
-        return _reserved_by(connection, workers.c.evaluation == ledger.evaluation)
+        is_of_evaluation = workers.c.evaluation == ledger.evaluation
+        return _reserved_by(connection, is_of_evaluation, now=ledger.now(connection))
 
 
 def left_of_caps(
+    ledger: SqlLedger,
     connection: sa.Connection,
     caps: Evaluation,
     *,
-    account: str,
     is_of_run: sa.ColumnElement[bool],
 ) -> list[tuple[float, float]]:
     """Return what each declared cap has left, and what living workers have reserved of it.
 
     Args:
+        ledger: The ledger.
         connection: A transaction. To reserve some of what is left, it must write.
         caps: Declares the caps of a run and of a month.
-        account: The evaluation's name on the ledger.
         is_of_run: Condition on workers: those of the run.
     """
     if connection.dialect.name == "postgresql":
@@ -89,11 +90,13 @@ def left_of_caps(
     # Reservations are read before spending. Recording turns one into the other: what is recorded
     # in between then counts twice, not never.
     remaining = []
+    account, now = ledger.evaluation, ledger.now(connection)
     if (cap := caps.budget_usd) is not None:
-        reserved_usd = _reserved_by(connection, is_of_run)
+        reserved_usd = _reserved_by(connection, is_of_run, now=now)
         remaining.append((cap - _spent_by(connection, is_of_run), reserved_usd))
     if (cap := caps.month_cap_usd) is not None:
-        reserved_usd = _reserved_by(connection, workers.c.evaluation == account)
+        is_of_account = workers.c.evaluation == account
+        reserved_usd = _reserved_by(connection, is_of_account, now=now)
         spent_usd = _spent_in_month(connection, account, datetime.now(UTC).date())
         remaining.append((cap - spent_usd, reserved_usd))
     return remaining
@@ -188,9 +191,11 @@ def _spent_in_month(connection: sa.Connection, account: str, day: date) -> float
     return connection.scalars(paid).one() + connection.scalars(open_).one()
 
 
-def _reserved_by(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> float:
+def _reserved_by(
+    connection: sa.Connection, condition: sa.ColumnElement[bool], *, now: datetime
+) -> float:
     """Return what living workers have reserved and not spent yet."""
-    is_alive = workers.c.lease_until > datetime.now(UTC)
+    is_alive = workers.c.lease_until > now
     return connection.scalars(_sum(workers.c.reserved_usd).where(condition & is_alive)).one()
 
 

@@ -1,15 +1,18 @@
 """Workers: one asset of one run, or one command, that sends and records requests."""
 
+import logging
 import math
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import wraps
 from types import TracebackType
-from typing import Self
+from typing import ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
 from eval_assets.config.evaluation import Evaluation
-from eval_assets.errors import StoreError
+from eval_assets.errors import StoreError, UnreachableError
 from eval_assets.ledger import Attempt, Batch, ClaimState, Refusal, Reply, Request
 from eval_assets.rate_limits import Amount, Grant, RateLimits
 from eval_assets.store.ledger._tables import attempts, refusals, workers
@@ -32,6 +35,34 @@ from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.store.ledger.leases import Lease
 from eval_assets.store.ledger.rates import grant
 from eval_assets.store.ledger.spending import left_of_caps, portion_of
+
+logger = logging.getLogger(__name__)
+
+_OUTAGE_SECONDS = 60.0
+"""How long a server that went away is waited for; replies that arrive meanwhile are kept."""
+
+_RETRY_SECONDS = 0.5
+
+_Result = TypeVar("_Result")
+_Params = ParamSpec("_Params")
+
+
+def _reconnecting(method: Callable[_Params, _Result]) -> Callable[_Params, _Result]:
+    """Let a method be tried again while the ledger's server is away; it blocks meanwhile."""
+
+    @wraps(method)
+    def patient(*args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
+        deadline = time.monotonic() + _OUTAGE_SECONDS
+        while True:
+            try:
+                return method(*args, **kwargs)
+            except UnreachableError as error:
+                if time.monotonic() > deadline:
+                    raise
+                logger.warning("%s: trying again", error)
+                time.sleep(_RETRY_SECONDS)
+
+    return patient
 
 
 class Worker:
@@ -59,6 +90,7 @@ class Worker:
         self._run_id = run_id
         self._caps = caps
         self._claims = Claims(ledger)
+        self._lost_record = False
         self._lease = Lease(ledger, asset=asset, run_id=run_id)
 
     def __enter__(self) -> Self:
@@ -78,28 +110,39 @@ class Worker:
             if error is None:
                 raise
 
+    @_reconnecting
     def replies(self, call_keys: Collection[str]) -> dict[str, Reply]:
         """Return the replies recorded so far, by request key: of several, the latest."""
         with self._ledger.reading() as connection:
             return replies_to(connection, call_keys)
 
+    @_reconnecting
     def refused_keys(self, call_keys: Collection[str]) -> frozenset[str]:
         """Return the requests of these that a vendor refused as invalid."""
         with self._ledger.reading() as connection:
             return refused_keys(connection, call_keys)
 
+    @_reconnecting
     def claim(self, asked: Sequence[Request]) -> dict[str, Reply | ClaimState]:
         """Claim requests, so that no other worker sends them; see `Ledger.claim`."""
         with self._ledger.writing(is_durable=False) as connection:
-            return self._claims.claim(
-                connection, asked, worker=self._lease.worker, now=datetime.now(UTC)
-            )
+            now = self._ledger.now(connection)
+            if self._lease.holds_since is None:
+                self._lease.renew(connection, now)
+            return self._claims.claim(connection, asked, worker=self._lease.worker, now=now)
 
+    @property
+    def holds_since(self) -> int | None:
+        """A number that stays the same while claims hold; see `Ledger.holds_since`."""
+        return self._lease.holds_since
+
+    @_reconnecting
     def release(self, call_keys: Collection[str]) -> None:
         """Give up claims of requests that are not sent again."""
         with self._ledger.writing(is_durable=False) as connection:
             release(connection, call_keys, worker=self._lease.worker)
 
+    @_reconnecting
     def record(self, made: Sequence[Attempt]) -> None:
         """Store attempts, all or none of them; a request that is answered is claimed no more."""
         rows = [
@@ -113,11 +156,17 @@ class Worker:
             for attempt in made
         ]
         with self._ledger.writing() as connection:
-            connection.execute(sa.insert(attempts), rows)
+            # The server may have committed them, and gone away before it said so.
+            known = _recorded(connection, self._lease.worker, made) if self._lost_record else set()
+            rows = [row for row in rows if (row["call_key"], row["attempt"]) not in known]
+            self._lost_record = True
+            if rows:
+                connection.execute(sa.insert(attempts), rows)
             answered = [attempt.call_key for attempt in made if attempt.status in REPLIES]
             end_claims(connection, answered)
             live = math.fsum(row["charged_usd"] for row in rows if not row["in_batch"])
             self._spend_reserved(connection, live)
+        self._lost_record = False
 
     @property
     def is_capped(self) -> bool:
@@ -125,6 +174,7 @@ class Worker:
         caps = self._caps
         return caps is not None and (caps.budget_usd, caps.month_cap_usd) != (None, None)
 
+    @_reconnecting
     def reserve(self, needed_usd: float) -> float:
         """Reserve a portion of what the caps have left; see `Ledger.reserve`."""
         with self._ledger.writing(is_durable=False) as connection:
@@ -134,12 +184,14 @@ class Worker:
             connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=more))
             return portion_usd
 
+    @_reconnecting
     def left_usd(self) -> float | None:
         """Return what the caps have left, reservations included; None without a cap."""
         with self._ledger.reading() as connection:
             left = [left for left, _ in self._left_of_caps(connection)]
         return max(0.0, min(left)) if left else None
 
+    @_reconnecting
     def grant(
         self,
         limits: RateLimits,
@@ -151,6 +203,7 @@ class Worker:
         """Grant the next requests to a model; see `Ledger.grant`."""
         return grant(self._ledger, limits, wanted, unused=unused, delay_seconds=delay_seconds)
 
+    @_reconnecting
     def refused_capabilities(self, base_url: str, model: str) -> frozenset[str]:
         """Return what an endpoint is known to refuse for a model."""
         with self._ledger.reading() as connection:
@@ -161,16 +214,19 @@ class Worker:
             )
             return frozenset(rows)
 
+    @_reconnecting
     def record_refusals(self, refused: Collection[Refusal]) -> None:
         """Remember what endpoints refuse for models."""
         rows = [{**vars(item), "learnt_at": datetime.now(UTC)} for item in refused]
         with self._ledger.writing() as connection:
             connection.execute(self._ledger.upsert(refusals).on_conflict_do_nothing(), rows)
 
+    @_reconnecting
     def open_batches(self, judge_id: str) -> list[Batch]:
         """Return a judge's batches that are not closed, oldest first."""
         return open_batches(self._ledger, judge_id)
 
+    @_reconnecting
     def known_batches(self) -> frozenset[str]:
         """Return the vendors' names of all batches that were ever submitted."""
         return known_batches(self._ledger)
@@ -182,10 +238,12 @@ class Worker:
             evaluation, worker = self._ledger.evaluation, self._lease.worker
             add_batch(connection, batch, evaluation=evaluation, worker=worker)
 
+    @_reconnecting
     def confirm_batch(self, intent_id: str, batch_id: str) -> None:
         """Remember the vendor's name of a batch that was submitted."""
         confirm_batch(self._ledger, intent_id, batch_id)
 
+    @_reconnecting
     def close_batch(self, intent_id: str) -> None:
         """Forget a batch whose results are all recorded, or that the vendor does not have."""
         close_batch(self._ledger, intent_id)
@@ -199,8 +257,7 @@ class Worker:
         if self._caps is None:
             return []
         is_of_run = self._is_me if self._run_id is None else workers.c.run_id == self._run_id
-        account = self._ledger.evaluation
-        return left_of_caps(connection, self._caps, account=account, is_of_run=is_of_run)
+        return left_of_caps(self._ledger, connection, self._caps, is_of_run=is_of_run)
 
     def _spend_reserved(self, connection: sa.Connection, spent_usd: float) -> None:
         """Take what counts as spent from now on out of what is reserved."""
@@ -208,6 +265,24 @@ class Worker:
             rest = workers.c.reserved_usd - spent_usd
             left = sa.case((rest > 0, rest), else_=0.0)
             connection.execute(sa.update(workers).where(self._is_me).values(reserved_usd=left))
+
+
+def _recorded(
+    connection: sa.Connection, worker: int, made: Sequence[Attempt]
+) -> set[tuple[str, int]]:
+    """Return which of these attempts are in the ledger, by request key and number."""
+    rows = connection.execute(
+        sa.select(attempts.c.call_key, attempts.c.attempt, attempts.c.started_at).where(
+            (attempts.c.worker == worker)
+            & attempts.c.call_key.in_([attempt.call_key for attempt in made])
+        )
+    )
+    stored = {(key, number, at) for key, number, at in rows}
+    return {
+        (attempt.call_key, attempt.attempt)
+        for attempt in made
+        if (attempt.call_key, attempt.attempt, attempt.started_at.astimezone(UTC)) in stored
+    }
 
 
 def _charged(made: Attempt) -> float:

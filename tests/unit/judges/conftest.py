@@ -86,6 +86,11 @@ class MemoryLedger:
         }
         return found | self.replies(found)
 
+    @property
+    def holds_since(self) -> int | None:
+        """Claims hold for ever."""
+        return 0
+
     def release(self, call_keys: Collection[str]) -> None:
         """Give up nothing."""
 

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from eval_assets.judges.credentials import api_keys
 from eval_assets.judges.judging import judge_portions
 from eval_assets.judges.judging_plan import Unit
 from eval_assets.judges.prompts.prompt import PromptTemplate
-from eval_assets.ledger import Attempt
+from eval_assets.ledger import Attempt, ClaimState, Reply, Request
 from tests.fake_provider.behaviour import Behaviour
 from tests.fake_provider.faults import Faults, mixed_rates
 from tests.fake_provider.planted import Planted
@@ -223,6 +224,26 @@ def test_a_vendor_that_stays_overloaded_is_given_up_in_the_end(
     (judge,) = judge_all(units(30), PAIR[:1], retry=retry).models
     assert judge.statuses == {"api_error": 30}
     assert judge.stopped.startswith("overloaded for")
+
+
+def test_a_process_that_slept_claims_again_before_it_sends(
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claimed: Counter[str] = Counter()
+
+    def claim(requests: Sequence[Request]) -> dict[str, Reply | ClaimState]:
+        claimed.update(request.call_key for request in requests)
+        return MemoryLedger.claim(ledger, requests)
+
+    monkeypatch.setattr(ledger, "claim", claim)
+    # It sleeps after the first claims.
+    monkeypatch.setattr(MemoryLedger, "holds_since", property(lambda _: min(len(claimed), 1)))
+    judge_all(units(3))
+    assert max(claimed.values()) == 2
+    assert provider.log.n_received == 6
 
 
 @pytest.mark.parametrize("n_refused", [40, 60])

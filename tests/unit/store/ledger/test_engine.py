@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +11,7 @@ import sqlalchemy as sa
 
 from eval_assets.errors import StoreError
 from eval_assets.store.ledger import engine as engine_module
-from eval_assets.store.ledger._tables import ledger_version
+from eval_assets.store.ledger._tables import attempts, ledger_version
 from eval_assets.store.ledger.engine import VERSION, SqlLedger, _write_ahead, connect_ledger
 from eval_assets.store.ledger.spending import reserved, spending_table
 from eval_assets.store.ledger.workers import Worker
@@ -188,7 +189,29 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_server_that_goes_away_is_one_line_at_once(postgres: Postgres, tmp_path: Path) -> None:
+def test_a_server_that_comes_back_gets_what_arrived_meanwhile(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=postgres.new_database())
+    with Worker(ledger, asset="judge_scores") as worker, ThreadPoolExecutor(1) as pool:
+        worker.claim([request_for("a")])
+        postgres.kill()
+        recording = pool.submit(worker.record, [attempt("a")])
+        postgres.start()
+        recording.result()
+        assert worker.replies(["a"]).keys() == {"a"}
+        postgres.drop_connections()
+        worker.record([attempt("b")])
+        with ledger.reading() as connection:
+            assert connection.scalar(sa.select(sa.func.count()).select_from(attempts)) == 2
+    ledger.close()
+
+
+@pytest.mark.slow
+def test_a_server_that_stays_away_is_one_line(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval_assets.store.ledger.workers._OUTAGE_SECONDS", 0.0)
     ledger = connect_ledger(tmp_path, evaluation="poems", setting=postgres.new_database())
 
     def ask() -> None:

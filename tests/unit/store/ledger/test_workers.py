@@ -105,6 +105,42 @@ def test_claims_are_taken_over_when_the_lease_has_run_out(
     assert other.claim([request_for("a")]) == {"a": "claimed"}
 
 
+def test_a_clock_that_is_ahead_takes_over_no_claims(
+    tmp_path: Path, given: str | None, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.claim([request_for("a")])
+    ahead = datetime.now(UTC) + timedelta(seconds=90)
+    monkeypatch.setattr("eval_assets.store.ledger.engine.wall_clock", lambda: ahead)
+    database = tmp_path / "out" / "eval.duckdb"
+    with (
+        open_ledger(tmp_path, evaluation="poems", database=database, setting=given) as ledger,
+        Worker(ledger, asset="judge_scores") as other,
+    ):
+        assert other.claim([request_for("a")]) == {"a": "held"}
+
+
+def test_claims_hold_no_more_once_the_lease_was_not_renewed(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = worker.holds_since
+    assert before is not None
+    monkeypatch.setattr("eval_assets.store.ledger.leases._RECENT_SECONDS", 0.0)
+    assert worker.holds_since is None
+    worker.claim([request_for("a")])
+    monkeypatch.setattr("eval_assets.store.ledger.leases._RECENT_SECONDS", 20.0)
+    assert worker.holds_since not in {None, before}
+
+
+def test_a_batch_of_requests_that_another_run_took_over_is_not_submitted(
+    ledger: SqlLedger, worker: Worker, other: Worker
+) -> None:
+    worker.claim([request_for("a")])
+    let_lease_run_out(ledger, "run-1")
+    other.claim([request_for("a")])
+    with pytest.raises(StoreError, match="nothing was submitted"):
+        worker.intend_batch(Batch("i", "gpt", ("a",), NOW))
+
+
 def test_a_late_reply_to_a_claim_that_was_lost_is_kept_and_spares_the_other_run(
     ledger: SqlLedger, worker: Worker, other: Worker
 ) -> None:
