@@ -192,7 +192,7 @@ def _differences(
     from eval_assets.store.connection import connect
     from eval_assets.store.ledger.seals import JudgeLedger
     from eval_assets.store.splits import tuning_units
-    from eval_assets.store.tuned_judges import background_of, version_scores
+    from eval_assets.store.tuned_judges import background_of, edited_scores, version_scores
     from eval_assets.tuning.certificate import differences
     from eval_assets.tuning.issued import certificate_files
     from eval_assets.tuning.sealed_evaluation import recomputed_certificates
@@ -210,6 +210,7 @@ def _differences(
         if issued is None:
             return [f"the ledger has no certificate of {name}"]
         lines = differences(certificate.head(), issued.head())
+        lines += edited_scores(connection, scores.versions)
         for claimed in certificate.predicate.questions:
             question_id = claimed.question_id
             reading = _reading_of(claimed, readings, judge_id, name)

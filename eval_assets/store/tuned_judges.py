@@ -1,8 +1,9 @@
 """Stored scores that the sealed tests of tuned judges use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import duckdb
+import numpy as np
 
 from eval_assets.config.evaluation import USUAL_MINIMUMS, GateName
 from eval_assets.figures import HumanFigures
@@ -17,11 +18,12 @@ from eval_assets.store.splits import (
     models_returned,
     questions_where_people_agree,
 )
-from eval_assets.store.tables import read_table
+from eval_assets.store.tables import read_rows, read_table
 from eval_assets.tuning.certificate_contents import Background
 from eval_assets.tuning.issued import CurrentEvidence
 from eval_assets.tuning.rated import RatedUnits
 from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
+from eval_assets.tuning.versions import JudgeVersion
 
 
 def version_scores(
@@ -74,6 +76,33 @@ def _lowered_minimums(connection: duckdb.DuckDBPyConnection) -> dict[GateName, f
         "SELECT gate, minimum FROM gate_verdicts WHERE question_id IS NULL"
     ).fetchall()
     return {gate: minimum for gate, minimum in rows if minimum < USUAL_MINIMUMS[gate] - TOLERANCE}
+
+
+def edited_scores(
+    connection: duckdb.DuckDBPyConnection, versions: Sequence[JudgeVersion]
+) -> list[str]:
+    """Return a line for each judge whose scores are not what its version makes of its replies."""
+    rates_as = {
+        row["judge_id"]: row["version"]
+        for row in read_rows(connection, "judges", order_by="judge_id")
+    }
+    in_use = {v.judge_id: v for v in versions if v.version == rates_as.get(v.judge_id)}
+    rows = connection.execute(
+        """SELECT DISTINCT judge_id, question_id, raw_score, score FROM judge_scores
+           WHERE status = 'ok' ORDER BY ALL"""
+    ).fetchall()
+    edited: dict[tuple[str, str], int] = {}
+    for judge_id, question_id, raw, score in rows:
+        version = in_use.get(judge_id)
+        fitted = version.maps.get(question_id) if version else None
+        expected = raw if fitted is None else float(fitted(np.array([raw]))[0])
+        if score is None or abs(score - expected) > TOLERANCE:
+            unit = judge_id, question_id
+            edited[unit] = edited.get(unit, 0) + 1
+    return [
+        f"{question_id}: {n} distinct values of judge_scores.score differ from {judge_id}'s replies"
+        for (judge_id, question_id), n in edited.items()
+    ]
 
 
 def current_evidence(

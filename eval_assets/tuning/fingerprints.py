@@ -99,7 +99,7 @@ _CHANGES = {
     "fingerprint": "the model, its settings or the declared prompt changed",
     "rubric": "the question, its scale or its guidelines changed",
     "labels": "human ratings in the test changed",
-    "scores": "the judge's scores of the test changed",
+    "scores": "the judge's scores changed since the test",
     "models_returned": "the vendor answers with another model",
 }
 
@@ -108,16 +108,19 @@ def stale_because(
     certified: Fingerprints, now: Fingerprints | None, *, until: str, today: datetime
 ) -> str:
     """Return why a certificate no longer holds; empty while it does."""
+    reasons = [changed_since(certified, now)]
+    if now is not None and today.date().isoformat() > until:
+        reasons.append(f"its validity ended on {until}")
+    return "; ".join(filter(None, reasons))
+
+
+def changed_since(then: Fingerprints, now: Fingerprints | None) -> str:
+    """Return what changed since a reading; empty if nothing did."""
     if now is None:
         return "the judge or the question is no longer declared"
-    reasons = [
-        reason
-        for name, reason in _CHANGES.items()
-        if getattr(certified, name) != getattr(now, name)
-    ]
-    if today.date().isoformat() > until:
-        reasons.append(f"its validity ended on {until}")
-    return "; ".join(reasons)
+    return "; ".join(
+        reason for name, reason in _CHANGES.items() if getattr(then, name) != getattr(now, name)
+    )
 
 
 def _per_row(ratings: Floats, function: Callable[[list[float]], T]) -> list[T]:

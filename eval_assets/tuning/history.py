@@ -1,7 +1,7 @@
 """Readings of sealed tests, and the current seal of a question."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from eval_assets.stats import cohen_kappa
 from eval_assets.tuning.certificate import QuestionCertificate
+from eval_assets.tuning.fingerprints import Fingerprints
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.tuning.versions import (
@@ -47,6 +48,8 @@ class SealedEvaluation:
         read_at: When, UTC.
         labels: Fingerprint of the ratings of each response that was read: a question of another
             name with the same ones is the same test.
+        evidence: Fingerprints of what each candidate's verdicts rest on, by judge; without the
+            models that answered. Readings of earlier releases have none.
     """
 
     question_id: str
@@ -60,6 +63,7 @@ class SealedEvaluation:
     certificates: Mapping[str, QuestionCertificate]
     read_at: datetime
     labels: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, Fingerprints] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON of all but question, seal, number, level and time."""
@@ -68,6 +72,7 @@ class SealedEvaluation:
             "groups": list(self.groups),
             "content": self.content,
             "labels": dict(self.labels),
+            "evidence": {judge: asdict(prints) for judge, prints in self.evidence.items()},
             "rows": list(self.rows),
             "certificates": {
                 judge: certificate.as_json() for judge, certificate in self.certificates.items()
@@ -101,6 +106,10 @@ class SealedEvaluation:
             },
             read_at=read_at,
             labels=kept.get("labels", {}),
+            evidence={
+                judge: Fingerprints(**{**stored, "models_returned": ()})
+                for judge, stored in kept.get("evidence", {}).items()
+            },
         )
 
     def has_read(self, labels: Mapping[str, str]) -> bool:

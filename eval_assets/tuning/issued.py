@@ -5,7 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
-from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of, stale_because
+from eval_assets.tuning.fingerprints import (
+    Fingerprints,
+    changed_since,
+    fingerprints_of,
+    stale_because,
+)
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.steps import JURY, VersionScores
@@ -103,6 +108,10 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     for (judge, number), reading in readings_by_version.items():
         [version] = [v for v in reading.candidates if v.judge_id == judge]
         certificate, reasons = reading.certificates.get(judge), list[str]()
+        evidence = reading.evidence.get(judge)
+        now = fingerprints_now(reading, judge) if certificate or evidence else None
+        if certificate is None and evidence is not None:
+            reasons = [changed_since(evidence, now and replace(now, models_returned=()))]
         if certificate is not None:
             reasons = [
                 _superseded(judge, number, reading, in_order),
@@ -111,7 +120,7 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
                 "it scores the same answers otherwise than it did" if judge in moved else "",
                 stale_because(
                     certificate.evidence,
-                    fingerprints_now(reading, judge),
+                    now,
                     until=certificate.valid_until,
                     today=today,
                 ),

@@ -13,6 +13,7 @@ from eval_assets.tuning.calibration import MIN_TRAIN_GROUPS
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.fingerprints import (
+    fingerprints_of,
     label_fingerprints,
     labels_hash,
     scores_hash,
@@ -257,6 +258,12 @@ def due_reading(
         certificates={},
         read_at=now,
         labels=label_fingerprints(test),
+        evidence={
+            candidate.version.judge_id: fingerprints_of(
+                candidate.version, test, candidate.raw[is_test]
+            )
+            for candidate in candidates
+        },
     )
     return new, True
 

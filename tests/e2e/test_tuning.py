@@ -14,6 +14,7 @@ from eval_assets.cli.certificates import certificates as certificates_command
 from eval_assets.cli.tune import tune
 from eval_assets.config.tuning import SplitShares
 from eval_assets.errors import InputError
+from eval_assets.store.connection import connect
 from eval_assets.tuning.certificate import certificate_schema
 from eval_assets.tuning.rated import split_of
 from tests.e2e.conftest import PROGRAM, Evaluated
@@ -427,3 +428,38 @@ def test_figures_of_judges_leave_out_the_sealed_test_until_it_is_opened(
     assert opened.exit_code == 0, opened.output
     planted.call("run")
     assert planted.rows("SELECT DISTINCT n_units FROM judge_human_agreement") == whole
+
+
+def test_a_verdict_without_certificate_goes_stale_with_the_judges_scores(
+    planted: Evaluated,
+) -> None:
+    path = planted.path / "judge_scores.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["judge_model"] == "verbose":
+            row["score"] = str(6 - int(row["score"]))
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, fieldnames=list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    planted.call("run")
+
+    verbose = called(planted, certificates_command, "--require", "verbose")
+    steady = called(planted, certificates_command, "--require", "steady")
+    assert verbose.return_value == 4
+    assert "the judge's scores changed since the test" in verbose.stdout
+    assert steady.return_value == 0
+
+
+def test_an_edited_score_in_the_database_fails_verification(planted: Evaluated) -> None:
+    path = planted.path / "out" / "certificates" / "steady-1.0.0.json"
+    with connect(planted.database) as connection:
+        connection.execute(
+            """UPDATE judge_scores SET score = 1 WHERE judge_id = 'steady' AND score = 5"""
+        )
+
+    found = called(planted, certificates_command, "verify", str(path))
+
+    assert found.return_value == 3
+    assert "differ from steady's replies" in found.stdout

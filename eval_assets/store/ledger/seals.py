@@ -87,7 +87,8 @@ class JudgeLedger:
             "judge_set": reading.content,
             "level": reading.level,
             "candidates": {
-                name: kept[name] for name in ("candidates", "groups", "content", "labels")
+                name: kept[name]
+                for name in ("candidates", "groups", "content", "labels", "evidence")
             },
             "released": None,
             "read_at": reading.read_at,

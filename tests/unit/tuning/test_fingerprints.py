@@ -19,7 +19,7 @@ TODAY = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
         ({"fingerprint": "g"}, "the model, its settings or the declared prompt changed"),
         ({"rubric": "r"}, "the question, its scale or its guidelines changed"),
         ({"labels": "l"}, "human ratings in the test changed"),
-        ({"scores": "s"}, "the judge's scores of the test changed"),
+        ({"scores": "s"}, "the judge's scores changed since the test"),
         ({"models_returned": ("m2",)}, "the vendor answers with another model"),
     ],
 )
