@@ -42,7 +42,11 @@ if TYPE_CHECKING:
         spearman,
         wilcoxon_signed_rank,
     )
-    from eval_assets.stats.beside_people import NonInferiority, non_inferiority
+    from eval_assets.stats.beside_people import (
+        NonInferiority,
+        non_inferiority,
+        partial_non_inferiority,
+    )
     from eval_assets.stats.bootstrap import bootstrap_interval
     from eval_assets.stats.clusters import alpha_by_cluster
     from eval_assets.stats.comparison import difference_interval
@@ -93,7 +97,7 @@ _MODULES = {
         "Correlation bias confusion_matrix kendall_tau_b mean_absolute_error pearson "
         "spearman wilcoxon_signed_rank"
     ),
-    "beside_people": "NonInferiority non_inferiority",
+    "beside_people": "NonInferiority non_inferiority partial_non_inferiority",
     "bootstrap": "bootstrap_interval",
     "clusters": "alpha_by_cluster",
     "comparison": "difference_interval",
@@ -176,6 +180,7 @@ __all__ = [
     "non_inferiority",
     "overall_profile",
     "pairwise_agreement",
+    "partial_non_inferiority",
     "pearson",
     "precision_at_k",
     "prediction_powered_difference",

@@ -1,4 +1,7 @@
-"""Non-inferiority of a judge's agreement with humans to the agreement between humans."""
+"""Non-inferiority of a judge's agreement with humans to the agreement between humans.
+
+The judge replaces a rater on all units, or on a part of them, with humans on the rest.
+"""
 
 from dataclasses import dataclass
 
@@ -32,6 +35,7 @@ class NonInferiority:
         shortfall: Test statistic of non-inferiority; if its interval lies above 0, the judge's
             figure is less than the margin below the humans', if it lies below 0, more.
         n_units: Units with a score and at least two ratings.
+        share: Share of rater pairs in which the judge replaces a rater; 1 unless it scores a part.
     """
 
     people: Jackknife
@@ -39,6 +43,7 @@ class NonInferiority:
     gap: Jackknife
     shortfall: Jackknife
     n_units: int
+    share: float = 1.0
 
 
 def non_inferiority(
@@ -85,28 +90,105 @@ def non_inferiority(
     if not margin > 0:
         raise ValueError(f"margin must be above 0, got {margin:g}")
     matrix, score = judged_ratings(ratings, judge)
+    return _compared(matrix, score, np.ones(len(score), bool), margin, level, groups)
+
+
+def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and the part
+    ratings: Ratings,
+    judge: npt.ArrayLike,
+    kept: npt.ArrayLike,
+    *,
+    margin: float,
+    level: Level,
+    groups: npt.ArrayLike | None = None,
+) -> NonInferiority:
+    """Compare judge and humans, each on a part of the units, with humans on all of them.
+
+    The margin is multiplied by the share of the part, so that a few bad scores cannot hide among
+    many human ratings. If the judge scores all units, the figures are those of `non_inferiority`.
+    The number of effective groups is that of the part.
+
+    Args:
+        ratings: Human ratings of shape (n_units, n_raters), NaN if missing.
+        judge: The judge's scores of shape (n_units,), NaN if missing. Units without one are left
+            out.
+        kept: Whether the judge replaces a rater on each unit, shape (n_units,). Nothing that was
+            learned from these ratings may decide it.
+        margin: Largest shortfall at which the judge can replace a rater of all units, above 0.
+        level: Level of measurement; only `nominal` changes the figures.
+        groups: Group of each unit; None if every unit is a group of its own.
+
+    Returns:
+        The figures, in which `judge` is the mixture of judge and humans: over every ordered pair of
+        raters of a unit, the judge's score replaces the first rating on the part. NaN if undefined.
+
+    Raises:
+        ValueError: If `margin` is not above 0, the shapes do not fit or a value is infinite.
+
+    Examples:
+        >>> people = [[1, 2], [2, 2], [4, 3], [5, 5], [3, 3], [1, 1]]
+        >>> kept = [True, True, True, True, True, False]
+        >>> judge = [1, 2, 4, 5, 3, 5]
+        >>> found = partial_non_inferiority(people, judge, kept, margin=0.1, level="ordinal")
+        >>> round(found.share, 3), round(found.judge.value, 3)
+        (0.833, 0.959)
+    """
+    if not margin > 0:
+        raise ValueError(f"margin must be above 0, got {margin:g}")
+    matrix, score = judged_ratings(ratings, judge)
+    is_kept = np.asarray(kept, dtype=bool)
+    if is_kept.shape != score.shape:
+        raise ValueError(
+            f"kept must have one value for each of {len(score)} units, got {is_kept.shape}"
+        )
+    return _compared(matrix, score, is_kept, margin, level, groups)
+
+
+def _compared(  # noqa: PLR0913, PLR0917 - the arguments of both tests
+    matrix: Floats,
+    score: Floats,
+    kept: npt.NDArray[np.bool_],
+    margin: float,
+    level: Level,
+    groups: npt.ArrayLike | None,
+) -> NonInferiority:
+    """Return the comparison of humans with the mixture of judge and humans."""
     paired = (np.count_nonzero(~np.isnan(matrix), axis=1) > 1) & ~np.isnan(score)
     index, n_groups = group_index(groups, paired)
-    between, judged = (
-        by_group(sums, index, n_groups)
-        for sums in rater_pair_sums(matrix[paired], score[paired], level=level)
-    )
-    people, people_deleted = figure(between.sum(axis=0)), figures_without_each(between)
-    own, own_deleted = figure(judged.sum(axis=0)), figures_without_each(judged)
-    values = _shortfall(
-        np.append(people_deleted, people), np.append(own_deleted, own), margin=margin
-    )
+    between_units, judged_units = rater_pair_sums(matrix[paired], score[paired], level=level)
+    is_kept = kept[paired]
+    mixed_units = np.where(is_kept[:, np.newaxis], judged_units, between_units)
+    between, mixed = (by_group(sums, index, n_groups) for sums in (between_units, mixed_units))
     n_pairs = between[:, 0]
+    n_kept: Floats = np.bincount(index, between_units[:, 0] * is_kept, n_groups).astype(np.float64)
+    weights = n_kept if n_kept.any() else n_pairs
+    share = _share(n_kept.sum(), n_pairs.sum())
+    shares_deleted = _share(n_kept.sum() - n_kept, n_pairs.sum() - n_pairs)
+    people, people_deleted = figure(between.sum(axis=0)), figures_without_each(between)
+    own, own_deleted = figure(mixed.sum(axis=0)), figures_without_each(mixed)
+    values = _shortfall(
+        np.append(people_deleted, people),
+        np.append(own_deleted, own),
+        margin=margin * np.append(shares_deleted, share),
+    )
     return NonInferiority(
-        people=Jackknife.of(people, people_deleted, weights=n_pairs),
-        judge=Jackknife.of(own, own_deleted, weights=n_pairs),
-        gap=Jackknife.of(own - people, own_deleted - people_deleted, weights=n_pairs),
-        shortfall=Jackknife.of(float(values[-1]), values[:-1], weights=n_pairs),
+        people=Jackknife.of(people, people_deleted, weights=weights),
+        judge=Jackknife.of(own, own_deleted, weights=weights),
+        gap=Jackknife.of(own - people, own_deleted - people_deleted, weights=weights),
+        shortfall=Jackknife.of(float(values[-1]), values[:-1], weights=weights),
         n_units=int(paired.sum()),
+        share=float(share),
     )
 
 
-def _shortfall(people: Floats, judge: Floats, *, margin: float) -> Floats:
+def _share(kept: npt.ArrayLike, total: npt.ArrayLike) -> Floats:
+    """Return shares of totals; NaN of nothing."""
+    whole = np.asarray(total, dtype=np.float64)
+    shares: Floats = np.divide(kept, whole, out=np.full_like(whole, np.nan), where=whole > 0)
+    return shares
+
+
+def _shortfall(people: Floats, judge: Floats, *, margin: Floats) -> Floats:
     """Return the test statistic on all units and without each group, all on one scale."""
     if np.any(judge > 1 - _PERFECT):
         return judge - people + margin

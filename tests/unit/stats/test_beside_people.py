@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eval_assets.stats import Level, non_inferiority
+from eval_assets.stats import Level, non_inferiority, partial_non_inferiority
 
 NAN = math.nan
 MARGIN = 0.1
@@ -68,7 +68,7 @@ def test_errors_come_from_leaving_out_whole_groups() -> None:
     n_groups = len(deleted)
     error = math.sqrt((n_groups - 1) * np.var(deleted))
     assert found.shortfall.standard_error == pytest.approx(error, rel=1e-9)
-    reach = stats.t.ppf(1 - 0.0125, n_groups - 1) * error
+    reach = stats.t.ppf(1 - 0.0125, found.shortfall.n_effective - 1) * error
     assert found.shortfall.ends(significance=0.025) == pytest.approx(
         (found.shortfall.value - reach, found.shortfall.value + reach), rel=1e-9
     )
@@ -113,3 +113,74 @@ def test_without_two_ratings_of_a_unit_nothing_is_defined() -> None:
 def test_a_margin_that_is_none_is_refused(margin: float) -> None:
     with pytest.raises(ValueError, match="margin must be above 0"):
         non_inferiority([[1, 2]], [1], margin=margin, level="ordinal")
+
+
+def test_a_part_with_all_units_is_the_whole_test_to_the_last_digit() -> None:
+    people, judge = simulated(3)
+    groups = np.arange(len(judge)) // 3
+    kept = np.ones(len(judge), dtype=bool)
+    whole = non_inferiority(people, judge, margin=MARGIN, level="ordinal", groups=groups)
+    part = partial_non_inferiority(
+        people, judge, kept, margin=MARGIN, level="ordinal", groups=groups
+    )
+
+    assert part == whole
+
+
+@pytest.mark.parametrize("level", ["ordinal", "nominal"])
+def test_the_mixture_equals_its_definition_without_each_group(level: Level) -> None:
+    people, judge = simulated(5)
+    kept = np.random.default_rng(5).random(len(judge)) < 0.6
+    groups = np.arange(len(judge)) // 3
+    found = partial_non_inferiority(people, judge, kept, margin=MARGIN, level=level, groups=groups)
+
+    def statistic(units: np.ndarray) -> float:
+        mixture, n_kept = literal_mixture(people[units], judge[units], kept[units], level=level)
+        raters, _ = literal(people[units], judge[units], nominal=level == "nominal")
+        return math.log(1 - raters + MARGIN * n_kept) - math.log(1 - mixture)
+
+    everything = np.ones(len(judge), dtype=bool)
+    mixture, share = literal_mixture(people, judge, kept, level=level)
+    assert (found.judge.value, found.share) == pytest.approx((mixture, share), abs=1e-12)
+    assert found.shortfall.value == pytest.approx(statistic(everything), abs=1e-12)
+    deleted = [statistic(groups != group) for group in np.unique(groups)]
+    error = math.sqrt((len(deleted) - 1) * np.var(deleted))
+    assert found.shortfall.standard_error == pytest.approx(error, rel=1e-9)
+
+
+def literal_mixture(
+    people: np.ndarray, judge: np.ndarray, kept: np.ndarray, *, level: Level
+) -> tuple[float, float]:
+    """The figure of the mixture over all ordered rater pairs, and the share of the part."""
+    pairs, n_kept = [], 0
+    for row, score, is_kept in zip(people, judge, kept, strict=True):
+        given = [float(y) for y in row if not np.isnan(y)]
+        if np.isnan(score):
+            continue
+        for own, other in itertools.permutations(given, 2):
+            pairs.append((float(score) if is_kept else own, other))
+            n_kept += is_kept
+    first, second = np.array(pairs).T
+    if level == "nominal":
+        observed = np.mean(first != second)
+        expected = np.mean(first[:, None] != second)
+    else:
+        observed = np.mean((first - second) ** 2)
+        expected = np.mean((first[:, None] - second) ** 2)
+    return float(1 - observed / expected), n_kept / len(pairs)
+
+
+def test_a_judge_with_no_part_has_the_figures_of_people() -> None:
+    people, judge = simulated(6)
+    found = partial_non_inferiority(
+        people, judge, np.zeros(len(judge)), margin=MARGIN, level="ordinal"
+    )
+
+    assert found.share == 0
+    assert found.judge.value == found.people.value
+    assert found.shortfall.value == 0
+
+
+def test_a_part_needs_one_value_for_each_unit() -> None:
+    with pytest.raises(ValueError, match="kept must have one value for each of 2 units"):
+        partial_non_inferiority([[1, 2], [2, 2]], [1, 2], [True], margin=0.1, level="ordinal")
