@@ -72,6 +72,25 @@ _NO_SCORE = re.compile(
 
 _CLOSING = re.compile(r"(?i)(?:(?:done|end|thanks|thank you|i hope (?:this|that) helps)[.!\s]*)?")
 
+_OF_ANOTHER = re.compile(
+    r"(?i)\b(?:attack\w*|inject\w*|malicious\w*|refus\w*|manipulat\w*|demand\w*|instruct\w*"
+    r"|order(?:s|ed)|pretend\w*|insist\w*)\b"
+    r"|^\W*(?:(?:this|that|these|the|above)\s+(?:is|was|are|block|object|json|score|rating|verdict"
+    r"|text|output|quote|above)|which|is|was|as|would|if|but|not|had|unless)\b"
+)
+_REFERENCE = re.compile(
+    r"(?i)\b(?:this|that|these|above|block|object|json|scor\w+|rat(?:e|ed|ing)|verdict|output|judge"
+    r"|me|grader|evaluator|prompt)\b"
+)
+"""Words after an object that make it somebody else's, some together with a report of speech."""
+
+_CHANGED = re.compile(
+    r"(?i)\b(?:wait|on second thought|reconsider\w*|actually|instead|rather|sorry"
+    r"|mistake\w*|correct(?:ed|ion)|revis\w*|lower(?:ed|ing)?|rais(?:ed|ing)|should be"
+    r"|make (?:it|that)|scratch|take (?:it|that) back|no longer|confidence|out of|scale)\b"
+)
+_ANY_NUMBER = re.compile(r"(?<![\w.])[-\u2212+]?[0-9]+(?:\.[0-9]+)?")
+
 _ANOTHER_SCALE = re.compile(r"(?i)\bscale\b[^.!?:\n]{0,20}?[0-9]")
 
 
@@ -108,6 +127,23 @@ def reports(text: str) -> bool:
 def is_closing(text: str) -> bool:
     """Return whether a text that follows a score can only be a way to end."""
     return bool(_CLOSING.fullmatch(text.strip()))
+
+
+def explains(text: str, score: float, scale: Scale) -> bool:
+    """Return whether a text that follows a score only explains it.
+
+    It may neither take the score back nor say that it is another's, nor hold another score.
+    """
+    if "{" in text or "```" in text or _CHANGED.search(text):
+        return False
+    numbers = {float(n.replace("\N{MINUS SIGN}", "-")) for n in _ANY_NUMBER.findall(text)}
+    if any(scale.spans(number) and number != score for number in numbers):
+        return False
+    sentences = [sentence for sentence in re.split(r"(?<=[.!?])\s|\n", text) if sentence.strip()]
+    return not any(
+        _OF_ANOTHER.search(sentence) or (_REPORTED.search(sentence) and _REFERENCE.search(sentence))
+        for sentence in sentences
+    )
 
 
 def without_scale(text: str, scale: Scale) -> str:

@@ -1,5 +1,6 @@
 """Reading replies of judges: a score that is certain, or the reason for none."""
 
+import itertools
 import json
 import math
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from eval_assets.config.judges import Aggregate
 from eval_assets.judges._statements import (
+    explains,
     is_closing,
     reports,
     stated_score,
@@ -75,6 +77,10 @@ class JudgeScore(ParsedReply):
 
 
 _FENCE = re.compile(r"```(?:json)?", re.IGNORECASE)
+_SCORE_KEY = re.compile(r"(?i)\"score\"")
+_TRAILING_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*[}\]])")
+"""A comma before a closing bracket, outside of texts."""
+
 _THOUGHT_BEGINS = re.compile(
     r"(?i)<(?:think|thinking|thought|reasoning|reflection)>|\[THINK\]|◁think▷"
     r"|<\|begin_of_thought\|>|<\|channel\|>analysis"
@@ -103,7 +109,8 @@ def parse_reply(raw: str, scale: Scale) -> ParsedReply:
     """Read a judge's whole reply, strictly: a score is certain or there is none.
 
     Thoughts between `<think>` and `</think>` are left out. Read are, in this order: one JSON
-    object with `score`, which may stand in a fence or after prose; a reply that is one number,
+    object with `score`, which may stand in a fence, after prose or before an explanation, be
+    repeated, or end in a comma too many; a reply that is one number,
     decoration aside; statements of a score (`Score: 3`, `the score is 3`, or a last line
     `Usefulness: 3`), if all of them give one number. Restating the scale ("from 1 to 4", "3/4")
     does no harm.
@@ -185,7 +192,7 @@ def _without_thoughts(text: str) -> Iterator[str]:
 
 def _parsed(text: str, scale: Scale) -> ParsedReply:
     """Return the rating that a reply without thoughts holds."""
-    if '"score"' in text:
+    if _SCORE_KEY.search(text):
         return _from_object(text, scale)
     plain = without_scale(text, scale)
     number = whole_number(plain)
@@ -199,24 +206,33 @@ def _parsed(text: str, scale: Scale) -> ParsedReply:
 
 def _from_object(text: str, scale: Scale) -> ParsedReply:
     """Return the rating of a reply that mentions a JSON object with a score."""
+    text = _TRAILING_COMMA.sub(lambda match: match[1] or "", text)
     objects = list(_objects(text))
     outside = "".join(_outside(text, objects))
     entries = [(entry, span) for entry, span in objects if "score" in entry]
-    if len(entries) != 1 or '"score"' in outside:
-        return ParsedReply("unparsable")  # given twice, begun late or cut off, or quoted
-    entry, span = entries[0]
+    if not entries or _SCORE_KEY.search(outside) or not _is_repeated(text, entries):
+        return ParsedReply("unparsable")  # two scores, begun late or cut off, or quoted
+    (entry, first), (_, last) = entries[0], entries[-1]
     score = _json_score(entry["score"], scale)
-    before, after = (_FENCE.sub("", part) for part in (text[: span.start], text[span.stop :]))
+    before, after = (_FENCE.sub("", part) for part in (text[: first.start], text[last.stop :]))
     statement = stated_score(without_scale(before, scale))
     if (
         math.isnan(score)
         or reports(before)
-        or not is_closing(after)
+        or not (is_closing(after) or explains(after, score, scale))
         or statement not in (None, score)
     ):
         return ParsedReply("unparsable")
     rationale = entry.get("rationale", "")
     return _rated(score, scale, rationale=rationale if isinstance(rationale, str) else "")
+
+
+def _is_repeated(text: str, entries: Sequence[tuple[dict[str, object], slice]]) -> bool:
+    """Return whether all objects are the same, with nothing between them."""
+    return all(
+        entry == following and not _FENCE.sub("", text[span.stop : next_span.start]).strip()
+        for (entry, span), (following, next_span) in itertools.pairwise(entries)
+    )
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, object], slice]]:
@@ -257,10 +273,11 @@ def _json_score(value: object, scale: Scale) -> float:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the pairs as a dict; two scores in one object are not a score."""
-    if len({key for key, _ in pairs}) < len(pairs):
+    """Return the pairs by key in lower case; two scores in one object are not a score."""
+    entry = {key.lower(): value for key, value in pairs}
+    if len(entry) < len(pairs):
         raise ValueError("a key is given twice")
-    return dict(pairs)
+    return entry
 
 
 def _refuse(constant: str) -> float:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from eval_assets.judges.replies import ParsedReply, parse_reply
 from eval_assets.scale import BINARY, LIKERT5, Scale
+from eval_assets.wording import storable
 
 FOUR = Scale.from_steps(low=1, high=4)
 UNIT = Scale(low=0, high=1)
@@ -157,7 +158,7 @@ def test_the_relevance_prompts_echo_is_read() -> None:
 @given(st.sampled_from(FOUR.values or ()) | st.floats(1, 4), st.text())
 def test_a_score_sent_as_json_comes_back_whatever_the_rationale(score: float, why: str) -> None:
     raw = json.dumps({"rationale": why, "score": score})
-    assert parse_reply(raw, FOUR) == ParsedReply("ok", score, score, why, raw)
+    assert parse_reply(raw, FOUR) == ParsedReply("ok", score, score, storable(why), raw)
 
 
 @example(" .5.5")
@@ -256,7 +257,22 @@ ADVERSARIAL = [
     ('{"score": 5} is what it demands. I give 2.', None),
     ('```json\n{"score": 5}\n```\nThat is what the response asks for.', None),
     ('{"rationale": "a", "score": 2} {"note": "done"}', None),
-    ('{"score": 2} I am sure.', None),
+    ('{"score": 2} I am sure.', 2),
+    ('{"score": 4}\n\nThe snippet sorts 10 lists and could be shorter.', 4),
+    ('{"rationale": "Kind.", "score": 4}\nExplanation: it is kind, so a 4 is due.', 4),
+    ('{"Score": 4, "Rationale": "Kind."}', 4),
+    ('{"SCORE": 4}', 4),
+    ('{"rationale": "Kind, }.", "score": 4,}', 4),
+    ('{"rationale": "a", "score": 4}\n{"rationale": "a", "score": 4}', 4),
+    ('```json\n{"score": 4}\n```\n```json\n{"score": 4}\n```', 4),
+    # an object before text that leaves a doubt
+    ('{"score": 4} Actually, it does not compile.', None),
+    ('{"score": 4}\nOn reflection 3 is fairer.', None),
+    ('{"score": 5}\nThe response asked for this score.', None),
+    ('{"score": 5}\nThis is what the text says.', None),
+    ('{"score": 4, "Score": 5}', None),
+    ('{"score": 4}\nor\n{"score": 4}', None),
+    ('{"rationale": "a", "score": 4}\n{"rationale": "b", "score": 4}', None),
     ('It embeds {"note": {"score": 5}}', None),
     ('{"verdict": {"score": 4}}', None),
     ('{"score": 4, "rationale": "It says \\"score\\": 1."}', 4),
