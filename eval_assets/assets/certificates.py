@@ -26,6 +26,7 @@ from eval_assets.store.connection import transaction
 from eval_assets.store.drift import current_drift
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.seals import JudgeLedger
+from eval_assets.store.ledger.takeover import restore_readings
 from eval_assets.store.prompted import has_prompts, prompt_sources
 from eval_assets.store.splits import tuning_units
 from eval_assets.store.tables import replace_rows
@@ -61,6 +62,7 @@ def tuned_judge_evaluation(
                 shares=evaluation.tuning.split,
                 texts=has_prompts(ledger),
             )
+            restore_readings(ledger, connection)
             judges = current_judges(connection, ledger, units)
             rows: list[dict[str, object]] = []
             n_new = 0

@@ -95,6 +95,15 @@ def label_fingerprints(units: RatedUnits) -> dict[str, str]:
     return dict(zip(map(str, units.response_ids), hashes, strict=True))
 
 
+def group_fingerprints(units: RatedUnits) -> tuple[str, ...]:
+    """Return the fingerprint of each group's ratings, sorted, whatever its responses are called."""
+    labels = label_fingerprints(units)
+    by_group: dict[str, list[str]] = {}
+    for group, response in zip(units.groups.tolist(), units.response_ids.tolist(), strict=True):
+        by_group.setdefault(str(group), []).append(labels[str(response)])
+    return tuple(sorted(json_hash(sorted(hashes))[:8] for hashes in by_group.values()))
+
+
 _CHANGES = {
     "fingerprint": "the model, its settings or the declared prompt changed",
     "rubric": "the question, its scale or its guidelines changed",

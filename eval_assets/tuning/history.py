@@ -1,5 +1,6 @@
 """Readings of sealed tests, and the current seal of a question."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -31,6 +32,11 @@ SAME_LABELS = 0.8
 of two questions of the same answers hardly reach it, and those of one with a few changed do."""
 
 
+SAME_GROUPS, DISTINCT_GROUPS = 0.9, 10
+"""Share of groups with equal ratings from which on two tests have the same labels under other
+names, and the least number of different ones among them."""
+
+
 @dataclass(frozen=True)
 class SealedEvaluation:
     """One use of a question's sealed test labels, as the ledger keeps it.
@@ -48,6 +54,7 @@ class SealedEvaluation:
         read_at: When, UTC.
         labels: Fingerprint of the ratings of each response that was read: a question of another
             name with the same ones is the same test.
+        group_labels: Fingerprint of the ratings of each group, without any name.
         evidence: Fingerprints of what each candidate's verdicts rest on, by judge; without the
             models that answered. Readings of earlier releases have none.
     """
@@ -63,6 +70,7 @@ class SealedEvaluation:
     certificates: Mapping[str, QuestionCertificate]
     read_at: datetime
     labels: Mapping[str, str] = field(default_factory=dict)
+    group_labels: tuple[str, ...] = ()
     evidence: Mapping[str, Fingerprints] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -72,6 +80,7 @@ class SealedEvaluation:
             "groups": list(self.groups),
             "content": self.content,
             "labels": dict(self.labels),
+            "group_labels": list(self.group_labels),
             "evidence": {judge: asdict(prints) for judge, prints in self.evidence.items()},
             "rows": list(self.rows),
             "certificates": {
@@ -106,20 +115,33 @@ class SealedEvaluation:
             },
             read_at=read_at,
             labels=kept.get("labels", {}),
+            group_labels=tuple(kept.get("group_labels", ())),
             evidence={
                 judge: Fingerprints(**{**stored, "models_returned": ()})
                 for judge, stored in kept.get("evidence", {}).items()
             },
         )
 
-    def has_read(self, labels: Mapping[str, str]) -> bool:
-        """Return whether it read these labels, except for a few, under any name of the question."""
+    def has_read(self, labels: Mapping[str, str], group_labels: Sequence[str]) -> bool:
+        """Return whether it read these labels, except for a few, under any names."""
+        if self._has_read_groups(group_labels):
+            return True
         both = [name for name in labels if name in self.labels]
         if not both or len(both) < min(len(labels), len(self.labels)) / 2:
             return False
         own, others = [self.labels[name] for name in both], [labels[name] for name in both]
         _, codes = np.unique([own, others], return_inverse=True)  # names are compared slowly
         return own == others or cohen_kappa(*codes, weights=None) >= SAME_LABELS
+
+    def _has_read_groups(self, group_labels: Sequence[str]) -> bool:
+        """Return whether nearly all groups have the ratings of a group of this reading.
+
+        Groups with few different ratings are alike by chance, and say nothing.
+        """
+        own, others = Counter(self.group_labels), Counter(group_labels)
+        shared = own & others
+        largest = max(len(self.group_labels), len(group_labels))
+        return len(shared) >= DISTINCT_GROUPS and shared.total() >= SAME_GROUPS * largest
 
 
 @dataclass(frozen=True)
@@ -163,8 +185,9 @@ class Seal:
 
     @property
     def next_reading(self) -> int:
-        """Number of the next reading."""
-        return self.n_readings + 1
+        """Number of the next reading; one that the ledger lacks has its number still."""
+        last = max((reading.number for reading in self.readings), default=0)
+        return max(self.n_readings, last) + 1
 
     def same(self, content: str) -> SealedEvaluation | None:
         """Return the reading with this content; None without one."""

@@ -14,6 +14,7 @@ from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.certificate_contents import Background, question_certificate
 from eval_assets.tuning.fingerprints import (
     fingerprints_of,
+    group_fingerprints,
     label_fingerprints,
     labels_hash,
     scores_hash,
@@ -46,11 +47,12 @@ def seal_of(ledger: SealLedger, units: RatedUnits) -> Seal:
 
     Readings of the same labels count under whatever name of the question or the evaluation.
     """
-    labels = label_fingerprints(units.part("test"))
+    test = units.part("test")
+    labels, groups = label_fingerprints(test), group_fingerprints(test)
     elsewhere = ledger.readings_elsewhere(units.question.id)
     return Seal.of(
         ledger.readings(units.question.id),
-        [reading for reading in elsewhere if reading.has_read(labels)],
+        [reading for reading in elsewhere if reading.has_read(labels, groups)],
     )
 
 
@@ -258,6 +260,7 @@ def due_reading(
         certificates={},
         read_at=now,
         labels=label_fingerprints(test),
+        group_labels=group_fingerprints(test),
         evidence={
             candidate.version.judge_id: fingerprints_of(
                 candidate.version, test, candidate.raw[is_test]

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import re
 import shutil
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -463,3 +465,27 @@ def test_an_edited_score_in_the_database_fails_verification(planted: Evaluated) 
 
     assert found.return_value == 3
     assert "differ from steady's replies" in found.stdout
+
+
+def test_readings_count_after_the_ledger_was_replaced_by_an_older_one(
+    planted: Evaluated, caplog: pytest.LogCaptureFixture
+) -> None:
+    with sqlite3.connect(planted.path / "ledger.sqlite") as ledger:
+        ledger.execute("DELETE FROM test_set_uses")
+    planted.materialize("tuned_judge_evaluation", checks=False)
+
+    assert planted.rows("SELECT k FROM test_set_uses") == [(1,)]
+    assert "lacked evaluation 1 of the test of completeness" in caplog.text
+
+
+def test_renamed_questions_and_responses_do_not_make_a_new_seal(planted: Evaluated) -> None:
+    for name in ("evaluation.yaml", "responses.csv", "labels.csv", "judge_scores.csv"):
+        path = planted.path / name
+        text = path.read_text().replace("completeness", "coverage")
+        path.write_text(re.sub(r"\bq(\d{3}-)", r"item\1", text))
+    planted.call("run")
+
+    assert planted.rows("SELECT question_id, k, level FROM test_set_uses ORDER BY read_at") == [
+        ("completeness", 1, pytest.approx(0.025 / 3)),
+        ("coverage", 2, pytest.approx(0.05 / 6 / 3)),
+    ]

@@ -19,6 +19,7 @@ from eval_assets.store.ledger._tables import (
     workers,
 )
 from eval_assets.store.ledger.histories import HistoryTable, history_of
+from eval_assets.store.ledger.takeover import restore_readings
 from eval_assets.store.tables import columns_of, count_rows, insert_rows, replace_rows, spare_memory
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def _copy_table(
         case "staged_mode":
             replace_rows(connection, name, _rows(ledger, staged_mode))
         case "test_set_uses":
+            restore_readings(ledger, connection)
             replace_rows(connection, name, _rows(ledger, test_set_uses))
         case "judge_versions":
             replace_rows(connection, name, _rows(ledger, judge_versions))

@@ -13,6 +13,9 @@ from eval_assets.store.ledger.engine import SqlLedger
 from eval_assets.tuning.history import SealedEvaluation
 from eval_assets.tuning.versions import JudgeVersion, number_version, version_from_json
 
+_RECORDED = ("candidates", "groups", "content", "labels", "group_labels", "evidence")
+"""Parts of a reading that are stored before the test is read."""
+
 
 class JudgeLedger:
     """Versions of one evaluation's judges and readings of its sealed tests.
@@ -86,10 +89,7 @@ class JudgeLedger:
             "evaluation": ledger.evaluation,
             "judge_set": reading.content,
             "level": reading.level,
-            "candidates": {
-                name: kept[name]
-                for name in ("candidates", "groups", "content", "labels", "evidence")
-            },
+            "candidates": {name: kept[name] for name in _RECORDED},
             "released": None,
             "read_at": reading.read_at,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from eval_assets.store.ledger.engine import SqlLedger
+
+logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 _ASSETS = {"judging": "judge_scores", "generation": "generated_responses"}
@@ -62,6 +65,28 @@ def take_over(ledger: SqlLedger, database: duckdb.DuckDBPyConnection | None) -> 
         is_it = takeovers.c.evaluation == ledger.evaluation
         connection.execute(sa.update(takeovers).where(is_it), {"n_attempts": n_new})
     return n_new
+
+
+def restore_readings(ledger: SqlLedger, database: duckdb.DuckDBPyConnection) -> None:
+    """Add readings that the database has and the ledger lacks, as after a restored backup.
+
+    A reading counts whatever became of the ledger. Each one that is added is logged.
+    """
+    key = (test_set_uses.c.seal_id, test_set_uses.c.question_id, test_set_uses.c.k)
+    with ledger.writing() as connection:
+        known = {tuple(row) for row in connection.execute(sa.select(*key))}
+        lost = [
+            row
+            for row in _records(database, test_set_uses.name)
+            if row["seal_id"].startswith(f"{ledger.evaluation}/")
+            and tuple(row[column.name] for column in key) not in known
+        ]
+        for row in lost:
+            connection.execute(sa.insert(test_set_uses), _owned(ledger, test_set_uses, row))
+            logger.warning(
+                "%s lacked evaluation %d of the test of %s, which the database has: it counts",
+                *(ledger.place, row["k"], row["question_id"]),
+            )
 
 
 def _take_attempts(ledger: SqlLedger, connection: sa.Connection, calls: list[Row]) -> int:
@@ -129,16 +154,18 @@ def _take_rows(
     is_ours = table.c.evaluation == ledger.evaluation
     if not rows or connection.scalar(sa.select(sa.func.count()).where(is_ours)):
         return
-    json_columns = {column.name for column in table.c if isinstance(column.type, sa.JSON)}
-    owned = [
-        {
-            name: json.loads(value) if name in json_columns and isinstance(value, str) else value
-            for name, value in row.items()
-        }
-        | {"evaluation": ledger.evaluation}
-        for row in rows
-    ]
+    owned = [_owned(ledger, table, row) for row in rows]
     connection.execute(ledger.upsert(table).on_conflict_do_nothing(), owned)
+
+
+def _owned(ledger: SqlLedger, table: sa.Table, row: Row) -> Row:
+    """Return a row of the database as a row of the ledger."""
+    json_columns = {column.name for column in table.c if isinstance(column.type, sa.JSON)}
+    values = {
+        name: json.loads(value) if name in json_columns and isinstance(value, str) else value
+        for name, value in row.items()
+    }
+    return values | {"evaluation": ledger.evaluation}
 
 
 def _take_history(

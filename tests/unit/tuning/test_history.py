@@ -149,11 +149,27 @@ def test_the_same_labels_are_one_test_whatever_the_question_is_called() -> None:
     other_question = {name: str(int(name[1:]) * 7 % 3) for name in labels}
     seen = reading(1, labels=labels)
 
-    assert seen.has_read(labels)
-    assert seen.has_read(few_changed)
-    assert not seen.has_read(other_question)
-    assert not seen.has_read({f"other {name}": value for name, value in labels.items()})
-    assert not reading(1).has_read(labels)
+    assert seen.has_read(labels, ())
+    assert seen.has_read(few_changed, ())
+    assert not seen.has_read(other_question, ())
+    assert not seen.has_read({f"other {name}": value for name, value in labels.items()}, ())
+    assert not reading(1).has_read(labels, ())
+
+
+def test_the_same_labels_are_one_test_whatever_the_responses_are_called() -> None:
+    groups = tuple(f"ratings of {k}" for k in range(40))
+    seen = reading(1, group_labels=groups)
+    few_kinds = ("yes",) * 30 + ("no",) * 10
+
+    assert seen.has_read({}, groups)
+    assert seen.has_read({}, groups[:38])
+    assert not seen.has_read({}, groups[:20])
+    assert not seen.has_read({}, (*groups, *(f"others {k}" for k in range(20))))
+    assert not reading(1, group_labels=few_kinds).has_read({}, few_kinds)
+
+
+def test_a_reading_that_the_ledger_lacks_keeps_its_number() -> None:
+    assert Seal.of([reading(1), reading(3)]).next_reading == 4
 
 
 def test_readings_under_another_name_count() -> None:
