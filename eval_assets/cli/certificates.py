@@ -63,6 +63,11 @@ def certificates(
     with connect(resolve_database(data, database), folder=data) as connection:
         rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
         rates_as = _versions_in_use(connection)
+        unread = _changed_files(connection, evaluation)
+    if unread and (require is not None or not as_json):
+        click.echo(unread, err=as_json)
+        if require is not None:
+            return CANNOT_TELL
     if require is not None:
         return _required(rows, require, evaluation, rates_as)
     if as_json:
@@ -82,22 +87,47 @@ def certificates(
 def verify(context: click.Context, file: Path, data: Path, database: str | None) -> int:
     """Recompute every figure of a certificate file from tables and ledger; list what differs.
 
-    Numbers must agree to 1e-9. The exit code is 3 if anything differs.
+    Numbers must agree to 1e-9. Costs, human agreement and the control by length are those of the
+    day, which the ledger keeps. The exit code is 3 if anything differs, and 4 if files changed
+    since the last run.
     """
     from eval_assets.readers.evaluation.read import read_evaluation
+    from eval_assets.store.connection import connect
 
     if context.get_parameter_source("data") is not ParameterSource.COMMANDLINE:
         data = context.obj[0]
     database = database or context.obj[1]
     certificate = _read(file)
     evaluation = read_evaluation(data)
-    lines = _differences(certificate, evaluation, data, resolve_database(data, database))
+    path = resolve_database(data, database)
+    with connect(path, folder=data) as connection:
+        unread = _changed_files(connection, evaluation)
+    if unread:
+        click.echo(unread)
+        return CANNOT_TELL
+    lines = _differences(certificate, evaluation, data, path)
     for line in lines:
         click.echo(line)
     if not lines:
         n_questions = len(certificate.predicate.questions)
         click.echo(f"{file}: every figure of {n_questions} question(s) was computed again")
     return NOT_FIT if lines else DONE
+
+
+_EVIDENCE = {"human_labels", "judge_scores", "responses"}
+"""Tables that certificates rest on."""
+
+
+def _changed_files(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> str:
+    """Return that files behind certificates changed since the last run; empty if none did."""
+    from eval_assets.readers.evaluation.input_files import source_fingerprints
+    from eval_assets.store.inputs import changed_tables
+
+    changed = set(changed_tables(connection, source_fingerprints(evaluation))) & _EVIDENCE
+    if not changed:
+        return ""
+    tables = ", ".join(sorted(changed))
+    return f"cannot tell: the files of {tables} changed since the last run. Run eval-assets run"
 
 
 def _versions_in_use(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -227,9 +257,7 @@ def _differences(
             if again is None:
                 lines.append(f"{question_id}: no claim holds when the test is computed again")
                 continue
-            # What scores cost goes on while a judge is asked: the ledger has what it was then.
-            again = again.model_copy(update={"cost_per_1000_usd": kept.cost_per_1000_usd})
-            changes = differences(claimed.as_json(), again.as_json())
+            changes = differences(claimed.as_json(), again.as_of(kept).as_json())
             lines += [f"{question_id}: {line}" for line in changes]
     return lines
 

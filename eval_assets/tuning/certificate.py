@@ -177,6 +177,20 @@ class QuestionCertificate(_Record):
     issued_at: str
     valid_until: str
 
+    def as_of(self, issued: "QuestionCertificate") -> "QuestionCertificate":
+        """Return the certificate with what does not rest on the test as it was when issued.
+
+        Labels of train, the gates' minimums and the cost of scores go on changing.
+        """
+        controls = self.metrics.controls.model_copy(
+            update={"length": issued.metrics.controls.length}
+        )
+        kept = ("cost_per_1000_usd", "human_agreement", "prompt_copied_share", "cautions")
+        return self.model_copy(
+            update={name: getattr(issued, name) for name in kept}
+            | {"metrics": self.metrics.model_copy(update={"controls": controls})}
+        )
+
 
 class CertifiedJudge(_Record):
     """The version that a certificate is about. Its definition is all that decides its scores."""

@@ -489,3 +489,21 @@ def test_renamed_questions_and_responses_do_not_make_a_new_seal(planted: Evaluat
         ("completeness", 1, pytest.approx(0.025 / 3)),
         ("coverage", 2, pytest.approx(0.05 / 6 / 3)),
     ]
+
+
+def test_changed_labels_have_one_meaning_for_gates_and_certificates(planted: Evaluated) -> None:
+    path = str(planted.path / "out" / "certificates" / "steady-1.0.0.json")
+
+    def codes() -> tuple[int, int, int]:
+        required = called(planted, certificates_command, "--require", "steady").return_value
+        verified = called(planted, certificates_command, "verify", path).return_value
+        return planted.call("gates").returncode, required, verified
+
+    assert codes() == (0, 0, 0)
+    relabelled(planted, splits={"train"})
+    assert codes() == (3, 4, 4)  # until the next run nothing is known of these labels
+    planted.call("run")
+    assert codes() == (0, 0, 0)
+    relabelled(planted, splits={"test"})
+    planted.call("run")
+    assert codes()[1:] == (4, 3)
