@@ -109,8 +109,6 @@ def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
 def _print(measured: _Measured, file: str) -> None:
     """Print how the file was read, what was measured, the gates, and what to do next."""
     from eval_assets.cli.tables import print_gates, print_humans, print_table
-    from eval_assets.verdicts import GateState
-    from eval_assets.wording import listed
 
     for note in measured.labels.notes:
         click.echo(f"{file}: {note}.")
@@ -129,16 +127,28 @@ def _print(measured: _Measured, file: str) -> None:
     for remark, questions in _remarks(measured.humans).items():
         click.echo(f"{', '.join(questions)}: {remark}.")
     if measured.is_open:
-        undecided = [o.gate for o in measured.outcomes if o.state is GateState.UNDECIDED]
-        click.echo(
-            f"No gate is closed, and {listed(undecided)} may be open by chance."
-            if undecided
-            else "The gates are open."
-        )
+        click.echo(_open_gates(measured))
         click.echo(
             "To compare judges with these raters, put the file into a folder as labels.csv,\n"
             "the responses beside it, and run: eval-assets init FOLDER"
         )
+
+
+def _open_gates(measured: _Measured) -> str:
+    """Return whether gates that are not closed are open for every question, and for certain."""
+    from eval_assets.agreement.gates.decision import tunable_questions
+    from eval_assets.verdicts import GateState
+    from eval_assets.wording import listed
+
+    question_ids = [question.id for question in measured.evaluation.rubric]
+    n_passing = len(tunable_questions(measured.outcomes, question_ids))
+    if n_passing < len(question_ids):
+        verb = "passes" if n_passing == 1 else "pass"
+        return f"{n_passing} of {len(question_ids)} questions {verb} every gate."
+    undecided = [o.gate for o in measured.outcomes if o.state is GateState.UNDECIDED]
+    if undecided:
+        return f"No gate is closed, and {listed(undecided)} may be open by chance."
+    return "The gates are open."
 
 
 def _remarks(measures: HumanMeasures) -> dict[str, list[str]]:

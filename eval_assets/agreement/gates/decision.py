@@ -250,7 +250,8 @@ def evaluate_gates(
     Returns:
         One outcome per gate, in the order of `evidence`. A gate blocks if its overall value is
         below the minimum (by more than 1e-9), undefined, missing or older than the data; and if
-        no question passes every blocking gate with usable figures.
+        no question passes every blocking gate with usable figures, unless another gate that no
+        question passes explains it.
 
     Examples:
         >>> good = GateFigure(None, value=0.81, low=0.78, high=0.84, n_units=200)
@@ -267,13 +268,14 @@ def evaluate_gates(
         ]
         for name, of_gate in evidence.items()
     }
-    none_passes = _no_question_passes(
-        [
-            of_gate
-            for name, of_gate in verdicts.items()
-            if gates[name].severity == "error" and evidence[name].unusable is None
-        ]
-    )
+    blocking = [
+        of_gate
+        for name, of_gate in verdicts.items()
+        if gates[name].severity == "error" and evidence[name].unusable is None
+    ]
+    none_passes = _no_question_passes(blocking)
+    # A gate that no question passes explains it; others that some pass stay open.
+    is_explained = any(_has_failing(of) and not _has_passing(of) for of in blocking)
     return tuple(
         GateOutcome(
             gate=name,
@@ -283,7 +285,11 @@ def evaluate_gates(
             is_closed=gates[name].severity == "error"
             and (
                 overall.verdict is not GateResult.PASS
-                or (none_passes and any(v.verdict is not GateResult.PASS for v in questions))
+                or (
+                    none_passes
+                    and _has_failing(questions)
+                    and not (is_explained and _has_passing(questions))
+                )
             ),
             data_version=evidence[name].data_version,
         )
@@ -314,6 +320,14 @@ def _overall_first(evidence: GateEvidence) -> list[GateFigure]:
     overall = [figure for figure in evidence.figures if figure.question_id is None]
     missing = GateFigure(None, math.nan, math.nan, math.nan, 0)
     return [*(overall or [missing]), *(f for f in evidence.figures if f.question_id is not None)]
+
+
+def _has_passing(verdicts: Sequence[GateVerdict]) -> bool:
+    return any(v.question_id and v.verdict is GateResult.PASS for v in verdicts)
+
+
+def _has_failing(verdicts: Sequence[GateVerdict]) -> bool:
+    return any(v.question_id and v.verdict is not GateResult.PASS for v in verdicts)
 
 
 def _no_question_passes(by_gate: Sequence[Sequence[GateVerdict]]) -> bool:

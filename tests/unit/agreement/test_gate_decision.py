@@ -475,3 +475,24 @@ def test_a_discussion_that_would_not_reach_the_minimum_is_no_remedy() -> None:
     assert outcome_of(shown(enough), gate="human_alpha", minimum=0.667).advice.startswith(
         "Discuss the 3 disagreements"
     )
+
+
+def test_a_gate_that_some_questions_pass_stays_open_beside_one_that_none_passes() -> None:
+    human = shown(figure(0.8), figure(0.82, "clarity"), figure(0.7, "safety"))
+    judges = shown(figure(0.8), figure(0.5, "clarity"), figure(0.4, "safety"))
+    gates: dict[GateName, Gate] = {"human_a_hh": Gate(0.75), "judge_alpha": Gate(0.667)}
+
+    people, judge = evaluate_gates({"human_a_hh": human, "judge_alpha": judges}, gates)
+
+    assert (people.is_closed, judge.is_closed) == (False, True)
+    assert tunable_questions((people, judge), QUESTIONS) == ()
+
+
+def test_gates_that_no_question_passes_together_are_closed() -> None:
+    human = shown(figure(0.8), figure(0.82, "clarity"), figure(0.7, "safety"))
+    judges = shown(figure(0.8), figure(0.5, "clarity"), figure(0.9, "safety"))
+    gates: dict[GateName, Gate] = {"human_a_hh": Gate(0.75), "judge_alpha": Gate(0.667)}
+
+    outcomes = evaluate_gates({"human_a_hh": human, "judge_alpha": judges}, gates)
+
+    assert [outcome.is_closed for outcome in outcomes] == [True, True]

@@ -85,3 +85,17 @@ def test_open_gates_that_may_be_open_by_chance_are_named(tmp_path: Path) -> None
 
     assert "undecided" in result.stdout
     assert "The gates are open." not in result.stdout
+
+
+def test_open_gates_name_how_many_questions_pass(tmp_path: Path) -> None:
+    rows = [
+        (k, rater, question, 1 + (k * (7 if rater == "b" and question == "bad" else 1)) % 5)
+        for k in range(60)
+        for question in ("good", "fair", "bad")
+        for rater in "ab"
+    ]
+    text = "response_id,rater_id,question_id,rating\n"
+    text += "".join(f"{k},{r},{q},{v}\n" for k, r, q, v in rows)
+    result = invoke(tmp_path, text, "--scale", "1-5")
+
+    assert "2 of 3 questions pass every gate." in result.stdout
