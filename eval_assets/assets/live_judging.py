@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -95,6 +96,15 @@ def judge_live(
             keep=lambda scores: keep(pd.DataFrame([asdict(score) for score in scores])),
         )
         warn_of_budget(summary.n_budget_stopped, left_usd=summary.budget_left_usd)
+        for judge in summary.models:
+            if judge.estimated_usd:
+                logger.warning(
+                    "%s: the cost of some attempts is not known; %.4f USD are charged for them, "
+                    "and they may cost up to %.4f USD more",
+                    judge.model_id,
+                    judge.estimated_usd,
+                    judge.uncertain_usd,
+                )
         write_staged_mode(ledger, summary.stages, at=datetime.now(tz=UTC))
         with folder.connect() as connection, transaction(connection):
             copy_ledger(ledger, connection, "judge_calls", "staged_mode")
@@ -233,6 +243,8 @@ def _metadata(summary: JudgingSummary) -> Metadata:
     return {
         "spent_usd": summary.spent_usd,
         "budget_left_usd": summary.budget_left_usd,
+        "estimated_usd": math.fsum(judge.estimated_usd for judge in summary.models),
+        "uncertain_usd": math.fsum(judge.uncertain_usd for judge in summary.models),
         "n_calls": summary.n_attempts,
         "n_from_ledger": summary.n_from_ledger,
         "n_budget_stopped": summary.n_budget_stopped,

@@ -34,7 +34,7 @@ _MOST_ROWS = 20
 """Days and runs shown, the latest first; an export holds all."""
 
 _FLYING = ("judge", "asked by", "run", "batch", "since", "requests", "at most USD")
-_SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "at most USD")
+_SPENT = ("requests", "replies", "tokens in", "tokens out", "USD", "charged USD")
 
 
 @click.command()
@@ -60,8 +60,8 @@ def ledger(  # noqa: PLR0913 - one for each option
 ) -> int:
     r"""Show what was spent by judge, model, day and run, and what is in flight.
 
-    "USD" sums the costs that are known; "at most USD" is what counts towards budgets: a cost that
-    is not known counts as the most that it can be.
+    "USD" sums the costs that are known; "charged USD" is what counts towards budgets: a cost that
+    is not known is estimated from the replies before it.
 
     \b
     sync     copy the ledger to the tables judge_calls, run_spending, ... of the database

@@ -37,7 +37,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class PendingRating:
-    """A rating that the ledger does not hold, and the most that its next request can cost.
+    """A rating that the ledger does not hold.
 
     After a reply that holds no rating, which was unreadable, the stricter request comes next. The
     next request has so many bytes, and may have been refused in an earlier run.
@@ -45,7 +45,6 @@ class PendingRating:
 
     unit: Unit
     replicate: int
-    most_usd: float = 0.0
     unreadable: ParsedReply | None = None
     n_bytes: int = 0
     was_refused: bool = False
@@ -74,9 +73,14 @@ class JudgingPlan:
 
     def tasks(self, reservations: JointReservations) -> list[Task]:
         """Return a task for every pending rating, and plan its share of the reservations."""
-        for rating in self.pending:
-            reservations.plan(rating.unit_key, rating.most_usd)
-        return [partial(self._rate, rating, reservations) for rating in self.pending]
+        numbers = [
+            reservations.plan(rating.unit_key, partial(self._bound_usd, rating))
+            for rating in self.pending
+        ]
+        return [
+            partial(self._rate, rating, reservations, number)
+            for rating, number in zip(self.pending, numbers, strict=True)
+        ]
 
     def order(self) -> None:
         """Put first what a reply is most likely to, and what was refused before last.
@@ -152,11 +156,9 @@ class JudgingPlan:
             ]
         refused = await self.client.refused_keys([request.key for _, request in pairs])
         for rating, request in pairs:
-            most_usd = self.client.model.most_usd(request)
             self.pending.append(
                 replace(
                     rating,
-                    most_usd=most_usd,
                     n_bytes=request.n_bytes,
                     was_refused=request.key in refused,
                 )
@@ -187,9 +189,15 @@ class JudgingPlan:
         first = unit.first_replicate
         return range(first, first + self.client.model.declared.replicates)
 
-    async def _rate(self, rating: PendingRating, reservations: JointReservations) -> bool:
+    def _bound_usd(self, rating: PendingRating) -> float:
+        """Return what the next request for a rating costs at most, by the replies so far."""
+        return self.client.bound_usd(self.next_request(rating))
+
+    async def _rate(
+        self, rating: PendingRating, reservations: JointReservations, number: int
+    ) -> bool:
         """Ask for one rating, as far as the budget allows, and keep what came of it."""
-        allowance = await reservations.allowance(rating.unit_key, rating.most_usd)
+        allowance = await reservations.allowance(rating.unit_key, number)
         if allowance is None:
             reading = read_answer(BUDGET_USED_UP, rating.unit.question.scale)
         else:

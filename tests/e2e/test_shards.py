@@ -202,7 +202,7 @@ def test_the_runs_of_a_backfill_share_one_budget(
     with running(Behaviour()) as provider, dg.DagsterInstance.ephemeral() as instance:
         definitions = split(live_folder, provider, monkeypatch, partition_by="response_month")
         done = backfilled(definitions, instance, "2026-10", "2026-11", "(no value)")
-        assert set(done) <= {"2026-10"}
+        assert set(done) <= {"2026-10", "2026-11"}  # the last one finds nothing left
     assert len(provider.log.completions) < N_RATINGS
     folder = EvaluationFolder(data=str(live_folder.path))
     with folder.ledger(folder.evaluation()) as ledger:

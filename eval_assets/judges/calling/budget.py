@@ -3,11 +3,24 @@
 import asyncio
 import math
 from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 
+from eval_assets.config.models import Usage
+from eval_assets.judges.calling.live_model import AnyLiveModel
+from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.ledger import Ledger
 
 UnitKey = tuple[str, str]
 """Response and question."""
+
+Bound = float | Callable[[], float]
+"""Bound of a cost in USD, which may be lower when there are more replies."""
+
+_FEWEST_OBSERVED = 5
+_MANY_OBSERVED = 30
+_OUTPUT_FACTOR = 2.0
+_INPUT_FACTOR = 1.25
 
 _WAIT_SECONDS = 0.5
 _MOST_WAITS = 600
@@ -17,8 +30,9 @@ _MOST_WAITS = 600
 class Budget:
     """Money that may still be spent.
 
-    Before a request the most that it can cost is reserved; once its cost is known, the rest is
-    released. Whatever happens, spending and reservations together stay within the limit. Of caps
+    Before a request a bound of its cost is reserved: the most that it can cost, and after the first
+    replies what they show. Once its cost is known, the rest is released. Spending and reservations
+    together stay within the limit. Of caps
     that other runs share, portions are reserved in the ledger as they are needed.
 
     Args:
@@ -57,26 +71,28 @@ class Budget:
         )
         return remaining_usd if math.isfinite(remaining_usd) else None
 
-    async def reserve(self, most_usd: float, *, n_shares: int = 1) -> bool:
-        """Reserve the most that requests can cost together, waiting for requests in flight to end.
+    async def reserve(self, bound_usd: Bound, *, n_shares: int = 1) -> float | None:
+        """Reserve a bound of what requests cost together, waiting for requests in flight to end.
 
-        It is settled in `n_shares` parts. False means that it does not fit even when no request is
-        in flight: then the budget is used up, and no later request gets anything, so that a run
-        stops at one place.
+        The bound is taken again after each wait. Returned is what was reserved; it is settled in
+        `n_shares` parts. None means that it does not fit even when no request is in flight: then
+        the budget is used up, and no later request gets anything, so that a run stops at one place.
         """
         async with self._turn:
-            while not self._is_used_up and not await self._obtain(most_usd):
+            usd = _now(bound_usd)
+            while not self._is_used_up and not await self._obtain(usd):
                 if self._n_open:
                     self._settled.clear()
                     await self._settled.wait()
                 else:
-                    self._is_used_up = not await self._await_others(most_usd)
+                    self._is_used_up = not await self._await_others(usd)
+                usd = _now(bound_usd)
             if self._is_used_up:
-                return False
+                return None
             self._n_waits = 0
-            self._reserved_usd += most_usd
+            self._reserved_usd += usd
             self._n_open += n_shares
-            return True
+            return usd
 
     async def spend(self, most_usd: float) -> bool:
         """Spend the most that a request of a batch can cost; return False if it does not fit."""
@@ -123,13 +139,13 @@ class Allowance:
         self._budget = budget
         self._share_usd = share_usd
 
-    async def reserve(self, most_usd: float) -> bool:
-        """Reserve the most that a request can cost; see `Budget.reserve`."""
-        if self._share_usd is not None and most_usd == self._share_usd:
-            self._share_usd = None
-            return True
+    async def reserve(self, bound_usd: Bound) -> float | None:
+        """Return what is reserved for a request; see `Budget.reserve`."""
+        if self._share_usd is not None and self._share_usd >= _now(bound_usd):
+            share_usd, self._share_usd = self._share_usd, None
+            return share_usd
         self.release()
-        return await self._budget.reserve(most_usd)
+        return await self._budget.reserve(bound_usd)
 
     def release(self) -> None:
         """Give the share back if no request used it."""
@@ -143,20 +159,70 @@ class JointReservations:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._shares: defaultdict[UnitKey, list[float]] = defaultdict(list)
-        self._reserved: dict[UnitKey, asyncio.Task[bool]] = {}
+        self._bounds: defaultdict[UnitKey, list[Bound]] = defaultdict(list)
+        self._shares: dict[UnitKey, list[float]] = {}
+        self._reserved: dict[UnitKey, asyncio.Task[float | None]] = {}
 
-    def plan(self, unit: UnitKey, share_usd: float) -> None:
-        """Count the share of one rating of a unit."""
-        self._shares[unit].append(share_usd)
+    def plan(self, unit: UnitKey, bound_usd: Bound) -> int:
+        """Count the share of one rating of a unit; return its number."""
+        self._bounds[unit].append(bound_usd)
+        return len(self._bounds[unit]) - 1
 
-    async def allowance(self, unit: UnitKey, share_usd: float) -> Allowance | None:
+    async def allowance(self, unit: UnitKey, number: int) -> Allowance | None:
         """Return the allowance of one rating; None if not all ratings of the unit fit."""
         if not self._budget.is_capped:
             return Allowance(self._budget)
         if unit not in self._reserved:
-            shares = self._shares[unit]
-            reserving = self._budget.reserve(math.fsum(shares), n_shares=len(shares))
+            reserving = self._budget.reserve(
+                partial(self._bound_of, unit), n_shares=len(self._bounds[unit])
+            )
             self._reserved[unit] = asyncio.create_task(reserving)
-        is_reserved = await asyncio.shield(self._reserved[unit])
-        return Allowance(self._budget, share_usd) if is_reserved else None
+        reserved_usd = await asyncio.shield(self._reserved[unit])
+        if reserved_usd is None:
+            return None
+        return Allowance(self._budget, self._shares[unit][number])
+
+    def _bound_of(self, unit: UnitKey) -> float:
+        """Return the bound of all ratings of a unit, and keep each one's share."""
+        self._shares[unit] = [_now(bound) for bound in self._bounds[unit]]
+        return math.fsum(self._shares[unit])
+
+
+class ObservedCosts:
+    """Tokens of one model's replies so far, which bound those of the next.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: AnyLiveModel) -> None:
+        self._model = model
+        self._n = 0
+        self._most_output = 0
+        self._most_per_byte = 0.0
+
+    def add(self, request: ModelRequest, usage: Usage) -> None:
+        """Learn from a reply."""
+        self._n += 1
+        self._most_output = max(self._most_output, usage.output_tokens)
+        per_byte = usage.input_tokens / max(request.n_bytes, 1)
+        self._most_per_byte = max(self._most_per_byte, per_byte)
+
+    def bound_usd(self, request: ModelRequest) -> float:
+        """Return what the next request costs at most by all that is known.
+
+        That is the most that it can cost until there are replies, and then what twice as much
+        output as the longest reply costs, four times as much while there are few.
+        """
+        if self._n < _FEWEST_OBSERVED:
+            return self._model.most_usd(request)
+        factor = _OUTPUT_FACTOR if self._n >= _MANY_OBSERVED else 2 * _OUTPUT_FACTOR
+        return self._model.most_usd(
+            request,
+            input_tokens=math.ceil(request.n_bytes * self._most_per_byte * _INPUT_FACTOR),
+            output_tokens=math.ceil(self._most_output * factor),
+        )
+
+
+def _now(bound_usd: Bound) -> float:
+    return bound_usd() if callable(bound_usd) else bound_usd

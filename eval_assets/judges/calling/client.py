@@ -7,13 +7,14 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic
 
 import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
-from eval_assets.judges.calling.budget import Allowance, Budget
+from eval_assets.judges.calling.budget import Allowance, Budget, ObservedCosts
 from eval_assets.judges.calling.connections import Connections
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
@@ -125,6 +126,7 @@ class ModelClient(Generic[Declared]):
         self._n_sent = 0
         self._in_flight_numbers: set[int] = set()
         self._overloaded_since = math.inf
+        self._costs = ObservedCosts(model)
         self._features = FeatureMemory(model, refused, remember=writer.remember)
 
     def request(
@@ -229,15 +231,21 @@ class ModelClient(Generic[Declared]):
                     return outcome
                 claimed = (request.key,)
             answer = BUDGET_USED_UP
-            if await allowance.reserve(most_usd):
-                spent_usd = most_usd  # also if the ledger fails: others wait for it to be settled
+            reserved_usd = await allowance.reserve(partial(self.bound_usd, request))
+            if reserved_usd is not None:
+                # Also if the ledger fails: others wait for it to be settled.
+                spent_usd = reserved_usd
                 try:
                     answer = await self._attempt(
-                        request, subject, number=number, most_usd=most_usd, holds_since=holds_since
+                        request,
+                        subject,
+                        number=number,
+                        reserved_usd=reserved_usd,
+                        holds_since=holds_since,
                     )
-                    spent_usd = self._spent_usd(answer, most_usd)
+                    spent_usd = self._spent_usd(request, answer, reserved_usd)
                 finally:
-                    self._budget.settle(most_usd, spent_usd=spent_usd)
+                    self._budget.settle(reserved_usd, spent_usd=spent_usd)
             if isinstance(answer, Reply):
                 return answer
             if answer in (_OUTDATED, _UNCLAIMED):
@@ -270,7 +278,7 @@ class ModelClient(Generic[Declared]):
         subject: CallSubject,
         *,
         number: int,
-        most_usd: float,
+        reserved_usd: float,
         holds_since: int | None,
     ) -> Answer:
         """Send a request once, when the limiter allows, and record what came of it."""
@@ -308,6 +316,8 @@ class ModelClient(Generic[Declared]):
         self._features.heed(fitting, answer)
         self.count(answer)
         self._end(admission, answer)
+        charged_usd = self._spent_usd(request, answer, reserved_usd)
+        self._observe(request, answer, charged_usd=charged_usd)
         row = attempt_row(
             request.key,
             self.model,
@@ -316,7 +326,7 @@ class ModelClient(Generic[Declared]):
             number=number,
             started_at=started_at,
             latency_seconds=latency,
-            charged_usd=self._spent_usd(answer, most_usd),
+            charged_usd=charged_usd,
         )
         await self._writer.record(row)
         if task is not None:
@@ -366,12 +376,28 @@ class ModelClient(Generic[Declared]):
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
 
-    def _spent_usd(self, answer: Answer, most_usd: float) -> float:
-        """Return what an attempt takes from the budget: the most, if the bill is not known."""
+    def bound_usd(self, request: ModelRequest) -> float:
+        """Return what a request costs at most, by the replies so far."""
+        return self._costs.bound_usd(request)
+
+    def _spent_usd(self, request: ModelRequest, answer: Answer, reserved_usd: float) -> float:
+        """Return what an attempt takes from the budget: an estimate, if the bill is not known."""
         if isinstance(answer, RequestFailed):
-            return most_usd if answer.may_be_billed else 0.0
+            return reserved_usd if answer.may_be_billed else 0.0
         cost = self.model.cost_usd(answer.usage)
-        return most_usd if cost is None else cost
+        if cost is None and answer.usage is None:
+            cost = self.model.cost_usd(self.model.estimated_usage(request, answer.text))
+        return reserved_usd if cost is None else cost
+
+    def _observe(self, request: ModelRequest, answer: Answer, *, charged_usd: float) -> None:
+        """Learn what replies cost, and count what is charged without a known cost."""
+        usage = None
+        if isinstance(answer, Reply):
+            usage = answer.usage
+            self._costs.add(request, usage or self.model.estimated_usage(request, answer.text))
+        if usage is None and charged_usd:
+            more_usd = max(0.0, self.model.most_usd(request) - charged_usd)
+            self.summary.count_estimate(charged_usd, more_usd=more_usd)
 
 
 AnyModelClient = ModelClient[Judge] | ModelClient[Generator]

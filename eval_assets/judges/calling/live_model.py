@@ -25,6 +25,9 @@ _MAX_TOKENS_THINKING = 4096
 _FRAMING_TOKENS = 500
 """More than any vendor adds to a prompt of its own, roles and schema instructions included."""
 
+_FEWEST_BYTES_PER_TOKEN = 3
+"""Of ordinary text; an estimate with it is on the high side."""
+
 Declared = TypeVar("Declared", Judge, Generator)
 
 
@@ -75,15 +78,33 @@ class LiveModel(Generic[Declared]):
             return None
         return cost_usd(usage, self.price, in_batch=self.declared.batch)
 
-    def most_usd(self, request: ModelRequest) -> float:
-        """Return the most that a request can cost; 0 if the price is not known."""
+    def most_usd(
+        self,
+        request: ModelRequest,
+        *,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+    ) -> float:
+        """Return the most that a request can cost; 0 if the price is not known.
+
+        Fewer tokens than it can have may be given.
+        """
         if self.price is None:
             return 0.0
-        n_input = request.n_bytes + _FRAMING_TOKENS
-        plain = Usage(n_input, request.max_tokens)
-        written = Usage(n_input, request.max_tokens, cache_write_tokens=n_input)
+        n_input, n_output = request.n_bytes + _FRAMING_TOKENS, request.max_tokens
+        n_input = n_input if input_tokens is None else min(n_input, input_tokens)
+        n_output = n_output if output_tokens is None else min(n_output, output_tokens)
+        plain = Usage(n_input, n_output)
+        written = Usage(n_input, n_output, cache_write_tokens=n_input)
         in_batch = self.declared.batch
         return max(cost_usd(usage, self.price, in_batch=in_batch) for usage in (plain, written))
+
+    def estimated_usage(self, request: ModelRequest, text: str) -> Usage:
+        """Return roughly how many tokens a reply had whose vendor did not say."""
+        n_thinking = request.max_tokens // 4 if self.capabilities.thinks else 0
+        n_output = len(text.encode("utf-8", "replace")) // _FEWEST_BYTES_PER_TOKEN + n_thinking + 1
+        n_input = request.n_bytes // _FEWEST_BYTES_PER_TOKEN + _FRAMING_TOKENS
+        return Usage(n_input, min(n_output, request.max_tokens))
 
 
 AnyLiveModel = LiveModel[Judge] | LiveModel[Generator]

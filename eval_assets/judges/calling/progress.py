@@ -77,6 +77,8 @@ class ModelSummary:
         n_from_ledger: Ratings or responses that were answered before and not asked for again.
         known_usd: Cost in this run, as far as it is known.
         stopped: Why the model was stopped early; empty if it was not.
+        estimated_usd: Charged for attempts whose cost is not known, by estimate.
+        uncertain_usd: Most that these may cost beyond that.
     """
 
     model_id: str
@@ -88,11 +90,18 @@ class ModelSummary:
     n_from_ledger: int = 0
     known_usd: float = 0.0
     stopped: str = ""
+    estimated_usd: float = 0.0
+    uncertain_usd: float = 0.0
 
     @property
     def spent_usd(self) -> float | None:
         """Cost in this run; None if some of it is not known."""
         return None if self.n_unpriced else self.known_usd
+
+    def count_estimate(self, charged_usd: float, *, more_usd: float) -> None:
+        """Count an attempt whose cost is not known, and what it may cost beyond the charge."""
+        self.estimated_usd += charged_usd
+        self.uncertain_usd += more_usd
 
     def count_reply(self, cost_usd: float | None) -> None:
         """Count a reply and its cost, None if that is not known."""

@@ -226,6 +226,33 @@ def test_a_vendor_that_stays_overloaded_is_given_up_in_the_end(
     assert judge.stopped.startswith("overloaded for")
 
 
+@pytest.mark.parametrize("share", [0.4, 0.8])
+def test_at_least_90_percent_of_a_small_cap_are_used_and_never_more(
+    ledger: MemoryLedger, judge_all: JudgeAll, share: float
+) -> None:
+    whole = judge_all(units(200))
+    cap = share * sum(judge.spent_usd or 0 for judge in whole.models)
+    ledger.attempts.clear()
+    judge_all(units(200), budget_usd=cap)
+    spent = sum(attempt.cost_usd or 0 for attempt in ledger.attempts)
+    assert 0.9 * cap <= spent <= cap
+
+
+def test_a_lost_connection_is_charged_by_estimate_with_the_difference(
+    provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
+) -> None:
+    provider.behave(Behaviour(faults=Faults(by_text={"(list_19)": "reset"})))
+    [judge] = judge_all(units(20), [dataclasses.replace(PAIR[0], max_in_flight=1)]).models
+    lost = [attempt for attempt in ledger.attempts if attempt.error]
+    dearest = max(attempt.cost_usd or 0 for attempt in ledger.attempts)
+    assert lost
+    for attempt in lost:
+        assert attempt.charged_usd is not None
+        assert dearest < attempt.charged_usd < 6 * dearest
+    assert judge.estimated_usd == pytest.approx(sum(a.charged_usd or 0 for a in lost))
+    assert judge.uncertain_usd > judge.estimated_usd
+
+
 def test_a_process_that_slept_claims_again_before_it_sends(
     provider: RunningProvider,
     ledger: MemoryLedger,
@@ -277,10 +304,10 @@ def test_the_budget_holds_to_the_cent_and_the_rest_says_so(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:
     provider.behave(Behaviour(latency_seconds=0.005))
-    whole = judge_all(units(100))
+    whole = judge_all(units(250))
     cost = sum(judge.spent_usd or 0 for judge in whole.models)
     ledger.attempts.clear()
-    summary = judge_all(units(100), budget_usd=cost / 2 + 0.006)
+    summary = judge_all(units(250), budget_usd=cost / 2 + 0.006)
     spent = sum(attempt.cost_usd or 0 for attempt in ledger.attempts)
     assert 0 < spent <= cost / 2 + 0.006
     assert {score.status for score in summary.scores} == {"ok", "budget_stopped"}
@@ -288,8 +315,8 @@ def test_the_budget_holds_to_the_cent_and_the_rest_says_so(
     assert summary.budget_left_usd == pytest.approx(cost / 2 + 0.006 - spent)
     # With more money the next run asks for the rest alone.
     n_scored, n_before = len(ledger.attempts), provider.log.n_received
-    assert {score.status for score in judge_all(units(100)).scores} == {"ok"}
-    assert provider.log.n_received - n_before == 200 - n_scored
+    assert {score.status for score in judge_all(units(250)).scores} == {"ok"}
+    assert provider.log.n_received - n_before == 500 - n_scored
 
 
 def test_a_budget_that_runs_out_leaves_pairs_of_scores(

@@ -71,21 +71,21 @@ def test_the_judges_of_a_unit_are_reserved_for_together_or_not_at_all() -> None:
         for unit in (UNIT, NEXT_UNIT):
             reservations.plan(unit, 0.1)
             reservations.plan(unit, 0.5)
-        cheap = await reservations.allowance(UNIT, 0.1)
+        cheap = await reservations.allowance(UNIT, 0)
         assert cheap is not None
         assert await budget.left_usd() == pytest.approx(0.4)
         # The cheap judge's next unit waits for the dear one's share of the first.
-        waiting = asyncio.create_task(reservations.allowance(NEXT_UNIT, 0.1))
+        waiting = asyncio.create_task(reservations.allowance(NEXT_UNIT, 0))
         assert await cheap.reserve(0.1)
         budget.settle(0.1, spent_usd=0.1)
         await asyncio.sleep(0)
         assert not waiting.done()
-        dear = await reservations.allowance(UNIT, 0.5)
+        dear = await reservations.allowance(UNIT, 1)
         assert dear is not None
         assert await dear.reserve(0.5)
         budget.settle(0.5, spent_usd=0.5)
         assert await waiting is None
-        assert await reservations.allowance(NEXT_UNIT, 0.5) is None
+        assert await reservations.allowance(NEXT_UNIT, 1) is None
         assert budget.spent_usd == pytest.approx(0.6)
 
     asyncio.run(scenario())
@@ -96,7 +96,7 @@ def test_a_share_that_no_request_needed_is_given_back() -> None:
         budget = Budget(1.0)
         reservations = JointReservations(budget)
         reservations.plan(UNIT, 0.8)
-        allowance = await reservations.allowance(UNIT, 0.8)
+        allowance = await reservations.allowance(UNIT, 0)
         assert allowance is not None
         allowance.release()
         allowance.release()
@@ -110,7 +110,7 @@ def test_a_second_request_of_a_rating_reserves_again() -> None:
         budget = Budget(1.0)
         reservations = JointReservations(budget)
         reservations.plan(UNIT, 0.4)
-        allowance = await reservations.allowance(UNIT, 0.4)
+        allowance = await reservations.allowance(UNIT, 0)
         assert allowance is not None
         assert await allowance.reserve(0.4)
         budget.settle(0.4, spent_usd=0.3)
