@@ -1,12 +1,24 @@
 """Declaration of labelling: raters, displayed columns and overlap."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from annotated_types import Ge, Le
 
 from eval_assets.config.types import Count, Name
 from eval_assets.errors import Fault, raise_faults
+
+SESSIONS = "sessions"
+"""Folder of the session files in the evaluation folder."""
+
+ADJUDICATIONS = "adjudications.jsonl"
+"""File of decisions on disagreements in the evaluation folder."""
+
+
+def session_paths(folder: Path) -> list[Path]:
+    """Return all session files of an evaluation folder, by name."""
+    return sorted((folder / SESSIONS).glob("[!.]*.json"))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
+from eval_assets.config.labelling import ADJUDICATIONS
 from eval_assets.errors import InputProblem, raise_all
 from eval_assets.labelling._durable import append_line, locked
 from eval_assets.labelling.rater_queue import WorkUnit, label_of
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.labelling.study import Study
 
-
-ADJUDICATIONS = "adjudications.jsonl"
 
 Step = Literal["rating", "comment", "consensus", "excluded", "reopened"]
 """Step of an adjudicator: rate before seeing the ratings, note what the discussion brought,

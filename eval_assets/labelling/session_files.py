@@ -8,13 +8,11 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from eval_assets.config.labelling import SESSIONS, session_paths
 from eval_assets.errors import InputError, InputProblem
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.dimensions import with_fields, without_fields
 from eval_assets.labelling.sessions import Label, Session, SessionKey, Withdrawn
-
-SESSIONS = "sessions"
-"""Folder of the session files in the evaluation folder."""
 
 _LABEL = TypeAdapter(Label)
 _WITHDRAWN = TypeAdapter(list[Withdrawn], config=ConfigDict(defer_build=True))
@@ -31,6 +29,7 @@ class SessionFolder:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / SESSIONS
+        self._folder = folder
         self._parsed: dict[Path, tuple[tuple[int, int, int], Session]] = {}
 
     def read(self, key: SessionKey) -> Session | None:
@@ -53,7 +52,7 @@ class SessionFolder:
 
     def files(self) -> list[Path]:
         """Return all session files, by name."""
-        return sorted(self.path.glob("[!.]*.json"))
+        return session_paths(self._folder)
 
     def change(self, key: SessionKey, change: Callable[[Session | None], Session]) -> Session:
         """Put `change(session)` in place of the stored session and return it once it is on disk."""

@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from eval_assets.config.evaluation import SHIPPED_PROMPTS, Evaluation
+from eval_assets.config.labelling import ADJUDICATIONS
 from eval_assets.errors import KeyPath
-from eval_assets.labelling.adjudication import ADJUDICATIONS
 from eval_assets.readers.evaluation.validation import Checks, type_at
 from eval_assets.readers.formats.files import is_working_file, source_fingerprint
 from eval_assets.readers.formats.tables import FORMATS_OF_TEXT, format_of

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval_assets.config.evaluation import Evaluation, default_gates
+from eval_assets.config.labelling import session_paths
 from eval_assets.config.models import Capabilities
 from eval_assets.errors import InputError, InputProblem, KeyPath
-from eval_assets.labelling.session_files import SessionFolder
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.evaluation.declared_rubric import declared_rubric
 from eval_assets.readers.evaluation.input_files import (
@@ -158,7 +158,7 @@ def _as_declared(checks: Checks, raw: dict[str, object], *, folder: Path) -> dic
     if not isinstance(labels, dict):
         labels, at = {"files": labels}, ["labels"]
     label_files = declared_files(checks, labels.get("files"), "labels", at=tuple(at), folder=folder)
-    label_files += tuple(path for path in SessionFolder(folder).files() if path not in label_files)
+    label_files += tuple(path for path in session_paths(folder) if path not in label_files)
     sections |= {
         "<folder>": folder,
         "rubric": declared_rubric(checks, sections.get("rubric"), label_files, folder=folder),

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.labelling import ADJUDICATIONS
 from eval_assets.labelling.adjudication import (
-    ADJUDICATIONS,
     Adjudication,
     add_adjudication,
     decisions,
