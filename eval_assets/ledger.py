@@ -145,6 +145,7 @@ class Reply:
         request_id: The vendor's name of the request.
         http_status: HTTP status of the reply; a filter may answer 400.
         body: Everything that was received, keys masked; None if the reply is from the ledger.
+        completion_id: The vendor's name of the reply; None if it gave none.
     """
 
     text: str
@@ -154,6 +155,7 @@ class Reply:
     request_id: str | None = None
     http_status: int = 200
     body: str | None = None
+    completion_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,9 @@ class Ledger(Protocol):
 
     def record(self, made: Sequence[Attempt]) -> None:
         """Store attempts, all or none of them; a request that is answered is claimed no more."""
+
+    def withdraw(self, call_keys: Collection[str], error: str) -> None:
+        """Turn this worker's replies to some requests into failures: they may be of others."""
 
     @property
     def is_capped(self) -> bool:

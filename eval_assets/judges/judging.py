@@ -89,10 +89,11 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
             reservations = JointReservations(budget)
             work = [(plan.client, plan.tasks(reservations)) for plan in plans]
             await run_tasks(work, report=options.report)
-            scores = [plan.score(unit) for unit in units for plan in plans]
             for plan in plans:
+                plan.withdraw()
                 plan.client.summary.estimate.merge(plan.estimate)
                 plan.client.summary.n_from_ledger += plan.n_from_ledger
+            scores = [plan.score(unit) for unit in units for plan in plans]
             for score in scores:
                 by_id[score.judge_id].summary.statuses[score.status] += 1
             (keep or scores_of_run.extend)(scores)

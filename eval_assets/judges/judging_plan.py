@@ -16,6 +16,9 @@ from eval_assets.judges.replies import JudgeScore, ParsedReply, combine, read_an
 from eval_assets.ledger import CallSubject, Reply
 
 _UNITS_PER_LOOKUP = 10_000
+_WITHDRAWN = ParsedReply(
+    "api_error", error="the server gave this reply to another request as well; run again"
+)
 _NOT_ASKED = ParsedReply("missing", error="it was not asked")
 
 
@@ -104,6 +107,16 @@ class JudgingPlan:
         for rating in self.pending:
             self.keep(rating.unit, rating.replicate, reading_of(rating))
         self.pending = []
+
+    def withdraw(self) -> None:
+        """Take back the readings of replies that the server gave to other requests as well."""
+        if not self.client.withdrawn_keys:
+            return
+        for rating in self.pending:
+            request = self.request(rating.unit, rating.replicate)
+            keys = {request.key, self._stricter(request, rating.unit).key}
+            if keys & self.client.withdrawn_keys:
+                self.keep(rating.unit, rating.replicate, _WITHDRAWN)
 
     def score(self, unit: Unit) -> JudgeScore:
         """Return the judge's score of a unit, or why there is none."""

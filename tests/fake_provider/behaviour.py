@@ -32,6 +32,8 @@ class Behaviour:
         batch_polls: How often a batch is looked at before it has ended.
         batch_seconds: How long a batch takes at least.
         batch_lines: How many results of a batch arrive, without any error; None for all.
+        shift_on: Text of the request from which on its connection, once, answers each request with
+            the reply to the one before; None for no such text.
         models: The models that exist.
         like: Server whose quirks the OpenAI format has, and which has models of any name; None for
             OpenAI itself.
@@ -51,6 +53,7 @@ class Behaviour:
     batch_polls: int = 1
     batch_seconds: float = 0.0
     batch_lines: int | None = None
+    shift_on: str | None = None
     models: tuple[Model, ...] = MODELS
     like: Like | None = None
     today: date | None = None

@@ -73,6 +73,7 @@ class FakeProvider:
     @behaviour.setter
     def behaviour(self, behaviour: Behaviour) -> None:
         self._behaviour = behaviour
+        self.may_shift = True
         self._models = {model.id: model for model in behaviour.models}
         self._n_by_key: Counter[str | None] = Counter()
         self._windows: dict[tuple[str | None, str], SlidingWindow] = {}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, cast
 import httptools
 
 from tests.fake_provider.behaviour import Behaviour
-from tests.fake_provider.exchange import Reply, Request
+from tests.fake_provider.exchange import Answer, Reply, Request
 from tests.fake_provider.provider import FakeProvider
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._waiting: deque[tuple[Request, bool]] = deque()
         self._answering = False
+        self._last: Answer | None = None
+        self._is_shifted = False
         self._timer: asyncio.TimerHandle | None = None
         self._start_request()
 
@@ -198,6 +200,7 @@ class _Connection(asyncio.Protocol):
             self._answering = True
             self._provider.log.arrived()
             answer = self._provider.answer(request)
+            answer = self._shifted(request, answer)
             if not isinstance(answer, Reply):
                 if answer.kind == "reset":
                     self.cut()
@@ -206,6 +209,14 @@ class _Connection(asyncio.Protocol):
                 self._timer = asyncio.get_running_loop().call_later(answer.delay_seconds, send)
             else:
                 self._send(answer, keep_alive=keep_alive)
+
+    def _shifted(self, request: Request, answer: Answer) -> Answer:
+        """Return the reply to the request before, once a request has begun the shift."""
+        text, last = self._provider.behaviour.shift_on, self._last
+        self._last = answer
+        if last and text and self._provider.may_shift and text.encode() in request.body:
+            self._is_shifted, self._provider.may_shift = True, False
+        return last if self._is_shifted and last is not None else answer
 
     def _send_late(self, reply: Reply, *, keep_alive: bool) -> None:
         self._send(reply, keep_alive=keep_alive)

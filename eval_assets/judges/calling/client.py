@@ -15,7 +15,7 @@ import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
 from eval_assets.judges.calling.budget import Allowance, Budget, ObservedCosts
-from eval_assets.judges.calling.connections import Connections
+from eval_assets.judges.calling.connections import Connections, ReplyRepeated
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
 from eval_assets.judges.calling.limiter import Admission, Limiter
@@ -112,6 +112,7 @@ class ModelClient(Generic[Declared]):
         self.summary = ModelSummary(model.id, Estimate(model))
         self.connections = connections
         self.in_flight: set[asyncio.Task[Any]] = set()
+        self.withdrawn_keys: set[str] = set()
         self.has_answered = False  # in this run or an earlier one
         # Units that wait for a retry or a commit make room for others, but not without end: in an
         # outage only so many are given up before it is noticed.
@@ -313,6 +314,8 @@ class ModelClient(Generic[Declared]):
         finally:
             self._in_flight_numbers.discard(order)
         latency = time.perf_counter() - started
+        if isinstance(answer, ReplyRepeated):
+            await self._withdraw(answer)
         self._features.heed(fitting, answer)
         self.count(answer)
         self._end(admission, answer)
@@ -375,6 +378,17 @@ class ModelClient(Generic[Declared]):
         if self._n_given_up_in_a_row >= _HOPELESS_AFTER and not is_waiting:
             n = self._n_given_up_in_a_row
             self.stop(f"{n} requests in a row failed, the last with: {failure}")
+
+    async def _withdraw(self, repeated: ReplyRepeated) -> None:
+        """Give up the reply that came twice: it belongs to one of two requests, or to none."""
+        if not self.withdrawn_keys:
+            logger.warning(
+                "%s: the gateway repeats replies to other requests on one connection. Both "
+                "requests fail, and the connection is given up",
+                self.model.endpoint.base_url,
+            )
+        self.withdrawn_keys.add(repeated.first_key)
+        await self._writer.withdraw(repeated.first_key, str(repeated))
 
     def bound_usd(self, request: ModelRequest) -> float:
         """Return what a request costs at most, by the replies so far."""

@@ -1,48 +1,85 @@
 """A vendor's clients for one model: as many as its requests in flight need."""
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from eval_assets.judges.calling.requests import Answer, Client, ModelRequest
+from eval_assets.judges.calling.requests import Answer, Client, ModelRequest, RequestFailed
+from eval_assets.ledger import Reply
 
 _IN_FLIGHT_PER_CLIENT = 10
 """A client looks through all its connections at each request: 200 requests in flight take half as
 much processor time again in one client as in twenty."""
 
 
+class ReplyRepeated(RequestFailed):
+    """A reply that a server gave to another request before, whose key is `first_key`."""
+
+    def __init__(self, first_key: str) -> None:
+        message = "the server repeated its reply to another request"
+        super().__init__(message, remedy="retry", may_be_billed=True)
+        self.first_key = first_key
+
+
+@dataclass(eq=False)
+class _OpenClient:
+    """A client and its requests in flight."""
+
+    client: Client
+    n_in_flight: int = 0
+
+
 class Connections:
     """The clients that a model is asked through, each with few requests in flight.
 
     The first is made when it is needed: a run that finds everything in the ledger imports no SDK.
+    A gateway that repeats a reply on a connection gives each later request the reply to the one
+    before. No further request goes to a client that received such a reply.
     """
 
     def __init__(self, connect: Callable[[], Client]) -> None:
         self._connect = connect
-        self._clients: list[Client] = []
-        self._n_in_flight: list[int] = []
+        self._open: list[_OpenClient] = []
+        self._dropped: list[_OpenClient] = []
+        self._keys_by_reply: dict[bytes, str] = {}
 
     @property
     def first(self) -> Client:
         """The client for what is asked once, such as batches."""
-        return self._clients[0] if self._clients else self._added()
+        return (self._open[0] if self._open else self._added()).client
 
     async def ask(self, request: ModelRequest) -> Answer:
         """Return the answer to a request; see `Client.ask`."""
-        have_room = (at for at, n in enumerate(self._n_in_flight) if n < _IN_FLIGHT_PER_CLIENT)
-        at = next(have_room, len(self._clients))
-        client = self._clients[at] if at < len(self._clients) else self._added()
-        self._n_in_flight[at] += 1
+        have_room = (item for item in self._open if item.n_in_flight < _IN_FLIGHT_PER_CLIENT)
+        item = next(have_room, None) or self._added()
+        item.n_in_flight += 1
         try:
-            return await client.ask(request)
+            answer = await item.client.ask(request)
         finally:
-            self._n_in_flight[at] -= 1
+            item.n_in_flight -= 1
+        first_key = self._first_key(request, answer)
+        if first_key is None:
+            return answer
+        if item in self._open:
+            self._open.remove(item)
+            self._dropped.append(item)
+        return ReplyRepeated(first_key)
 
     async def close(self) -> None:
         """Close all connections."""
-        for client in self._clients:
-            await client.close()
+        for item in self._open + self._dropped:
+            await item.client.close()
 
-    def _added(self) -> Client:
+    def _first_key(self, request: ModelRequest, answer: Answer) -> str | None:
+        """Return the key of another request that got this reply before; None if none did."""
+        if not isinstance(answer, Reply) or not answer.completion_id or not answer.body:
+            return None
+        # Some servers give one id to all replies; one that is repeated is the same throughout.
+        reply = hashlib.sha256(answer.body.encode()).digest()
+        key = self._keys_by_reply.setdefault(reply, request.key)
+        return None if key == request.key else key
+
+    def _added(self) -> _OpenClient:
         """Return one more client."""
-        self._clients.append(self._connect())
-        self._n_in_flight.append(0)
-        return self._clients[-1]
+        self._open.append(_OpenClient(self._connect()))
+        return self._open[-1]

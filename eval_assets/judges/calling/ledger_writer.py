@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
@@ -58,6 +59,11 @@ class LedgerWriter:
         """Give up claims with the next ones: the requests are not sent again."""
         with self._handing_over:
             self._released.update(call_keys)
+
+    async def withdraw(self, call_key: str, error: str) -> None:
+        """Turn a reply into a failure, after it was committed."""
+        # The thread writes in turn, so a reply that was handed over before is in the ledger.
+        await asyncio.shield(self._begin(partial(self.ledger.withdraw, [call_key], error)))
 
     def remember(self, refused: Refusal) -> None:
         """Record with the next attempts what an endpoint does not take."""

@@ -146,6 +146,7 @@ class OfficialClient(ABC):
             model_returned=named(model, keys=self.keys) if isinstance(model, str) else None,
             request_id=None if request_id is None else named(request_id, keys=self.keys),
             body=received,
+            completion_id=_text_or_none(body.get("id")),
         )
 
     def read_batched_reply(self, body: object, request_id: object = None) -> Answer:

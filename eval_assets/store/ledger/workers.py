@@ -168,6 +168,17 @@ class Worker:
             self._spend_reserved(connection, live)
         self._lost_record = False
 
+    @_reconnecting
+    def withdraw(self, call_keys: Collection[str], error: str) -> None:
+        """Turn this worker's replies to some requests into failures; see `Ledger.withdraw`."""
+        is_reply = attempts.c.call_key.in_(list(call_keys)) & attempts.c.status.in_(REPLIES)
+        is_mine = attempts.c.worker == self._lease.worker
+        with self._ledger.writing() as connection:
+            connection.execute(
+                sa.update(attempts).where(is_reply & is_mine),
+                {"status": "api_error", "error": error},
+            )
+
     @property
     def is_capped(self) -> bool:
         """Return whether spending is capped."""

@@ -99,6 +99,13 @@ class MemoryLedger:
         self.n_commits += 1
         self.attempts += made
 
+    def withdraw(self, call_keys: Collection[str], error: str) -> None:
+        """Turn replies into failures."""
+        self.attempts = [
+            replace(each, status="api_error", error=error) if each.call_key in call_keys else each
+            for each in self.attempts
+        ]
+
     @property
     def is_capped(self) -> bool:
         """No cap."""

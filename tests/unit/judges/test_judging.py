@@ -253,6 +253,24 @@ def test_a_lost_connection_is_charged_by_estimate_with_the_difference(
     assert judge.uncertain_usd > judge.estimated_usd
 
 
+def test_a_gateway_that_repeats_a_reply_shifts_no_score(
+    provider: RunningProvider, judge_all: JudgeAll, caplog: pytest.LogCaptureFixture
+) -> None:
+    judge = dataclasses.replace(PAIR[0], max_in_flight=1)
+    right = {s.response_id: s.score for s in judge_all(units(30), [judge]).scores}
+    again = [dataclasses.replace(unit, first_replicate=1) for unit in units(30)]
+    provider.behave(Behaviour(shift_on="(list_15)"))
+    first = judge_all(again, [judge])
+    assert Counter(score.status for score in first.scores) == {"ok": 29, "api_error": 1}
+    assert caplog.text.count("the gateway repeats replies") == 1
+    assert provider.openai_base_url in caplog.text
+    provider.behave(Behaviour())
+    second = judge_all(again, [judge])
+    assert {score.status for score in second.scores} == {"ok"}
+    for score in (*first.scores, *second.scores):
+        assert score.status == "api_error" or score.score == right[score.response_id]
+
+
 def test_a_process_that_slept_claims_again_before_it_sends(
     provider: RunningProvider,
     ledger: MemoryLedger,

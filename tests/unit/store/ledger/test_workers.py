@@ -338,3 +338,13 @@ def test_a_worker_whose_work_fails_reports_that_and_not_its_own_end(ledger: SqlL
     with pytest.raises(ZeroDivisionError):
         fail()
     assert claims.name == "claims"
+
+
+def test_a_withdrawn_reply_is_a_failure_and_is_asked_for_again(
+    worker: Worker, other: Worker
+) -> None:
+    worker.record([attempt("a"), attempt("b")])
+    other.withdraw(["b"], "not its own")
+    worker.withdraw(["a"], "the server repeated it")
+    assert worker.replies(["a", "b"]).keys() == {"b"}
+    assert other.claim([request_for("a")]) == {"a": "claimed"}
