@@ -15,7 +15,7 @@ from eval_assets.judges.calling.requests import (
 )
 from eval_assets.judges.clients.failures import answer_of, named
 from eval_assets.judges.clients.fields import decoded, mapping, status_of, text_of, token_count
-from eval_assets.judges.clients.official import OfficialClient, complete
+from eval_assets.judges.clients.official import OfficialClient, complete, http_client
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -40,7 +40,11 @@ class AnthropicClient(OfficialClient):
 
     def __init__(self, *, base_url: str, api_key: str, keys: Collection[str]) -> None:
         sdk = anthropic.AsyncAnthropic(
-            api_key=api_key, base_url=base_url, max_retries=0, timeout=None
+            api_key=api_key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=None,
+            http_client=http_client(anthropic),
         )
         super().__init__(sdk, anthropic, keys=keys)
 

@@ -82,6 +82,8 @@ def translate_errors(sdk: ModuleType, *, keys: Collection[str]) -> Iterator[None
         failure.body = storable(masked(error.response.text, keys))
         raise failure from None
     except sdk.APIConnectionError as error:
+        if isinstance(error.__cause__, RequestFailed):
+            raise error.__cause__ from None
         raise connection_failure(error.__cause__) from None
     except (sdk.APIError, ValueError) as error:
         message = f"the reply cannot be read: {type(error).__name__}"

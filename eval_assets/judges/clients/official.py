@@ -1,8 +1,10 @@
 """A vendor's official client, as far as vendors do not differ."""
 
 import json
+import ssl
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Mapping
+from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -23,12 +25,41 @@ from eval_assets.judges.clients.failures import (
     unreadable,
 )
 from eval_assets.judges.clients.fields import decoded, mapping
-from eval_assets.judges.clients.masking import without_keys
+from eval_assets.judges.clients.masking import one_line, without_keys
 from eval_assets.ledger import Reply, ReplyStatus
 from eval_assets.wording import storable
 
 _PAGE_SIZE = 100
 _BAD_GATEWAY = 502
+_LONGEST_HOST = 100
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """Return the one context of all clients: each would take 40 ms to load the certificates."""
+    return httpx2.create_ssl_context()
+
+
+async def _refuse_other_hosts(response: httpx2.Response) -> None:
+    """Raise RequestFailed for a redirect to another host, which would receive prompts and key."""
+    if not response.has_redirect_location:
+        return
+    target = response.request.url.join(response.headers["location"])
+    if (target.host, target.port) != (response.request.url.host, response.request.url.port):
+        raise RequestFailed(
+            f"{response.status_code}: {response.request.url.host} redirects to another host, "
+            f"{one_line(target.host, longest=_LONGEST_HOST)}, which is not followed. Set base_url "
+            "if that is the right one",
+            remedy="stop",
+            http_status=response.status_code,
+        )
+
+
+def http_client(sdk: ModuleType) -> Any:  # noqa: ANN401 - the SDKs share no class
+    """Return the HTTP client for an SDK's client, with the SDK's own limits."""
+    return sdk.DefaultAsyncHttpxClient(
+        verify=_ssl_context(), event_hooks={"response": [_refuse_other_hosts]}
+    )
 
 
 class OfficialClient(ABC):

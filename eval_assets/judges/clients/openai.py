@@ -16,7 +16,7 @@ from eval_assets.judges.clients.fields import (
     text_of,
     token_count,
 )
-from eval_assets.judges.clients.official import OfficialClient, complete
+from eval_assets.judges.clients.official import OfficialClient, complete, http_client
 from eval_assets.ledger import Batch, ReplyStatus
 
 _STATUSES: Mapping[str, ReplyStatus] = {
@@ -43,7 +43,13 @@ class OpenAIClient(OfficialClient):
     page_name = "after"
 
     def __init__(self, *, base_url: str, api_key: str, keys: Collection[str]) -> None:
-        sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, timeout=None)
+        sdk = openai.AsyncOpenAI(
+            api_key=api_key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=None,
+            http_client=http_client(openai),
+        )
         super().__init__(sdk, openai, keys=keys)
 
     def _request_body(self, request: ModelRequest) -> dict[str, Any]:

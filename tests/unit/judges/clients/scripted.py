@@ -32,6 +32,7 @@ class ScriptedServer:
     def __init__(self, vendor: Vendor) -> None:
         self.received: list[dict[str, Any]] = []
         self.respond: Respond = lambda _: (200, b"")
+        self.further_headers = b""
         self.loop = asyncio.new_event_loop()
         self._server = self.loop.run_until_complete(
             asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -64,7 +65,8 @@ class ScriptedServer:
                 length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
                 self.received.append(json.loads(await reader.readexactly(int(length))))
                 status, body = self.respond(self.received[-1])
-                writer.write(_HEAD % (status, len(body)) + body)
+                head = _HEAD % (status, len(body))
+                writer.write(head[:-2] + self.further_headers + b"\r\n" + body)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()

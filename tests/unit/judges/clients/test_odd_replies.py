@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from eval_assets.config.judges import Vendor
 from eval_assets.judges.calling.requests import RequestFailed
 from eval_assets.judges.replies import read_answer
 from eval_assets.ledger import Reply
@@ -277,3 +278,14 @@ def test_a_claude_reply_is_its_text_blocks(anthropic: ScriptedServer) -> None:
     assert (reply.usage.input_tokens, reply.usage.cache_write_tokens) == (12, 5)
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}
     assert isinstance(anthropic.answer(json.dumps(error).encode()), RequestFailed)
+
+
+@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+def test_a_redirect_to_another_host_is_not_followed(vendor: Vendor) -> None:
+    with scripted(vendor) as server, scripted(vendor) as elsewhere:
+        server.further_headers = f"location: {elsewhere.base_url}/x\r\n".encode()
+        answer = server.answer(b"", status=307)
+        assert isinstance(answer, RequestFailed)
+        assert answer.remedy == "stop"
+        assert "redirects to another host" in str(answer)
+        assert elsewhere.received == []
