@@ -1,7 +1,10 @@
 """Texts of vendors, made fit to be stored and shown: no key, no control character."""
 
 import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Collection, Mapping
+from functools import lru_cache
+from urllib.parse import quote
 
 from eval_assets.wording import storable
 
@@ -37,11 +40,26 @@ def masked(text: str, keys: Collection[str]) -> str:
 
 
 def without_keys(text: str, keys: Collection[str]) -> str:
-    """Return the text without any of the keys, which a server may echo."""
+    """Return the text without any of the keys, which a server may echo, also in another form."""
     for key in keys:
-        if len(key) >= _SHORTEST_KEY and key in text:
-            text = text.replace(key, "[key]")
+        if len(key) >= _SHORTEST_KEY:
+            for form in _forms(key):
+                if form in text:
+                    text = text.replace(form, "[key]")
     return text
+
+
+@lru_cache(maxsize=64)
+def _forms(key: str) -> tuple[str, ...]:
+    """Return a key as it is, URL-encoded, in one case, and in base64 on its own or as a bearer."""
+    plain = key.encode("utf-8", "surrogatepass")
+    encoded = [
+        encode(prefix + plain).decode().rstrip("=")
+        for encode in (b64encode, urlsafe_b64encode)
+        for prefix in (b"", b"Bearer ", b":")
+    ]
+    cased = [key.upper(), key.lower()]
+    return tuple(dict.fromkeys([key, quote(plain, safe=""), *cased, *encoded]))
 
 
 def one_line(text: str, *, longest: int) -> str:

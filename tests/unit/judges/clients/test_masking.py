@@ -4,6 +4,8 @@ import base64
 import random
 import string
 import unicodedata
+from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -77,3 +79,18 @@ def test_what_is_stored_can_be_stored(text: str) -> None:
 def test_secrets_are_found_by_the_names_of_their_variables() -> None:
     environ = {"X_API_KEY": "a" * 20, "DB_PASSWORD": "b" * 20, "PATH": "c" * 20, "A_TOKEN": "short"}
     assert secrets_in(environ) == ["a" * 20, "b" * 20]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda key: base64.b64encode(key.encode()).decode(),
+        lambda key: base64.b64encode(f"Bearer {key}".encode()).decode(),
+        lambda key: quote(key, safe=""),
+        str.upper,
+    ],
+)
+def test_a_key_in_another_form_is_masked(form: Callable[[str], str]) -> None:
+    key = "my/own+key=of-these-tests"
+    assert key[:6].lower() not in without_keys(f"you sent {form(key)} to us", [key]).lower()
+    assert "[key]" in without_keys(f"you sent {form(key)} to us", [key])
