@@ -40,9 +40,10 @@ class People:
         name: As the table calls them.
         scale: Their scale.
         cuts: Qualities at which the next value of the scale begins.
-        n_alike: Responses of a group, which share half of the variance of their quality.
+        n_alike: Responses of a group.
         named: By number of responses, the least share of sets in which a judge that never reads
             is named.
+        shared: Share of the variance of their quality that the responses of a group share.
     """
 
     name: str
@@ -50,6 +51,7 @@ class People:
     cuts: tuple[float, ...]
     n_alike: int = 1
     named: Mapping[int, float] = field(default_factory=lambda: SIZES)
+    shared: float = 0.5
 
     @property
     def level(self) -> Level:
@@ -63,7 +65,8 @@ class People:
         groups = np.arange(n) // self.n_alike
         quality = rng.normal(size=n)
         if self.n_alike > 1:
-            quality = (quality + rng.normal(size=n)[groups]) / np.sqrt(2)
+            own, of_group = np.sqrt([1 - self.shared, self.shared])
+            quality = own * quality + of_group * rng.normal(size=n)[groups]
         seen = quality[:, np.newaxis] + rng.normal(0, 0.4, (n, n_raters))
         assert self.scale.values is not None
         return np.asarray(self.scale.values)[np.searchsorted(self.cuts, seen)], groups
@@ -127,6 +130,19 @@ JUDGES: dict[str, Callable[[Floats, Scale, np.random.Generator], Floats]] = {
 READS = "reads two thirds, guesses the rest"
 
 
+PROMPT_ONLY = "reads only the prompt"
+"""A judge that gives each response of a group the median of all ratings of that group."""
+
+PROMPT_DESIGNS, SHARED = ((10, 10), (30, 4), (30, 10), (50, 2)), (0.5, 0.7, 0.9)
+"""Groups, responses of each, and shares of the variance of quality that lie between groups, of the
+table of judges that read only the prompt."""
+
+
+def _of_prompts(ratings: Floats, groups: npt.NDArray[np.int64]) -> Floats:
+    by_group = [ratings[groups == group] for group in range(groups.max() + 1)]
+    return np.array([np.quantile(rated, 0.5, method="lower") for rated in by_group])[groups]
+
+
 FURTHER_RATERS = {"one more person": 1, "median of five more people": 5}
 """Judges that read all responses: the median of so many raters who are none of the three."""
 
@@ -145,11 +161,12 @@ def verdicts_on(people: People, judge: str, n: int, *, n_sets: int) -> Counter[J
     for _ in range(n_sets):
         ratings, groups = people.drawn(n, rng, n_raters=3 + n_further)
         ratings, further = ratings[:, :3], ratings[:, 3:]
-        scores = (
-            np.median(further, axis=1)
-            if n_further
-            else JUDGES.get(judge, _reads)(ratings, people.scale, rng)
-        )
+        if n_further:
+            scores = np.median(further, axis=1)
+        elif judge == PROMPT_ONLY:
+            scores = _of_prompts(ratings, groups)
+        else:
+            scores = JUDGES.get(judge, _reads)(ratings, people.scale, rng)
         counts[_verdict(people, ratings, scores, groups)] += 1
     return counts
 
@@ -167,13 +184,16 @@ def _verdict(
         above_shuffled=Figure.of(profile.a_ha_above_shuffled),
         above_constant=Figure.of(profile.a_ha_above_constant),
         above_people=Figure.of(profile.a_ha_above_people),
+        within=Figure.of(profile.a_ha_within),
+        people_within=Figure.of(profile.a_hh_within),
+        within_above_people=Figure.of(profile.a_ha_within_above_people),
         spearman=Figure.of(profile.spearman),
     )
 
 
 def table() -> str:
     """Simulate judges that do not read and judges that do, and count the verdicts."""
-    return f"{_never_reads()}\n\n{_reads_all()}"
+    return f"{_never_reads()}\n\n{_reads_all()}\n\n{_reads_prompts()}"
 
 
 def _never_reads() -> str:
@@ -206,6 +226,24 @@ def _reads_all() -> str:
                 shares = [f"{100 * count / (2 * N_SETS):.1f} %" for count in shown]
                 cells = [people.name, judge, f"{n_groups} x {n_alike}", *shares, met]
                 lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _reads_prompts() -> str:
+    heads = ["people", "of the variance between groups", "groups x responses", "judge", "named"]
+    heads += ["inconclusive", "below people", "matches people"]
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    for people in (people for people in PEOPLE if people.n_alike == 1):
+        for shared in SHARED:
+            for n_groups, n_alike in PROMPT_DESIGNS:
+                for judge in (PROMPT_ONLY, "one more person"):
+                    alike = replace(people, n_alike=n_alike, shared=shared)
+                    counts = verdicts_on(alike, judge, n_groups * n_alike, n_sets=N_SETS)
+                    named = sum(counts[verdict] for verdict in JudgeVerdict if verdict.is_control)
+                    shown = [named, *(counts[verdict] for verdict in _OTHERS)]
+                    shares = [f"{100 * count / N_SETS:.1f} %" for count in shown]
+                    design = [f"{100 * shared:.0f} %", f"{n_groups} x {n_alike}", judge]
+                    lines.append(f"| {' | '.join([people.name, *design, *shares])} |")
     return "\n".join(lines)
 
 

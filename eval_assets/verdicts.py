@@ -57,6 +57,11 @@ class JudgeVerdict(StrEnum):
     MATCHES_HUMANS = ("matches_humans", "matches human agreement", Tone.GOOD)
     INCONCLUSIVE = ("inconclusive", "is inconclusive: more response groups are needed", Tone.FAIR)
     BELOW_HUMANS = ("below_humans", "is below human agreement", Tone.WEAK)
+    LIKE_PROMPT = (
+        "like_prompt",
+        "is not shown to tell responses of one group apart",
+        Tone.POOR,
+    )
     LIKE_CONSTANT = (
         "like_constant",
         "is not shown to be better than one constant score",
@@ -91,7 +96,12 @@ class JudgeVerdict(StrEnum):
     @property
     def is_control(self) -> bool:
         """Return whether a judge that never reads the responses could do as well."""
-        return self in {self.LIKE_CONSTANT, self.LIKE_SHUFFLED, self.AGAINST_HUMANS}
+        return self in {
+            self.LIKE_PROMPT,
+            self.LIKE_CONSTANT,
+            self.LIKE_SHUFFLED,
+            self.AGAINST_HUMANS,
+        }
 
 
 class Fitness(StrEnum):

@@ -201,6 +201,8 @@ def _judge_human_figures(
     a_ha, above_people = Figure.of(profile.a_ha), Figure.of(profile.a_ha_above_people)
     above_constant = Figure.of(profile.a_ha_above_constant)
     above_shuffled = Figure.of(profile.a_ha_above_shuffled)
+    within, people_within = Figure.of(profile.a_ha_within), Figure.of(profile.a_hh_within)
+    within_above_people = Figure.of(profile.a_ha_within_above_people)
     spearman = Figure.of(profile.spearman)
     return JudgeHumanFigures(
         judge_id=judge,
@@ -214,6 +216,9 @@ def _judge_human_figures(
         a_ha_above_constant=above_constant,
         a_ha_above_shuffled=above_shuffled,
         a_ha_above_people=above_people,
+        a_ha_within=within,
+        a_hh_within=people_within,
+        a_ha_within_above_people=within_above_people,
         exact_agreement=Figure.percent(profile.exact_agreement),
         adjacent_agreement=Figure.percent(profile.adjacent_agreement),
         alpha=Figure.of(profile.alpha),
@@ -232,6 +237,9 @@ def _judge_human_figures(
             above_shuffled=above_shuffled,
             above_constant=above_constant,
             above_people=above_people,
+            within=within,
+            people_within=people_within,
+            within_above_people=within_above_people,
             spearman=spearman if question.scale.has_order else UNDEFINED_FIGURE,
         ),
         data_version=data_version,

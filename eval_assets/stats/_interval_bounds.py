@@ -63,12 +63,17 @@ class Evidence:
     @property
     def unseen_share(self) -> float:
         """Largest share of groups that may differ from all groups seen: Clopper and Pearson's."""
-        return float(1 - ((1 - self.confidence) / 2) ** (1 / self.n_groups))
+        return unseen_share(self.n_groups, confidence=self.confidence)
 
     @property
     def is_without_variation(self) -> bool:
         """Return whether all groups are equal, which says little about other groups."""
         return self.variance <= TIE**2
+
+
+def unseen_share(n_groups: int, *, confidence: float) -> float:
+    """Return the largest share of groups that may differ from so many that are all alike."""
+    return float(1 - ((1 - confidence) / 2) ** (1 / n_groups))
 
 
 def degrees_of_freedom(n_groups: int, *, n_rare: int) -> int:

@@ -14,6 +14,7 @@ from eval_assets.stats._numbers import Column, Floats, Ratings, require_literal
 from eval_assets.stats._paired_scores import PairedScores
 from eval_assets.stats._profile import Profile
 from eval_assets.stats._units import Units, defined_ratio, sums_by_code, weighted_sums
+from eval_assets.stats._within_groups import within_groups
 from eval_assets.stats.association import wilcoxon_of_differences
 from eval_assets.stats.intervals import Interval, less, product, with_covariances
 from eval_assets.stats.kappa import PairTable
@@ -44,6 +45,10 @@ class JudgeHumanProfile(Profile):
         a_ha_above_shuffled: A^HA less that of the same scores dealt out to the units at random.
         a_ha_above_people: A^HA less the A^HH of the same units, over units with two ratings or
             more: below 0 if the judge is below human agreement.
+        a_ha_within: A^HA less that of the same scores dealt out at random within each group, over
+            groups with two units or more: 0 if a judge reads only what a group shares.
+        a_hh_within: The same of each human rater, as a judge of the others; the mean over ratings.
+        a_ha_within_above_people: `a_ha_within` less `a_hh_within`.
         exact_agreement: Share of (human rating, judge score) pairs that are equal.
         adjacent_agreement: Share of them at most one step apart, that is at neighbouring values
             if steps vary; NaN on a continuous scale.
@@ -70,6 +75,9 @@ class JudgeHumanProfile(Profile):
     a_ha_above_constant: Interval
     a_ha_above_shuffled: Interval
     a_ha_above_people: Interval
+    a_ha_within: Interval
+    a_hh_within: Interval
+    a_ha_within_above_people: Interval
     exact_agreement: Interval
     adjacent_agreement: Interval
     alpha: Interval
@@ -139,6 +147,9 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
     )
     figures["a_ha_above_shuffled"] = _outermost(
         figures.pop(_OF_MEANS), figures.pop(_BY_UNIT), figures.pop(_AS_SHARE)
+    )
+    figures["a_ha_within"], figures["a_hh_within"], figures["a_ha_within_above_people"] = (
+        within_groups(ratings, judge, scale=scale, groups=groups, confidence=confidence)
     )
     bias = figures["bias"]
     figures["bias"] = replace(bias, low=_in_range(bias.low), high=_in_range(bias.high))

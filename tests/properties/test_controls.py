@@ -9,6 +9,7 @@ from benchmarks.controls import (
     JUDGES,
     MOST_WRONG,
     PEOPLE,
+    PROMPT_ONLY,
     READ_PEOPLE,
     READS,
     People,
@@ -47,3 +48,17 @@ def test_a_judge_as_good_as_a_person_is_not_named_in_a_small_evaluation(
     two_errors = 2 * (MOST_WRONG * (1 - MOST_WRONG) / n_sets) ** 0.5
 
     assert named(alike, judge, n_groups * n_alike, n_sets=n_sets) <= MOST_WRONG + two_errors
+
+
+@pytest.mark.parametrize("people", READ_PEOPLE[:3], ids=lambda people: people.name)
+@pytest.mark.parametrize("design", [(30, 4), (30, 10)])
+def test_a_judge_that_reads_only_the_prompt_does_not_match_people(
+    people: People, design: tuple[int, int]
+) -> None:
+    n_groups, n_alike = design
+    alike = replace(people, n_alike=n_alike, shared=0.8)
+    verdicts = verdicts_on(alike, PROMPT_ONLY, n_groups * n_alike, n_sets=20)
+
+    assert verdicts[JudgeVerdict.MATCHES_HUMANS] == 0
+    assert verdicts[JudgeVerdict.LIKE_PROMPT] >= 18
+    assert named(alike, "one more person", n_groups * n_alike, n_sets=20) <= 0.05

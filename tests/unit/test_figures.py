@@ -79,13 +79,13 @@ def test_no_judge_leaves_no_figures() -> None:
 
 
 def test_every_statistic_of_a_judge_is_measured() -> None:
-    """Forty units, on which two raters and the judge differ by a step now and then."""
+    """Twenty groups of two units, on which raters and the judge differ by a step now and then."""
     unit = np.repeat(np.arange(40), 2)
     value = (1.0 + (unit + np.tile([0, 1], 40) * (unit % 3 == 0)) % 5).astype(np.float64)
-    humans = LongRatings(unit, np.tile([0, 1], 40), value, ("r1", "r2"), np.arange(40))
+    humans = LongRatings(unit, np.tile([0, 1], 40), value, ("r1", "r2"), np.arange(40) // 2)
     judge = np.arange(40)
     scored = (1.0 + (judge + judge % 2) % 5).astype(np.float64)
-    scores = LongRatings(judge, np.zeros(40, int), scored, ("j",), np.arange(40))
+    scores = LongRatings(judge, np.zeros(40, int), scored, ("j",), np.arange(40) // 2)
 
     [row] = measure_judges_against_humans(
         {"q": humans}, {"q": scores}, EVALUATION, conversations={}, data_version="1"

@@ -41,7 +41,8 @@ from eval_assets.wording import SEALED_TEST, UNDEFINED, figure_text, lenience
 _LEAD = (
     "A judge is worth something only as far as it exceeds both controls: the best judge that gives "
     "every response the same score, and its own scores in random order. How well people agree "
-    "with each other is what it can be expected to reach."
+    "with each other is what it can be expected to reach. "
+    "In groups of several responses it has to tell these apart, if people do."
 )
 _KEY = "● A^HA with 95 % interval   ╎ constant control   ┊ shuffled control   │ people (A^HH)"
 
@@ -204,6 +205,9 @@ def _statistics(row: JudgeHumanFigures, question: RubricQuestion) -> Iterator[Li
     yield line("A^HA", row.a_ha)
     yield line("A^HA of the best constant score", Figure(row.a_ha_constant))
     yield line("A^HA of its own scores, shuffled", Figure(row.a_ha_shuffled))
+    if row.a_ha_within.is_defined:
+        yield line("A^HA above its scores shuffled within response groups", row.a_ha_within)
+        yield line("The same of a human rater", row.a_hh_within)
     yield share("Exact agreement", row.exact_agreement)
     if has_order and has_steps:
         yield share("Adjacent agreement", row.adjacent_agreement)

@@ -290,7 +290,12 @@ def _useless_prompts(data: ReportData) -> Iterator[Cell]:
         for row in figures_of_judge(data, judge.id).values():
             if not row.verdict.is_control:
                 continue
-            if not tells_responses_apart(row):
+            if row.verdict is JudgeVerdict.LIKE_PROMPT:
+                words = (
+                    f"Revise the prompt of {judge.id}: on {row.question_id} it is not shown to "
+                    "tell responses of one group apart, which people do."
+                )
+            elif not tells_responses_apart(row):
                 words = _useless(row)
             elif row.question_id in data.tunable:
                 words = (

@@ -32,6 +32,9 @@ def test_a_judge_is_named_for_what_it_does(name: str) -> None:
         above_shuffled=Figure.of(profile.a_ha_above_shuffled),
         above_constant=Figure.of(profile.a_ha_above_constant),
         above_people=Figure.of(profile.a_ha_above_people),
+        within=Figure.of(profile.a_ha_within),
+        people_within=Figure.of(profile.a_hh_within),
+        within_above_people=Figure.of(profile.a_ha_within_above_people),
         spearman=Figure.of(profile.spearman),
     )
 
@@ -42,13 +45,16 @@ WORSE_THAN_PEOPLE, AS_GOOD_AS_PEOPLE = Figure(-0.1, -0.15, -0.06), Figure(0.0, -
 SHOWN, NOT_SHOWN = Figure(0.3, 0.2, 0.4), Figure(0.1, 5e-10, 0.2)
 
 
-def verdict_with(
+def verdict_with(  # noqa: PLR0913 - a figure per control
     *,
     above_shuffled: Figure = SHOWN,
     above_constant: Figure = SHOWN,
     above_people: Figure = AS_GOOD_AS_PEOPLE,
     spearman: Figure = UNDEFINED_FIGURE,
     constant: float = 0.6,
+    within: Figure = UNDEFINED_FIGURE,
+    people_within: Figure = UNDEFINED_FIGURE,
+    within_above_people: Figure = UNDEFINED_FIGURE,
 ) -> JudgeVerdict:
     """Return the verdict on a judge whose other figures are good."""
     return judge_verdict(
@@ -58,6 +64,9 @@ def verdict_with(
         above_shuffled=above_shuffled,
         above_constant=above_constant,
         above_people=above_people,
+        within=within,
+        people_within=people_within,
+        within_above_people=within_above_people,
         spearman=spearman,
     )
 
@@ -70,6 +79,9 @@ def test_a_judge_without_a_score_beside_a_rating_is_not_compared() -> None:
         above_shuffled=UNDEFINED_FIGURE,
         above_constant=UNDEFINED_FIGURE,
         above_people=UNDEFINED_FIGURE,
+        within=UNDEFINED_FIGURE,
+        people_within=UNDEFINED_FIGURE,
+        within_above_people=UNDEFINED_FIGURE,
         spearman=UNDEFINED_FIGURE,
     )
 
@@ -148,7 +160,42 @@ def test_scores_worse_than_shuffled_contradict_humans() -> None:
         above_shuffled=Figure(-0.3, -0.4, -0.2),
         above_constant=Figure(-0.4, -0.5, -0.3),
         above_people=Figure(-0.6, -0.7, -0.5),
+        within=UNDEFINED_FIGURE,
+        people_within=UNDEFINED_FIGURE,
+        within_above_people=UNDEFINED_FIGURE,
         spearman=Figure(-0.8, -0.9, -0.7),
     )
 
     assert reversed_judge is JudgeVerdict.AGAINST_HUMANS
+
+
+WORSE_WITHIN, EQUAL_WITHIN = Figure(-0.1, -0.15, -0.05), Figure(-0.01, -0.05, 0.03)
+
+
+@pytest.mark.parametrize(
+    ("within", "people", "less_people", "verdict"),
+    [
+        (Figure(0.0, -0.05, 0.05), SHOWN, WORSE_WITHIN, JudgeVerdict.LIKE_PROMPT),
+        (Figure(0.0, 0.0, 0.0), SHOWN, WORSE_WITHIN, JudgeVerdict.LIKE_PROMPT),
+        (Figure(0.1, -0.05, 0.25), SHOWN, EQUAL_WITHIN, JudgeVerdict.INCONCLUSIVE),
+        (Figure(0.1, 0.05, 0.15), SHOWN, WORSE_WITHIN, JudgeVerdict.MATCHES_HUMANS),
+        (Figure(0.1, -0.05, 0.25), NOT_SHOWN, EQUAL_WITHIN, JudgeVerdict.MATCHES_HUMANS),
+        (Figure(0.1, -0.05, 0.25), UNDEFINED_FIGURE, UNDEFINED_FIGURE, JudgeVerdict.MATCHES_HUMANS),
+    ],
+)
+def test_a_judge_must_tell_responses_of_one_group_apart_where_people_do(
+    within: Figure, people: Figure, less_people: Figure, verdict: JudgeVerdict
+) -> None:
+    judged = verdict_with(within=within, people_within=people, within_above_people=less_people)
+
+    assert judged is verdict
+    assert JudgeVerdict.LIKE_PROMPT.is_control
+
+
+@pytest.mark.parametrize(
+    ("high", "verdict"), [(0.46, JudgeVerdict.INCONCLUSIVE), (0.52, JudgeVerdict.MATCHES_HUMANS)]
+)
+def test_equal_scores_within_all_of_six_groups_are_inconclusive(
+    high: float, verdict: JudgeVerdict
+) -> None:
+    assert verdict_with(within=Figure(0.0, -high, high), people_within=NOT_SHOWN) is verdict

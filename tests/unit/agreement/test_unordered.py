@@ -96,14 +96,26 @@ def test_order_of_classes_changes_no_verdict_on_a_judge() -> None:
     for order in ORDERS:
         coded = np.array(order)[ratings.astype(int)].astype(float)
         profile = judge_human_profile(
-            coded[:, :3], coded[:, 3], scale=TONES.scale, level="nominal", confidence=0.95
+            coded[:, :3],
+            coded[:, 3],
+            scale=TONES.scale,
+            level="nominal",
+            confidence=0.95,
+            groups=np.arange(len(coded)) // 4,
         )
         assert profile.a_ha.value == pytest.approx(
             judge_human_agreement(coded[:, :3], coded[:, 3], scale=TONES.scale)
         )
         above = [
-            Figure.of(getattr(profile, f"a_ha_above_{control}"))
-            for control in ("shuffled", "constant", "people")
+            Figure.of(getattr(profile, name))
+            for name in (
+                "a_ha_above_shuffled",
+                "a_ha_above_constant",
+                "a_ha_above_people",
+                "a_ha_within",
+                "a_hh_within",
+                "a_ha_within_above_people",
+            )
         ]
         verdict = judge_verdict(
             Figure.of(profile.a_ha),
@@ -112,6 +124,9 @@ def test_order_of_classes_changes_no_verdict_on_a_judge() -> None:
             above_shuffled=above[0],
             above_constant=above[1],
             above_people=above[2],
+            within=above[3],
+            people_within=above[4],
+            within_above_people=above[5],
             spearman=UNDEFINED_FIGURE,
         )
         numbers = [number for f in above for number in (f.value, f.low, f.high)]

@@ -190,9 +190,12 @@ def test_float_noise_is_no_difference_in_any_coefficient() -> None:
     assert agreement_profile(
         NOISY, scale=tenths, level="ordinal", confidence=0.95
     ) == agreement_profile(CLEAN, scale=tenths, level="ordinal", confidence=0.95)
+    groups = [1, 1, 2, 2]  # agreement within groups is undefined without
     assert judge_human_profile(
-        NOISY, CLEAN[:, 1], scale=tenths, level="ordinal", confidence=0.95
-    ) == judge_human_profile(CLEAN, NOISY[:, 1], scale=tenths, level="ordinal", confidence=0.95)
+        NOISY, CLEAN[:, 1], scale=tenths, level="ordinal", confidence=0.95, groups=groups
+    ) == judge_human_profile(
+        CLEAN, NOISY[:, 1], scale=tenths, level="ordinal", confidence=0.95, groups=groups
+    )
 
 
 def test_a_rating_is_the_declared_value_it_was_written_for() -> None:

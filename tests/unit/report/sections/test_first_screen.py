@@ -468,3 +468,14 @@ def test_a_sealed_test_is_never_left_out_for_brevity() -> None:
     screen = first_screen(with_tables(case.data(), judge_certificates=pd.DataFrame([row])))
 
     assert "a sealed test found 1.0.0 unfit for use on safe" in screen.judges[0].text
+
+
+def test_the_next_step_for_a_judge_of_prompts_is_to_tell_responses_apart() -> None:
+    screen = screen_of(Case(verdicts=all_of(JudgeVerdict.LIKE_PROMPT)))
+
+    assert screen.answer.startswith("Not yet: no judge is shown to be better than a judge that")
+    assert "is not shown to tell responses of one group apart" in screen.judges[0].text
+    assert screen.next_step.text == (
+        "Revise the prompt of gpt: on clarity it is not shown to tell responses of one group "
+        "apart, which people do."
+    )
