@@ -297,7 +297,10 @@ class ScoreFigures(FigureRecord):
     slice_value: str | None
     question_id: str
     model_name: Annotated[str | None, "NULL: over all models"]
-    rater_kind: RaterKind
+    rater_kind: Annotated[
+        RaterKind | Literal["combined"],
+        "'combined': a judge on its certified part, people elsewhere",
+    ]
     rater_id: Annotated[str | None, "judge id; NULL: all human raters"]
     n: Annotated[int, "responses"]
     mean: Annotated[float, c.SCORE_MEAN]

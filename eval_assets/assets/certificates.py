@@ -27,14 +27,21 @@ from eval_assets.store.drift import current_drift
 from eval_assets.store.ledger.copies import copy_ledger
 from eval_assets.store.ledger.seals import JudgeLedger
 from eval_assets.store.ledger.takeover import restore_readings
+from eval_assets.store.part_scores import write_stand_in_scores
 from eval_assets.store.prompted import has_prompts, prompt_sources
 from eval_assets.store.splits import tuning_units
+from eval_assets.store.summaries import write_score_summary
 from eval_assets.store.tables import replace_rows
 from eval_assets.store.tuned_judges import background_of, current_evidence, current_judges
 from eval_assets.tuning.certificate import Certificate
-from eval_assets.tuning.issued import CertificateRow, certificate_files, certificate_rows
+from eval_assets.tuning.issued import (
+    CertificateRow,
+    certificate_files,
+    certificate_rows,
+    certified_parts,
+)
 from eval_assets.tuning.reading import Row
-from eval_assets.tuning.sealed_evaluation import read_if_due
+from eval_assets.tuning.sealed_evaluation import part_rows, read_if_due
 
 
 class ReadingConfig(dg.Config):
@@ -64,21 +71,26 @@ def tuned_judge_evaluation(
             )
             restore_readings(ledger, connection)
             judges = current_judges(connection, ledger, units)
-            rows: list[dict[str, object]] = []
+            rows: list[Row] = []
+            parts: list[Row] = []
             n_new = 0
             for question_id, rated in units.items():
+                background = background_of(
+                    connection,
+                    question_id,
+                    margin=evaluation.tuning.margin,
+                    stand_in=evaluation.tuning.stand_in,
+                )
                 records, is_new = read_if_due(
-                    JudgeLedger(ledger),
-                    rated,
-                    judges,
-                    background_of(connection, question_id, margin=evaluation.tuning.margin),
-                    on_request=config.read,
+                    JudgeLedger(ledger), rated, judges, background, on_request=config.read
                 )
                 rows += records
+                parts += part_rows(JudgeLedger(ledger), rated, judges, background)
                 n_new += is_new
             table_rows = pd.DataFrame(rows)
             with transaction(connection):
                 replace_rows(connection, "tuned_judge_evaluation", table_rows)
+                replace_rows(connection, "stand_in_parts", pd.DataFrame(parts))
                 copy_ledger(ledger, connection, "test_set_uses")
             table = table_metadata(connection, "tuned_judge_evaluation")
     return dg.MaterializeResult(
@@ -131,6 +143,12 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             ]
             with transaction(connection):
                 replace_rows(connection, "judge_certificates", _as_table(rows))
+                parts = [
+                    part for result in readings.values() for part in certified_parts(result, rows)
+                ]
+                write_stand_in_scores(connection, parts, evaluation.rubric)
+                if parts:
+                    write_score_summary(connection)
             table = table_metadata(connection, "judge_certificates")
             # The report was written before, so that a closed gate cannot hold it back.
             report = None
@@ -140,7 +158,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
             write_report(report, folder.out)
         files = certificate_files([item for result in readings.values() for item in result])
         _write_files(folder.out / "certificates", files)
-    shown = [*_NAMED, "fitness", "improvement", "reason", "stale_because"]
+    shown = [*_NAMED, "claim", "fitness", "improvement", "reason", "stale_because"]
     return dg.MaterializeResult(
         data_version=data_version_in(table),
         metadata={

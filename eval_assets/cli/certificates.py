@@ -252,7 +252,9 @@ def _differences(
                 continue
             kept = reading.certificates[judge_id]
             margin = kept.claims.fitness.margin or 0.0
-            background = background_of(connection, question_id, margin=margin)
+            background = background_of(
+                connection, question_id, margin=margin, stand_in=evaluation.tuning.stand_in
+            )
             again = recomputed_certificates(judges, scores, reading, background).get(judge_id)
             if again is None:
                 lines.append(f"{question_id}: no claim holds when the test is computed again")

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 @click.option("--html", is_flag=True, help="Write pages that work offline instead of CSV files.")
 @click.option("--new", is_flag=True, help="Write units that no sheet has yet beside filled sheets.")
 @click.option(
+    "--needed",
+    is_flag=True,
+    help="Write only units that need a person, because no judge is certified to score them.",
+)
+@click.option(
     "--merge",
     multiple=True,
     type=click.Path(path_type=Path),
@@ -42,6 +47,7 @@ def sheet(  # noqa: PLR0913 - one for each option
     raters: tuple[str, ...],
     html: bool,
     new: bool,
+    needed: bool,
     merge: tuple[Path, ...],
     to: Path | None,
 ) -> int:
@@ -57,6 +63,8 @@ def sheet(  # noqa: PLR0913 - one for each option
     if merge:
         _merge(files, merge)
         return DONE
+    if needed and not files.study.needed:
+        raise click.UsageError("No judge is certified for a part of the responses.")
     chosen = raters or files.study.raters or ("",)
     unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]
     if unknown:
@@ -64,7 +72,7 @@ def sheet(  # noqa: PLR0913 - one for each option
     if html:
         _write_pages(files, chosen, to or data / "out" / "pages")
     else:
-        _write_sheets(files, chosen, to or data / "labels", new=new)
+        _write_sheets(files, chosen, to or data / "labels", new=new, needed=needed)
     return DONE
 
 
@@ -85,7 +93,9 @@ def _write_pages(files: StudyFiles, raters: Sequence[str], folder: Path) -> None
         click.echo(f"wrote {path}, {len(files.study.queue(rater).units)} to label")
 
 
-def _write_sheets(files: StudyFiles, raters: Sequence[str], folder: Path, *, new: bool) -> None:
+def _write_sheets(
+    files: StudyFiles, raters: Sequence[str], folder: Path, *, new: bool, needed: bool
+) -> None:
     from eval_assets.labelling.sessions import file_name
     from eval_assets.labelling.sheets import sheet_text, write_sheet
     from eval_assets.readers.evaluation.read import read_evaluation
@@ -98,6 +108,7 @@ def _write_sheets(files: StudyFiles, raters: Sequence[str], folder: Path, *, new
             unit
             for unit in files.study.queue(rater).units
             if (unit.response.response_id, unit.question.id, rater) not in rated
+            and not (needed and not files.study.needs_person(unit))
         ]
         path = _free_path(folder, file_name(rater) or "sheet", new=new)
         try:

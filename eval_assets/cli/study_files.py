@@ -30,6 +30,7 @@ from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.inputs import generated_answers
+from eval_assets.store.part_scores import needed_units
 from eval_assets.store.tables import read_table
 
 
@@ -51,17 +52,24 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
 
     Args:
         data: The evaluation folder.
-        database: Where generated responses are; opened only if the evaluation generates any.
+        database: Where generated responses are, and which responses need a person; opened only if
+            the evaluation generates any or has judges.
     """
     evaluation = read_evaluation(data)
     responses = read_responses(evaluation)
-    if evaluation.generators and database is not None and is_stored(database):
+    needed: Mapping[str, frozenset[str]] = {}
+    generated = responses.iloc[:0]
+    if (evaluation.generators or evaluation.judges) and database and is_stored(database):
         with connect(database) as connection:
-            generated = generated_answers(connection)
+            needed = needed_units(connection)
+            if evaluation.generators:
+                generated = generated_answers(connection)
+    if len(generated):
         both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
         responses = both.drop_duplicates("response_id", ignore_index=True)
     shown = response_views(evaluation, responses)
-    return StudyFiles(Study(evaluation, shown, read_assignments(evaluation)), responses)
+    study = Study(evaluation, shown, read_assignments(evaluation), needed)
+    return StudyFiles(study, responses)
 
 
 def disagreements_now(

@@ -94,7 +94,7 @@ def print_certificates(rows: Sequence[Mapping[str, Any]]) -> None:
                 row["judge_id"],
                 row["version"],
                 row["question_id"],
-                _verdict(row["fitness"]),
+                _fitness(row),
                 _verdict(row["improvement"]),
                 "--" if row["n_groups"] is None else f"{row['n_groups']:,}",
                 f"stale: {stale}" if (stale := row["stale_because"]) else row["reason"],
@@ -124,6 +124,13 @@ def print_verdicts(rows: Sequence[Mapping[str, object]]) -> None:
         ],
         numbers=figures,
     )
+
+
+def _fitness(row: Mapping[str, Any]) -> Text:
+    """Return the verdict on use in place of a rater; of a part, on how many responses."""
+    if row["claim"] == "fit_in_part":
+        return Text(f"on {100 * row['share']:.0f} %", style="green")
+    return _verdict(row["fitness"])
 
 
 def _verdict(verdict: str | None) -> Text:

@@ -173,7 +173,12 @@ def _open(
                 JudgeLedger(ledger),
                 units[question_id],
                 current_judges(connection, ledger, units),
-                background_of(connection, question_id, margin=evaluation.tuning.margin),
+                background_of(
+                    connection,
+                    question_id,
+                    margin=evaluation.tuning.margin,
+                    stand_in=evaluation.tuning.stand_in,
+                ),
             )
             store_ledger(ledger, database, folder=data)
     print_verdicts(rows)

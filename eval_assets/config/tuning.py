@@ -74,6 +74,8 @@ class Tuning:
         candidates: Instructions written in each round.
         max_usd: The most that the steps may spend in one run; None for the run's budget.
         targets: Targets of `eval-assets calibrate`.
+        stand_in: Whether to test on which part of the responses a judge can replace a rater, if it
+            is not expected to be fit on all. It takes two judges or replicates.
 
     Raises:
         DeclarationError: If a step is repeated, or needs a writer.
@@ -87,6 +89,7 @@ class Tuning:
     candidates: Count = 6
     max_usd: NotNegative | None = None
     targets: Targets = field(default_factory=Targets)
+    stand_in: bool = True
 
     def __post_init__(self) -> None:
         if len(set(self.steps)) < len(self.steps):

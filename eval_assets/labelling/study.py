@@ -4,13 +4,13 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.labelling._durable import locked, replace_file
 from eval_assets.labelling.assignments import Assignment
-from eval_assets.labelling.rater_queue import RaterQueue, work_of
+from eval_assets.labelling.rater_queue import RaterQueue, WorkUnit, work_of
 from eval_assets.labelling.rater_view import ResponseView
 from eval_assets.labelling.session_files import SessionFolder
 
@@ -21,12 +21,19 @@ _KEY_FILE = ".key"
 class Study:
     """An evaluation whose responses people label.
 
-    Without assignments every rater labels everything.
+    Without assignments every rater labels everything, except what a judge is certified to score.
+
+    Args:
+        evaluation: The evaluation.
+        responses: What raters see of each response.
+        assignments: Who labels what; None if nobody was assigned anything.
+        needed: Responses that need a person, by question of which a judge is certified for a part.
     """
 
     evaluation: Evaluation
     responses: Mapping[str, ResponseView]
     assignments: Sequence[Assignment] | None = None
+    needed: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -46,9 +53,16 @@ class Study:
         units = [
             unit
             for unit in work_of(rater_id, self.evaluation, self.responses, self.assignments)
-            if question_id in {None, unit.question.id} and run_id in {None, unit.key.run_id}
+            if question_id in {None, unit.question.id}
+            and run_id in {None, unit.key.run_id}
+            and (self.assignments is not None or self.needs_person(unit))
         ]
         return RaterQueue(units, self.sessions)
+
+    def needs_person(self, unit: WorkUnit) -> bool:
+        """Return whether no judge is certified to score a unit."""
+        needed = self.needed.get(unit.question.id)
+        return needed is None or unit.response.response_id in needed
 
     def secret_for(self, *purpose: str) -> str:
         """Return a secret text for a purpose, the same one every time.

@@ -21,6 +21,7 @@ RatingSource = Literal[
     "human",
     "judge",
     "unmapped_judge",
+    "replicate_spread",
     "compared_judge",
     "conversation_judge",
     "reference",
@@ -43,6 +44,14 @@ RATINGS_SQL: dict[RatingSource, str] = {
     "judge": _OF_RESPONSES_SQL,
     "unmapped_judge": """SELECT response_id, question_id, judge_id AS rater_id, raw_score AS value
                          FROM judge_scores WHERE status = 'ok'""",
+    # Of a judge that rates with a tuned prompt, the replicates are not those of the declared one.
+    "replicate_spread": """SELECT response_id, question_id, judge_id AS rater_id, spread AS value
+                           FROM judge_scores
+                           WHERE status = 'ok' AND spread IS NOT NULL AND judge_id NOT IN (
+                               SELECT judge_id
+                               FROM judges JOIN judge_versions USING (judge_id, version)
+                               WHERE step NOT IN ('declared', 'calibration')
+                           )""",
     # One judge who scores conversations takes the others there, each with its mean over the turns.
     "compared_judge": f"""
         FROM (

@@ -22,6 +22,7 @@ _WHOLE = (
     "no_longer_paired",
     "results_by_model",
     "judge_certificates",
+    "stand_in_parts",
     "executive_summary",
 )
 """Tables whose length depends on questions, raters and slices, not on responses."""

@@ -200,7 +200,8 @@ CREATE TABLE IF NOT EXISTS judge_scores (
     n_replies INTEGER,                     -- of a live judge: replicates with a score
     n_replicates INTEGER,                  -- replicates asked for
     aggregate VARCHAR,                     -- of several replies: 'mean' or 'median'
-    spread DOUBLE                          -- highest minus lowest of several, in scale points
+    spread DOUBLE,                         -- highest minus lowest of several, in scale points
+    needs_person BOOLEAN                   -- whether people rate the response; NULL if no part was certified
 );
 
 CREATE TABLE IF NOT EXISTS judges (
@@ -382,7 +383,7 @@ CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     judge_id VARCHAR NOT NULL,
     version VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
-    kind VARCHAR NOT NULL,                 -- 'fitness' or 'improvement'
+    kind VARCHAR NOT NULL,                 -- 'fitness', 'improvement' or 'fitness_in_part'
     n_units BIGINT,
     n_groups BIGINT,
     reading INTEGER,                       -- number under the seal; NULL if the test was not read
@@ -393,6 +394,9 @@ CREATE TABLE IF NOT EXISTS tuned_judge_evaluation (
     kappa_people DOUBLE,                   -- of people with each other
     gap DOUBLE, gap_low DOUBLE, gap_high DOUBLE,
     margin DOUBLE,                         -- how far below people a fit judge may lie
+    share DOUBLE,                          -- of a part: share of rater pairs on it
+    doubt_source VARCHAR,                  -- of a part: judge, 'other judges' or 'its replicates'
+    doubt_threshold DOUBLE,                -- of a part: largest doubt, in scale points
     groups_wanted BIGINT,                  -- groups in the test that would decide
     verdict VARCHAR NOT NULL,
     reason VARCHAR NOT NULL,
@@ -409,9 +413,40 @@ CREATE TABLE IF NOT EXISTS judge_certificates (
     reason VARCHAR NOT NULL,
     n_groups BIGINT,
     n_readings BIGINT NOT NULL,            -- of the question's test under this seal
-    certificate JSON,                      -- NULL if neither claim holds
+    certificate JSON,                      -- NULL if no claim holds
     created_at TIMESTAMPTZ,
+    claim VARCHAR,                         -- 'fit', 'fit_in_part' or 'improved': the first that holds
+    share DOUBLE,                          -- of 'fit_in_part': share of rater pairs that the judge replaces
+    doubt_source VARCHAR,                  -- judge whose score is compared, 'other judges' or 'its replicates'
+    doubt_threshold DOUBLE,                -- largest doubt at which the judge scores alone, in scale points
     stale_because VARCHAR,                 -- what changed since; NULL while it holds
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
+);
+
+-- Parts of the responses that a judge could score alone, with figures on train and dev.
+CREATE TABLE IF NOT EXISTS stand_in_parts (
+    judge_id VARCHAR NOT NULL,
+    version VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    doubt_source VARCHAR NOT NULL,         -- judge whose score is compared, 'other judges' or 'its replicates'
+    doubt_threshold DOUBLE NOT NULL,       -- largest doubt of the part, in scale points
+    share DOUBLE,                          -- share of rater pairs on the part
+    kappa DOUBLE,                          -- of the judge on the part with people on the rest
+    kappa_people DOUBLE,                   -- of people with each other
+    is_chosen BOOLEAN NOT NULL,            -- whether the sealed test reads it
+    stale_because VARCHAR,
+    is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
+);
+
+-- Scores of judges that are certified for a part of the responses.
+CREATE TABLE IF NOT EXISTS stand_in_scores (
+    response_id VARCHAR NOT NULL,
+    question_id VARCHAR NOT NULL,
+    judge_id VARCHAR NOT NULL,
+    score DOUBLE,                          -- of the certified version; NULL if a person is needed
+    needs_person BOOLEAN NOT NULL,
+    is_used BOOLEAN NOT NULL,              -- whether no other judge has a larger certified part
+    stale_because VARCHAR,
     is_gated BOOLEAN DEFAULT false         -- whether stale_because is a closed gate
 );
 

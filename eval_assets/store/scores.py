@@ -111,6 +111,7 @@ def write_judge_scores(
     """Replace all scores of judges; call it within a transaction."""
     spare_memory(connection)
     empty_table(connection, "judge_scores")
+    empty_table(connection, "stand_in_scores")
     for rows in portions:
         try:
             insert_rows(connection, "judge_scores", rows)

@@ -126,6 +126,7 @@ def tuning_units(
     names = [question.id for question in questions]
     humans = long_ratings(connection, "reference", names, group=group)
     judges = long_ratings(connection, "unmapped_judge", names, group=group)
+    spreads = long_ratings(connection, "replicate_spread", names, group=group)
     return {
         question.id: _units(
             question,
@@ -133,6 +134,9 @@ def tuning_units(
             history,
             humans=humans[question.id],
             judges=_by_judge(connection, judges[question.id]),
+            spreads=dict(
+                zip(spreads[question.id].rater_ids, spreads[question.id].matrix().T, strict=True)
+            ),
         )
         for question in questions
     }
@@ -146,13 +150,14 @@ def questions_where_people_agree(connection: duckdb.DuckDBPyConnection) -> froze
     return frozenset(counts[counts == len(HUMAN_GATES)].index)
 
 
-def _units(
+def _units(  # noqa: PLR0913 - all ratings and scores
     question: RubricQuestion,
     responses: Mapping[str, Any],
     history: Mapping[str, tuple[tuple[str, str], ...]],
     *,
     humans: LongRatings,
     judges: Mapping[str, NDArray[np.float64]],
+    spreads: Mapping[str, NDArray[np.float64]],
 ) -> RatedUnits:
     """Return the rated responses of one question.
 
@@ -162,6 +167,7 @@ def _units(
         history: The turns before each response.
         humans: Ratings by people.
         judges: Scores of every response by judge.
+        spreads: Spread of the replicates of every response by judge.
     """
     rated, raters = (np.flatnonzero(np.bincount(item)) for item in (humans.unit, humans.rater))
     ratings = np.full((len(rated), len(raters)), np.nan)
@@ -172,6 +178,7 @@ def _units(
         question=question,
         ratings=ratings,
         scores={judge: scores[rated] for judge, scores in judges.items()},
+        spreads={judge: spread[rated] for judge, spread in spreads.items()},
         history=history,
         **{name: np.asarray(values)[rated] for name, values in responses.items()},
     )

@@ -47,6 +47,9 @@ def write_combined_scores(connection: duckdb.DuckDBPyConnection) -> None:
 def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
     """Replace `score_summary`: human and judge means by question, model and every slice column.
 
+    Where a judge is certified for a part of the responses, `combined` is its score there and the
+    mean human rating elsewhere; responses that need a person and have no rating are left out.
+
     Human ratings of a response are averaged first, so that a response with more raters weighs
     no more; of a judge who scores conversations, those of a conversation. The standard deviation is
     the sample's, between responses. A slice is a column
@@ -68,6 +71,13 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
             SELECT s.response_id, s.question_id, 'judge', s.judge_id, s.score, compared.human
             FROM judge_scores AS s LEFT JOIN compared USING (response_id, question_id)
             WHERE s.status = 'ok'
+            UNION ALL
+            SELECT response_id, question_id, 'combined', judge_id,
+                   coalesce(s.score, humans.score), NULL
+            FROM stand_in_scores AS s LEFT JOIN (
+                SELECT response_id, question_id, avg(value) AS score FROM human_labels GROUP BY ALL
+            ) AS humans USING (response_id, question_id)
+            WHERE is_used AND stale_because IS NULL AND coalesce(s.score, humans.score) IS NOT NULL
             UNION ALL
             SELECT conversation_id, question_id, 'judge', judge_id, score, human
             FROM conversation_scores LEFT JOIN (

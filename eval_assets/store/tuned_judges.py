@@ -54,7 +54,7 @@ def current_judges(
 
 
 def background_of(
-    connection: duckdb.DuckDBPyConnection, question_id: str, *, margin: float
+    connection: duckdb.DuckDBPyConnection, question_id: str, *, margin: float, stand_in: bool
 ) -> Background:
     """Return what a certificate says of a question and its judges besides the test."""
     rows = read_figures(connection, HumanFigures, subjects=("question",))
@@ -67,6 +67,7 @@ def background_of(
         cost_per_1000_usd=costs_of_prompts(connection),
         models_returned=models_returned(connection),
         lowered_minimums=_lowered_minimums(connection),
+        stand_in=stand_in,
     )
 
 

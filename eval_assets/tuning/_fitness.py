@@ -18,6 +18,24 @@ MIN_VARIED_GROUPS = 10
 
 
 @dataclass(frozen=True)
+class Wording:
+    """Wording of the reasons of a verdict.
+
+    Attributes:
+        agreement: Agreement that is compared with people's, as the subject of a sentence.
+        better: Sentence that says that it is better.
+    """
+
+    agreement: str
+    better: str
+
+
+_OF_ALL_UNITS = Wording(
+    "its agreement with people", "it agrees with people better than they agree with each other"
+)
+
+
+@dataclass(frozen=True)
 class FitnessResult:
     """Verdict of the test on a judge, compared with people.
 
@@ -50,8 +68,42 @@ def judge_fitness(
     compared = non_inferiority(
         test.ratings, scores, margin=margin, level=test.level, groups=test.groups
     )
+    return fitness_result(
+        test,
+        scores,
+        compared,
+        margin=margin,
+        significance=significance,
+        people_agree=people_agree,
+        wording=_OF_ALL_UNITS,
+    )
+
+
+def fitness_result(  # noqa: PLR0913 - the comparison, and how its verdict is made and worded
+    test: RatedUnits,
+    scores: Floats,
+    compared: NonInferiority,
+    *,
+    margin: float,
+    significance: float,
+    people_agree: bool,
+    wording: Wording,
+) -> FitnessResult:
+    """Return the verdict of a comparison of judge and people.
+
+    Args:
+        test: Units of the test.
+        scores: The judge's scores of them, NaN where it replaces nobody.
+        compared: The comparison.
+        margin: Largest shortfall of a judge of all units; a judge of a part has its share of it.
+        significance: Two-sided level of the reading.
+        people_agree: Whether the question passes both human gates.
+        wording: Wording of the reasons.
+    """
     verdict: FitnessVerdict
     better, groups_wanted = False, None
+    largest = margin * compared.share
+    shown = f"{margin:g}" if compared.share == 1 else f"{largest:.3g}"
     n_effective = compared.shortfall.n_effective
     reason = _why_not_evaluable(test, scores, n_effective, people_agree=people_agree)
     if reason:
@@ -61,20 +113,16 @@ def judge_fitness(
         _, high = compared.shortfall.ends(significance=significance)
         if low > 0:
             verdict = "fit"
-            reason = (
-                f"its agreement with people is less than {margin:g} below theirs with each other"
-            )
+            reason = f"{wording.agreement} is less than {shown} below theirs with each other"
             better = compared.gap.ends(significance=fitness_significance(significance))[0] > 0
             if better:
-                reason = "it agrees with people better than they agree with each other"
+                reason = wording.better
         elif high < 0:
             verdict = "unfit"
-            reason = (
-                f"its agreement with people is more than {margin:g} below theirs with each other"
-            )
+            reason = f"{wording.agreement} is more than {shown} below theirs with each other"
         else:
             verdict = "undecided"
-            groups_wanted = _groups_wanted(compared, margin=margin, significance=significance)
+            groups_wanted = _groups_wanted(compared, margin=largest, significance=significance)
             reason = (
                 f"{compared.shortfall.n_groups} groups cannot tell; about {groups_wanted} would "
                 f"show a judge equal to people to be fit in four of five tries"

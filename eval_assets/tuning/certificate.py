@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -104,7 +104,10 @@ class CertificateMetrics(_Record):
 
 
 class Claim(_Record):
-    """Verdict on one claim with its figures, as in `tuned_judge_evaluation`."""
+    """Verdict on one claim with its figures, as in `tuned_judge_evaluation`.
+
+    Of a part, `kappa` is that of the judge on it with people on the rest.
+    """
 
     kappa: Number | None = None
     kappa_baseline: Number | None = None
@@ -122,13 +125,20 @@ class Claim(_Record):
     groups_wanted: int | None = None
     verdict: str
     reason: str
+    share: Number | None = None
+    doubt_source: str | None = None
+    doubt_threshold: Number | None = None
+
+
+HeldClaim = Literal["fit", "fit_in_part", "improved"]
 
 
 class CertificateClaims(_Record):
-    """Both claims, whether they hold or not."""
+    """Improvement and fitness, whether they hold or not, and fitness in part if it holds."""
 
     improvement: Claim | None = None
     fitness: Claim
+    fitness_in_part: Claim | None = None
 
 
 class CertifiedScale(_Record):
@@ -159,7 +169,7 @@ class QuestionCertificate(_Record):
     question: str
     scale: CertifiedScale
     summary: str
-    holds: tuple[Literal["fit", "improved"], ...]
+    holds: tuple[HeldClaim, ...]
     claims: CertificateClaims
     seal: int
     reading: int
@@ -190,6 +200,11 @@ class QuestionCertificate(_Record):
             update={name: getattr(issued, name) for name in kept}
             | {"metrics": self.metrics.model_copy(update={"controls": controls})}
         )
+
+    @property
+    def claim(self) -> HeldClaim:
+        """The claim that says most about use: fit, fit in part, or improved alone."""
+        return min(self.holds, key=get_args(HeldClaim).index)
 
 
 class CertifiedJudge(_Record):

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal
 
 import numpy as np
 
@@ -30,12 +29,14 @@ from eval_assets.tuning.certificate import (
     ConstantControl,
     Control,
     Controls,
+    HeldClaim,
     ModelFigures,
     QuestionCertificate,
     ShuffledControl,
 )
 from eval_assets.tuning.fingerprints import Fingerprints, fingerprints_of
 from eval_assets.tuning.history import SealedEvaluation
+from eval_assets.tuning.partial_automation import PartialFitness, part_sentence
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Candidate, Verdicts, verdict_row
 from eval_assets.tuning.seal_policy import TOTAL_SIGNIFICANCE
@@ -65,6 +66,7 @@ class Background:
             known.
         models_returned: Models that answered, by judge, by their own account.
         lowered_minimums: Minimums of gates that are declared lower than usual.
+        stand_in: Whether parts of the responses are tested that a judge scores alone.
     """
 
     margin: float
@@ -73,6 +75,7 @@ class Background:
     cost_per_1000_usd: Mapping[tuple[str, str], float | None]
     models_returned: Mapping[str, tuple[str, ...]]
     lowered_minimums: Mapping[GateName, float] = field(default_factory=dict)
+    stand_in: bool = False
 
 
 def question_certificate(
@@ -90,8 +93,9 @@ def question_certificate(
     version, scores = candidate.version, candidate.scores
     is_test = (units.splits == "test") & ~np.isnan(scores)
     test, question = units.only(is_test), units.question
-    held: dict[Literal["fit", "improved"], bool] = {
+    held: dict[HeldClaim, bool] = {
         "fit": verdicts.fitness.verdict == "fit",
+        "fit_in_part": verdicts.is_fit_in_part,
         "improved": verdicts.improvement.verdict == "accepted",
     }
     significance = verdicts.fitness.significance
@@ -105,9 +109,7 @@ def question_certificate(
         ),
         summary=_summary(verdicts, question.id, reading=reading.number),
         holds=tuple(claim for claim, holds in held.items() if holds),
-        claims=CertificateClaims(
-            improvement=_claim(verdicts.improvement), fitness=_claim(verdicts.fitness)
-        ),
+        claims=_claims(verdicts),
         seal=reading.seal,
         reading=reading.number,
         level=significance,
@@ -120,23 +122,37 @@ def question_certificate(
         metrics=certificate_metrics(units.part("train"), test, scores[is_test]),
         cost_per_1000_usd=background.cost_per_1000_usd.get((version.judge_id, version.prompt_hash)),
         cautions=(*_cautions(verdicts, test), *_lowered(background.lowered_minimums)),
-        evidence=_evidence(units, candidate, background),
+        evidence=_evidence(units, candidate, background, is_in_part=verdicts.is_fit_in_part),
         issued_at=reading.read_at.isoformat(timespec="seconds"),
         valid_until=(reading.read_at + timedelta(days=VALID_DAYS)).date().isoformat(),
     )
 
 
-def _evidence(units: RatedUnits, candidate: Candidate, background: Background) -> Fingerprints:
+def _evidence(
+    units: RatedUnits, candidate: Candidate, background: Background, *, is_in_part: bool
+) -> Fingerprints:
     is_test = units.splits == "test"
     return fingerprints_of(
         candidate.version,
         units.only(is_test),
         candidate.raw[is_test],
         models_returned=background.models_returned.get(candidate.version.judge_id, ()),
+        doubts=candidate.doubts[is_test] if is_in_part and candidate.doubts is not None else None,
     )
 
 
-def _claim(verdict: ImprovementResult | FitnessResult) -> Claim:
+def _claims(verdicts: Verdicts) -> CertificateClaims:
+    """Return the claims; that of a part only if it holds, as it depends on other judges too."""
+    partial = verdicts.partial
+    fitness, improvement = _claim(verdicts.fitness), _claim(verdicts.improvement)
+    if partial is None or not verdicts.is_fit_in_part:
+        return CertificateClaims(improvement=improvement, fitness=fitness)
+    return CertificateClaims(
+        improvement=improvement, fitness=fitness, fitness_in_part=_claim(partial)
+    )
+
+
+def _claim(verdict: ImprovementResult | FitnessResult | PartialFitness) -> Claim:
     """Return the verdict of one kind with the figures that the seal does not keep."""
     row = verdict_row(verdict, open_seal=False)
     return Claim.model_validate({name: row[name] for name in row if name != "kind"})
@@ -149,6 +165,12 @@ def _summary(verdicts: Verdicts, question_id: str, *, reading: int) -> str:
         says = f"{name} may stand in for a rater on {question_id}"
         if verdicts.fitness.better_than_a_person:
             says += ", and agrees with people better than they agree with each other"
+        if improved:
+            says += "; tuning made it better"
+    elif verdicts.is_fit_in_part and (partial := verdicts.partial) is not None:
+        says = (
+            f"{part_sentence(name, partial.part, partial.fitness.compared.share)} on {question_id}"
+        )
         if improved:
             says += "; tuning made it better"
     else:

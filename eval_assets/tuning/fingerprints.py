@@ -27,6 +27,7 @@ class Fingerprints:
         labels: SHA-256 of the human ratings in the test.
         scores: SHA-256 of the judge's scores of the test, before any map.
         models_returned: Models that answered, by their own account; empty if not known.
+        doubts: SHA-256 of the doubts of the test; None unless a claim on a part rests on them.
     """
 
     fingerprint: str
@@ -34,10 +35,16 @@ class Fingerprints:
     labels: str
     scores: str
     models_returned: tuple[str, ...] = ()
+    doubts: str | None = None
 
 
 def fingerprints_of(
-    version: JudgeVersion, test: RatedUnits, scores: Floats, *, models_returned: Sequence[str] = ()
+    version: JudgeVersion,
+    test: RatedUnits,
+    scores: Floats,
+    *,
+    models_returned: Sequence[str] = (),
+    doubts: Floats | None = None,
 ) -> Fingerprints:
     """Return the fingerprints of a reading of this version."""
     return Fingerprints(
@@ -46,6 +53,7 @@ def fingerprints_of(
         labels=labels_hash(test),
         scores=scores_hash(test, scores),
         models_returned=tuple(sorted(models_returned)),
+        doubts=None if doubts is None else scores_hash(test, doubts),
     )
 
 
@@ -109,6 +117,7 @@ _CHANGES = {
     "rubric": "the question, its scale or its guidelines changed",
     "labels": "human ratings in the test changed",
     "scores": "the judge's scores changed since the test",
+    "doubts": "the scores that its doubt comes from changed since the test",
     "models_returned": "the vendor answers with another model",
 }
 

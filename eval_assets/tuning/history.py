@@ -11,6 +11,7 @@ import numpy as np
 from eval_assets.stats import cohen_kappa
 from eval_assets.tuning.certificate import QuestionCertificate
 from eval_assets.tuning.fingerprints import Fingerprints
+from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.reading import Row
 from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.tuning.versions import (
@@ -57,6 +58,7 @@ class SealedEvaluation:
         group_labels: Fingerprint of the ratings of each group, without any name.
         evidence: Fingerprints of what each candidate's verdicts rest on, by judge; without the
             models that answered. Readings of earlier releases have none.
+        parts: Parts of the responses that were fixed before, by judge.
     """
 
     question_id: str
@@ -72,6 +74,7 @@ class SealedEvaluation:
     labels: Mapping[str, str] = field(default_factory=dict)
     group_labels: tuple[str, ...] = ()
     evidence: Mapping[str, Fingerprints] = field(default_factory=dict)
+    parts: Mapping[str, JudgePart] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON of all but question, seal, number, level and time."""
@@ -81,6 +84,7 @@ class SealedEvaluation:
             "content": self.content,
             "labels": dict(self.labels),
             "group_labels": list(self.group_labels),
+            "parts": {judge: asdict(part) for judge, part in self.parts.items()},
             "evidence": {judge: asdict(prints) for judge, prints in self.evidence.items()},
             "rows": list(self.rows),
             "certificates": {
@@ -116,6 +120,7 @@ class SealedEvaluation:
             read_at=read_at,
             labels=kept.get("labels", {}),
             group_labels=tuple(kept.get("group_labels", ())),
+            parts={judge: JudgePart(**part) for judge, part in kept.get("parts", {}).items()},
             evidence={
                 judge: Fingerprints(**{**stored, "models_returned": ()})
                 for judge, stored in kept.get("evidence", {}).items()
@@ -213,10 +218,17 @@ class Seal:
         return n_groups >= GROWTH * len(last.groups)
 
 
-def content_hash(candidates: Sequence[JudgeVersion], *, scores: Sequence[str], labels: str) -> str:
+def content_hash(
+    candidates: Sequence[JudgeVersion],
+    *,
+    scores: Sequence[str],
+    labels: str,
+    parts: Mapping[str, JudgePart],
+) -> str:
     """Return the fingerprint of everything that a reading looks at."""
     read = sorted(zip((v.definition_hash for v in candidates), scores, strict=True))
-    return json_hash([read, labels])
+    tested = [[judge, asdict(part)] for judge, part in sorted(parts.items())]
+    return json_hash([read, labels, *([tested] if tested else [])])
 
 
 def accepted_version(readings: Sequence[SealedEvaluation], judge_id: str) -> JudgeVersion | None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+
 from eval_assets.tuning.certificate import Certificate, QuestionCertificate
 from eval_assets.tuning.fingerprints import (
     Fingerprints,
@@ -11,8 +13,11 @@ from eval_assets.tuning.fingerprints import (
     fingerprints_of,
     stale_because,
 )
-from eval_assets.tuning.history import SealedEvaluation
-from eval_assets.tuning.reading import Row
+from eval_assets.tuning.history import Seal, SealedEvaluation
+from eval_assets.tuning.partial_automation import JudgePart, part_sentence
+from eval_assets.tuning.rated import Floats
+from eval_assets.tuning.reading import PARTIAL, Row
+from eval_assets.tuning.sealed_evaluation import candidates_for, with_parts
 from eval_assets.tuning.steps import JURY, VersionScores
 from eval_assets.tuning.versions import JudgeVersion
 
@@ -43,12 +48,29 @@ class CurrentEvidence:
         changed = [v for v in singles if v.fingerprint != self.declared[v.judge_id]]
         rated = self.scores.units[reading.question_id]
         was_read = (rated.splits == "test") & rated.are_of(reading.groups)
+        certificate = reading.certificates.get(judge_id)
+        is_in_part = certificate is not None and "fit_in_part" in certificate.holds
         return fingerprints_of(
             replace(version, fingerprint="another") if changed else version,
             rated.only(was_read),
             self.scores.judge(version, {}).raw[reading.question_id][was_read],
             models_returned=self.models_returned.get(judge_id, ()),
+            doubts=self._doubts(reading, judge_id)[was_read] if is_in_part else None,
         )
+
+    def _doubts(self, reading: SealedEvaluation, judge_id: str) -> Floats:
+        """Return the doubts that decide the part of the responses that a judge scores."""
+        units = self.scores.units[reading.question_id]
+        judges = [
+            self.scores.judge(version, {})
+            for version in reading.candidates
+            if version.judge_id in self.declared
+        ]
+        no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
+        candidates = candidates_for(units, no_seal, judges)
+        tested = with_parts(units, candidates, reading.parts)
+        doubts = [c.doubts for c in tested if c.version.judge_id == judge_id]
+        return doubts[0] if doubts and doubts[0] is not None else np.full(len(units.groups), np.nan)
 
 
 @dataclass(frozen=True)
@@ -66,6 +88,10 @@ class CertificateRow:
     certificate: QuestionCertificate | None
     created_at: datetime
     stale_because: str | None
+    claim: str | None = None
+    share: float | None = None
+    doubt_source: str | None = None
+    doubt_threshold: float | None = None
 
 
 def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
@@ -130,6 +156,42 @@ def certificate_rows(  # noqa: PLR0913 - what a certificate may be stale by
     return rows
 
 
+@dataclass(frozen=True)
+class CertifiedPart:
+    """A valid certificate of a judge on a part of the responses.
+
+    Args:
+        version: The version.
+        question_id: The question.
+        part: The part.
+        share: Share of rater pairs of the test on it.
+        candidates: Versions that were read with it, one of which the doubt may come from.
+    """
+
+    version: JudgeVersion
+    question_id: str
+    part: JudgePart
+    share: float
+    candidates: tuple[JudgeVersion, ...]
+
+
+def certified_parts(
+    readings: Sequence[SealedEvaluation], rows: Sequence[CertificateRow]
+) -> list[CertifiedPart]:
+    """Return the parts of a question that judges are certified for and that are not stale."""
+    return [
+        CertifiedPart(
+            version, row.question_id, reading.parts[row.judge_id], row.share, reading.candidates
+        )
+        for row in rows
+        if row.share is not None and row.stale_because is None
+        for reading in readings
+        if reading.certificates.get(row.judge_id) is row.certificate
+        for version in reading.candidates
+        if version.judge_id == row.judge_id
+    ]
+
+
 def certificate_files(readings: Sequence[SealedEvaluation]) -> dict[str, Certificate]:
     """Return the certificate of every version that was certified on any question, by file name."""
     parts: dict[str, dict[str, QuestionCertificate]] = {}
@@ -161,7 +223,15 @@ def _row(
     *,
     stale: str | None,
 ) -> CertificateRow:
-    verdicts = _verdicts(reading, version.judge_id, version.version)
+    verdicts = dict(_verdicts(reading, version.judge_id, version.version))
+    partial = verdicts.pop(PARTIAL, None)
+    certificate = reading.certificates.get(version.judge_id)
+    claim = None if certificate is None else certificate.claim
+    part = reading.parts[version.judge_id] if claim == "fit_in_part" else None
+    share = None if part is None or partial is None else float(str(partial["share"]))
+    reasons = [str(row["reason"]) for row in verdicts.values()]
+    if part is not None and share is not None:
+        reasons.insert(0, part_sentence(version.judge_id, part, share))
     n_groups = verdicts["fitness"].get("n_groups")
     return CertificateRow(
         judge_id=version.judge_id,
@@ -169,12 +239,16 @@ def _row(
         question_id=reading.question_id,
         fitness=str(verdicts["fitness"]["verdict"]),
         improvement=str(verdicts["improvement"]["verdict"]),
-        reason="; ".join(str(row["reason"]) for row in verdicts.values()),
+        reason="; ".join(reasons),
         n_groups=None if n_groups is None else int(str(n_groups)),
         n_readings=sum(other.seal == reading.seal for other in readings),
-        certificate=reading.certificates.get(version.judge_id),
+        certificate=certificate,
         created_at=reading.read_at,
         stale_because=stale,
+        claim=claim,
+        share=share,
+        doubt_source=None if part is None else part.doubt_source,
+        doubt_threshold=None if part is None else part.doubt_threshold,
     )
 
 

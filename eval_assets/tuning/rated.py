@@ -42,6 +42,13 @@ def splits_of(group_ids: Iterable[str], shares: SplitShares) -> NDArray[np.str_]
     return np.array(list(map(known.__getitem__, groups)), dtype=np.str_)
 
 
+def agreement_level(question: RubricQuestion) -> Level:
+    """Return the level at which agreement is figured: `nominal` only if classes have no order."""
+    values = question.scale.values
+    is_binary = values is not None and len(values) == 2  # noqa: PLR2004
+    return "nominal" if question.level == "nominal" and not is_binary else "interval"
+
+
 Floats = NDArray[np.float64]
 Texts = NDArray[np.str_]
 
@@ -61,6 +68,7 @@ class RatedUnits:
         lengths: Characters of each response.
         prompt_texts: What the systems were asked; empty unless prompts are tuned or compared.
         response_texts: What they answered, likewise.
+        spreads: Highest minus lowest score of each judge's replicates; judges without are missing.
         history: By response, what was asked and answered in each turn before, oldest first.
     """
 
@@ -74,14 +82,13 @@ class RatedUnits:
     lengths: Floats
     prompt_texts: Texts
     response_texts: Texts
+    spreads: Mapping[str, Floats] = field(default_factory=dict)
     history: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     @property
     def level(self) -> Level:
         """Level at which agreement is figured: `nominal` only if classes have no order."""
-        values = self.question.scale.values
-        is_binary = values is not None and len(values) == 2  # noqa: PLR2004
-        return "nominal" if self.question.level == "nominal" and not is_binary else "interval"
+        return agreement_level(self.question)
 
     @property
     def n_groups(self) -> int:
@@ -110,6 +117,7 @@ class RatedUnits:
             splits=self.splits[kept],
             ratings=self.ratings[kept],
             scores={judge: scores[kept] for judge, scores in self.scores.items()},
+            spreads={judge: spreads[kept] for judge, spreads in self.spreads.items()},
             models=self.models[kept],
             lengths=self.lengths[kept],
             prompt_texts=self.prompt_texts[kept],

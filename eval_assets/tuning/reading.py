@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from eval_assets.tuning._fitness import FitnessResult, judge_fitness
 from eval_assets.tuning._improvement import ImprovementResult, judge_improvement
+from eval_assets.tuning.partial_automation import JudgePart, PartialFitness, judge_part
 from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.seal_policy import coarse_gain
 from eval_assets.tuning.versions import JudgeVersion
@@ -12,19 +13,25 @@ from eval_assets.wording import or_none
 
 Row = dict[str, object]
 
+PARTIAL = "fitness_in_part"
+"""Kind of the verdict on a judge that scores a part of the responses."""
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A version that was fixed before the test is read.
 
     `raw` are the judge's scores before any map, `baseline` those of the judge that the version
-    would replace. All are NaN where missing.
+    would replace. All are NaN where missing. `part` is the part of the responses that the version
+    may score alone, with the doubts that decide it; None if no part is tested.
     """
 
     version: JudgeVersion
     scores: Floats
     raw: Floats
     baseline: Floats
+    part: JudgePart | None = None
+    doubts: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +41,21 @@ class Verdicts:
     version: JudgeVersion
     fitness: FitnessResult
     improvement: ImprovementResult
+    partial: PartialFitness | None = None
+
+    @property
+    def is_fit_in_part(self) -> bool:
+        """Return whether the version may score a part of the responses alone."""
+        return self.partial is not None and self.partial.fitness.verdict == "fit"
 
     @property
     def is_certified(self) -> bool:
-        """Return whether one of the two claims holds."""
-        return self.improvement.verdict == "accepted" or self.fitness.verdict == "fit"
+        """Return whether one of the claims holds."""
+        return (
+            self.improvement.verdict == "accepted"
+            or self.fitness.verdict == "fit"
+            or self.is_fit_in_part
+        )
 
 
 def read_test(
@@ -72,6 +89,17 @@ def read_test(
                 significance=significance,
                 n_train_groups=n_train_groups,
             ),
+            partial=None
+            if candidate.part is None or candidate.doubts is None
+            else judge_part(
+                test,
+                candidate.scores[is_test],
+                candidate.doubts[is_test],
+                candidate.part,
+                margin=margin,
+                significance=significance,
+                people_agree=people_agree,
+            ),
         )
         for candidate in candidates
     ]
@@ -90,7 +118,8 @@ def evaluation_rows(
             **verdict_row(claim, open_seal=open_seal),
         }
         for verdict in verdicts
-        for claim in (verdict.improvement, verdict.fitness)
+        for claim in (verdict.improvement, verdict.fitness, verdict.partial)
+        if claim is not None
     ]
 
 
@@ -108,8 +137,18 @@ _FIGURES = (
 )
 
 
-def verdict_row(verdict: ImprovementResult | FitnessResult, *, open_seal: bool) -> Row:
+def verdict_row(
+    verdict: ImprovementResult | FitnessResult | PartialFitness, *, open_seal: bool
+) -> Row:
     """Return a verdict with the figures that may be shown; the others are None."""
+    if isinstance(verdict, PartialFitness):
+        return {
+            **verdict_row(verdict.fitness, open_seal=open_seal),
+            "kind": PARTIAL,
+            "share": or_none(verdict.fitness.compared.share),
+            "doubt_source": verdict.part.doubt_source,
+            "doubt_threshold": verdict.part.doubt_threshold,
+        }
     if isinstance(verdict, ImprovementResult):
         kind, n_groups = "improvement", verdict.compared.gain.n_groups
         figures = _improvement_figures(verdict, open_seal=open_seal)

@@ -20,10 +20,18 @@ from eval_assets.tuning.fingerprints import (
     scores_hash,
 )
 from eval_assets.tuning.history import OPENED, Seal, SealedEvaluation, content_hash
-from eval_assets.tuning.rated import RatedUnits
+from eval_assets.tuning.partial_automation import (
+    JudgePart,
+    TriedPart,
+    chosen_part,
+    doubts_by_source,
+    tried_parts,
+)
+from eval_assets.tuning.rated import Floats, RatedUnits
 from eval_assets.tuning.reading import Candidate, Row, evaluation_rows, read_test
-from eval_assets.tuning.seal_policy import reading_significance
-from eval_assets.tuning.steps import TunedJudge, VersionScores
+from eval_assets.tuning.seal_policy import MOST_READINGS, reading_significance
+from eval_assets.tuning.steps import JURY, TunedJudge, VersionScores
+from eval_assets.wording import or_none
 
 
 class SealLedger(Protocol):
@@ -79,6 +87,7 @@ def read_if_due(
     candidates, repeating = without_repeated_ratings(live, candidates)
     if not candidates:
         return repeating, False
+    candidates = with_tested_parts(live, candidates, seal, background)
     now = datetime.now(tz=UTC)
     reading, is_new = due_reading(live, candidates, seal, on_request=on_request, now=now)
     if not is_new:
@@ -110,6 +119,7 @@ def open_seal(
     candidates, repeating = without_repeated_ratings(live, candidates)
     if not candidates:
         return repeating
+    candidates = with_tested_parts(live, candidates, seal, background)
     now = datetime.now(tz=UTC)
     reading, _ = due_reading(live, candidates, seal, on_request=True, now=now)
     released = make_reading(reading, live, candidates, background, open_seal=True)
@@ -130,7 +140,8 @@ def recomputed_certificates(
     judges = [live.judge(version, {question_id: earlier}) for version in reading.candidates]
     no_seal = Seal(number=reading.seal, readings=(), spent_groups=frozenset())
     units = live.units[question_id]
-    released = make_reading(reading, units, candidates_for(units, no_seal, judges), background)
+    candidates = with_parts(units, candidates_for(units, no_seal, judges), reading.parts)
+    released = make_reading(reading, units, candidates, background)
     return released.certificates
 
 
@@ -237,11 +248,7 @@ def due_reading(
     """
     test, is_test = units.part("test"), units.splits == "test"
     versions = [candidate.version for candidate in candidates]
-    content = content_hash(
-        versions,
-        scores=[scores_hash(test, candidate.scores[is_test]) for candidate in candidates],
-        labels=labels_hash(test),
-    )
+    content = _content(units, candidates)
     if (same := seal.same(content)) is not None:
         return same, not same.rows
     groups = tuple(sorted(set(test.groups.tolist())))
@@ -252,7 +259,9 @@ def due_reading(
         question_id=units.question.id,
         seal=seal.number,
         number=number,
-        level=reading_significance(number, n_candidates=n_evaluable(units, candidates)),
+        level=reading_significance(
+            number, n_candidates=n_evaluable(units, candidates) + len(parts_of(candidates))
+        ),
         candidates=tuple(versions),
         groups=groups,
         content=content,
@@ -261,6 +270,7 @@ def due_reading(
         read_at=now,
         labels=label_fingerprints(test),
         group_labels=group_fingerprints(test),
+        parts=parts_of(candidates),
         evidence={
             candidate.version.judge_id: fingerprints_of(
                 candidate.version, test, candidate.raw[is_test]
@@ -269,6 +279,125 @@ def due_reading(
         },
     )
     return new, True
+
+
+def _content(units: RatedUnits, candidates: Sequence[Candidate]) -> str:
+    """Return the fingerprint of everything that a reading of these candidates looks at."""
+    test, is_test = units.part("test"), units.splits == "test"
+    return content_hash(
+        [candidate.version for candidate in candidates],
+        scores=[scores_hash(test, candidate.scores[is_test]) for candidate in candidates],
+        labels=labels_hash(test),
+        parts=parts_of(candidates),
+    )
+
+
+def parts_of(candidates: Sequence[Candidate]) -> dict[str, JudgePart]:
+    """Return the parts of the responses that are tested, by judge."""
+    return {c.version.judge_id: c.part for c in candidates if c.part is not None}
+
+
+def with_tested_parts(
+    units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, background: Background
+) -> list[Candidate]:
+    """Return the candidates with the parts of the responses that the next reading tests.
+
+    The parts of a reading of the same candidates, scores and labels stay. Else they are chosen on
+    train and dev.
+    """
+    for reading in reversed(seal.readings):
+        as_read = with_parts(units, candidates, reading.parts)
+        if reading.content == _content(units, as_read):
+            return as_read
+    tried = tried_by_judge(units, candidates, seal, background)
+    chosen = {judge: chosen_part(items) for judge, items in tried.items()}
+    parts = {judge: item.part for judge, item in chosen.items() if item is not None}
+    return with_parts(units, candidates, parts)
+
+
+def tried_by_judge(
+    units: RatedUnits, candidates: Sequence[Candidate], seal: Seal, background: Background
+) -> dict[str, list[TriedPart]]:
+    """Return the parts that are tried on train and dev, by judge; none of the jury.
+
+    The level is that of a reading in which a part of every judge is tested, which no reading goes
+    below.
+    """
+    if not (background.stand_in and background.people_agree):
+        return {}
+    significance = reading_significance(
+        min(seal.next_reading, MOST_READINGS),
+        n_candidates=max(2 * n_evaluable(units, candidates), 1),
+    )
+    return {
+        candidate.version.judge_id: tried_parts(
+            units,
+            candidate.scores,
+            _doubts(units, candidates, candidate),
+            margin=background.margin,
+            significance=significance,
+        )
+        for candidate in candidates
+        if candidate.version.judge_id != JURY
+    }
+
+
+def part_rows(
+    ledger: SealLedger,
+    units: RatedUnits,
+    judges: Sequence[TunedJudge],
+    background: Background,
+) -> list[Row]:
+    """Return rows of `stand_in_parts`: the parts that are tried on train and dev."""
+    seal = seal_of(ledger, units)
+    live, candidates = sealed_units(units, seal), candidates_for(units, seal, judges)
+    candidates, _ = without_repeated_ratings(live, candidates)
+    tested = parts_of(with_tested_parts(live, candidates, seal, background))
+    versions = {c.version.judge_id: c.version.version for c in candidates}
+    return [
+        {
+            "judge_id": judge_id,
+            "version": versions[judge_id],
+            "question_id": units.question.id,
+            "doubt_source": item.part.doubt_source,
+            "doubt_threshold": item.part.doubt_threshold,
+            "share": or_none(item.compared.share),
+            "kappa": or_none(item.compared.judge.value),
+            "kappa_people": or_none(item.compared.people.value),
+            "is_chosen": item.part == tested.get(judge_id),
+        }
+        for judge_id, tried in tried_by_judge(live, candidates, seal, background).items()
+        for item in tried
+    ]
+
+
+def with_parts(
+    units: RatedUnits, candidates: Sequence[Candidate], parts: Mapping[str, JudgePart]
+) -> list[Candidate]:
+    """Return the candidates with these parts, by judge, and the doubts that decide them."""
+    return [
+        candidate
+        if part is None
+        else replace(
+            candidate,
+            part=part,
+            doubts=_doubts(units, candidates, candidate).get(
+                part.doubt_source, np.full(len(units.groups), np.nan)
+            ),
+        )
+        for candidate in candidates
+        for part in [parts.get(candidate.version.judge_id)]
+    ]
+
+
+def _doubts(
+    units: RatedUnits, candidates: Sequence[Candidate], candidate: Candidate
+) -> dict[str, Floats]:
+    """Return the doubts of a candidate's scores by source."""
+    judge_id = candidate.version.judge_id
+    scores = {c.version.judge_id: c.scores for c in candidates if c.version.judge_id != JURY}
+    spread = units.spreads.get(judge_id) if candidate.version.has_declared_prompt else None
+    return doubts_by_source(judge_id, scores, spread, is_ordered=units.level != "nominal")
 
 
 def make_reading(

@@ -97,7 +97,7 @@ class VersionScores:
             )
             for question_id, scores in self._raw(version).items()
         }
-        replaced = {} if _has_declared_prompt(version) else self._replaced(version, readings)
+        replaced = {} if version.has_declared_prompt else self._replaced(version, readings)
         return mapped_judge(version, raw, stands=replaced)
 
     def _trained_on(self, version: JudgeVersion) -> frozenset[str]:
@@ -111,7 +111,7 @@ class VersionScores:
         if prompted is not None:
             return prompted
         own = {q: rated.scores[version.judge_id] for q, rated in self.units.items()}
-        if _has_declared_prompt(version):
+        if version.has_declared_prompt:
             return own
         return {q: np.full(len(scores), np.nan) for q, scores in own.items()}
 
@@ -134,10 +134,6 @@ class VersionScores:
 
 def _judge_id(version: JudgeVersion) -> str:
     return version.judge_id
-
-
-def _has_declared_prompt(version: JudgeVersion) -> bool:
-    return version.step in ("declared", "calibration")
 
 
 def _without_known_groups(

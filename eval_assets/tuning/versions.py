@@ -51,6 +51,11 @@ class JudgeVersion:
         """Return whether prompt, maps or weights were made from labels."""
         return self.step != "declared" or bool(self.maps) or bool(self.weights)
 
+    @property
+    def has_declared_prompt(self) -> bool:
+        """Return whether a single judge is asked with its prompt as declared."""
+        return self.step in ("declared", "calibration")
+
     def numbered(self, number: str, *, parent: str | None) -> "JudgeVersion":
         """Return the version with its number and that of the version it was made from."""
         return replace(self, version=number, parent=parent)

@@ -13,6 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from eval_assets.cli.certificates import certificates as certificates_command
+from eval_assets.cli.sheet import sheet as sheet_command
+from eval_assets.cli.study_files import read_study
 from eval_assets.cli.tune import tune
 from eval_assets.config.tuning import SplitShares
 from eval_assets.errors import InputError
@@ -27,7 +29,7 @@ MADE = ("judge_splits", "score_calibration", "tuned_judges")
 """Tables that no label of the test may change."""
 
 VERDICTS = """SELECT judge_id, kind, verdict FROM tuned_judge_evaluation
-              ORDER BY judge_id, kind DESC"""
+              WHERE kind <> 'fitness_in_part' ORDER BY judge_id, kind DESC"""
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +93,12 @@ def test_what_was_certified_is_near_what_was_planted(planted_once: Evaluated) ->
     with (DATA / "planted.csv").open(newline="") as file:
         expected = {row["judge_id"]: row for row in csv.DictReader(file)}
     [(harsh,)] = planted_once.rows(
-        "SELECT kappa FROM tuned_judge_evaluation WHERE judge_id = 'harsh' AND kappa IS NOT NULL"
+        """SELECT kappa FROM tuned_judge_evaluation
+           WHERE judge_id = 'harsh' AND kind = 'improvement'"""
     )
     [(steady,)] = planted_once.rows(
-        "SELECT kappa FROM tuned_judge_evaluation WHERE judge_id = 'steady' AND kappa IS NOT NULL"
+        """SELECT kappa FROM tuned_judge_evaluation
+           WHERE judge_id = 'steady' AND kind = 'fitness'"""
     )
 
     assert harsh == pytest.approx(float(expected["harsh"]["kappa_mapped"]), abs=0.1)
@@ -118,6 +122,109 @@ def test_certified_judges_have_files_that_fit_the_published_schema(
         ("steady", "1.0.0", "fit", "unchanged", True, None),
         ("verbose", "1.0.0", "unfit", "unchanged", False, None),
     ]
+
+
+def test_a_part_of_the_responses_is_certified_where_the_whole_is_undecided(
+    planted_once: Evaluated,
+) -> None:
+    claims = planted_once.rows(
+        """SELECT judge_id, claim, doubt_source, doubt_threshold, round(share, 2)
+           FROM judge_certificates ORDER BY judge_id"""
+    )
+    [(harsh,)] = planted_once.rows(
+        "SELECT certificate FROM judge_certificates WHERE judge_id = 'harsh'"
+    )
+    claim = json.loads(str(harsh))["claims"]["fitness_in_part"]
+
+    assert claims == [
+        ("harsh", "fit_in_part", "steady", 0.0, 0.38),
+        ("steady", "fit", None, None, None),
+        ("verbose", None, None, None, None),
+    ]
+    assert claim["verdict"] == "fit"
+    assert claim["kappa"] > claim["kappa_people"] - claim["margin"] * claim["share"]
+
+
+def test_responses_outside_the_certified_part_need_a_person(planted_once: Evaluated) -> None:
+    needs = planted_once.rows(
+        """SELECT harsh.needs_person, harsh.status, harsh.raw_score, steady.raw_score
+           FROM judge_scores AS harsh JOIN judge_scores AS steady
+           USING (response_id, question_id)
+           WHERE harsh.judge_id = 'harsh' AND steady.judge_id = 'steady'"""
+    )
+    steps = planted_once.rows(
+        "SELECT judge_value, mapped_value FROM score_calibration WHERE judge_id = 'harsh'"
+    )
+    fitted = {row[0]: row[1] for row in steps}
+
+    assert {bool(needed) for needed, *_ in needs} == {True, False}
+    for needed, status, harsh, steady in needs:
+        if status == "ok" and harsh in fitted:
+            assert needed == (fitted[harsh] != steady)
+    assert planted_once.rows(
+        "SELECT DISTINCT needs_person FROM judge_scores WHERE judge_id <> 'harsh'"
+    ) == [(None,)]
+
+
+def test_the_combined_score_takes_the_judge_on_its_part_and_people_elsewhere(
+    planted_once: Evaluated,
+) -> None:
+    [(n, mean)] = planted_once.rows(
+        """SELECT n, mean FROM score_summary
+           WHERE rater_kind = 'combined' AND slice = 'all' AND model_name IS NULL"""
+    )
+    [(n_expected, expected)] = planted_once.rows(
+        """SELECT count(coalesce(score, human)), avg(coalesce(score, human))
+           FROM stand_in_scores LEFT JOIN (
+               SELECT response_id, question_id, avg(value) AS human
+               FROM human_labels GROUP BY ALL
+           ) USING (response_id, question_id)"""
+    )
+
+    assert n == n_expected
+    assert mean == pytest.approx(expected, abs=1e-12)
+
+
+def test_sheets_and_queues_hold_what_needs_a_person(planted: Evaluated) -> None:
+    path = planted.path / "evaluation.yaml"
+    path.write_text(path.read_text() + "labelling: {raters: [dora]}\n")
+    needed = {
+        str(name)
+        for (name,) in planted.rows(
+            "SELECT response_id FROM judge_scores WHERE judge_id = 'harsh' AND needs_person"
+        )
+    }
+    folder = planted.path / "needed"
+    found = called(planted, sheet_command, "--needed", "--to", str(folder))
+    with (folder / "dora.csv").open(newline="", encoding="utf-8-sig") as file:
+        written = {row["response_id"] for row in csv.DictReader(file)}
+    study = read_study(planted.path, database=planted.path / "out" / "eval.duckdb").study
+
+    assert found.return_value == 0
+    assert written == needed
+    assert {unit.response.response_id for unit in study.queue("dora").units} == needed
+
+
+@pytest.mark.slow
+def test_a_part_is_stale_once_the_scores_of_its_doubt_change(planted: Evaluated) -> None:
+    path = planted.path / "judge_scores.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["judge_model"] == "steady" and row["score"] == "5":
+            row["score"] = "4"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, fieldnames=list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    assert planted.materialize().success
+
+    [(stale,)] = planted.rows(
+        "SELECT stale_because FROM judge_certificates WHERE judge_id = 'harsh'"
+    )
+    assert stale == "the scores that its doubt comes from changed since the test"
+    assert planted.rows("SELECT DISTINCT needs_person FROM judge_scores") == [(None,)]
+    assert planted.rows("SELECT count(*) FROM stand_in_scores") == [(0,)]
 
 
 def test_nothing_that_is_made_depends_on_a_label_of_the_test(
@@ -176,7 +283,7 @@ def test_changed_labels_make_certificates_stale_and_are_read_when_somebody_asks(
     assert planted.materialize(config={"tuned_judge_evaluation": {"read": True}}).success
     assert planted.rows("SELECT max(k) FROM test_set_uses") == [(2,)]
     levels = planted.rows("SELECT level FROM test_set_uses ORDER BY k")
-    assert levels == [(0.025 / 3,), (0.05 / 6 / 3,)]
+    assert levels == [(0.025 / 5,), (0.05 / 6 / 5,)]
 
 
 @pytest.mark.slow
@@ -250,10 +357,10 @@ def test_a_jury_is_tested_beside_its_members(planted: Evaluated) -> None:
     weights = json.loads(str(definition))["weights"]["completeness"]
     assert step == "jury"
     assert weights["steady"] > weights["harsh"] > weights["verbose"]
-    # another candidate is another set of candidates: a second reading, whose level four share
+    # another candidate is another set of candidates: a second reading of five
     assert planted.rows("SELECT k, level FROM test_set_uses ORDER BY k") == [
-        (1, 0.025 / 3),
-        (2, 0.05 / 6 / 4),
+        (1, 0.025 / 5),
+        (2, 0.05 / 6 / 5),
     ]
 
 
@@ -305,7 +412,7 @@ def test_the_command_lists_certificates_and_answers_whether_a_judge_may_be_used(
     verbose = called(planted_once, certificates_command, "--require", "verbose")
     harsh = called(planted_once, certificates_command, "--require", "harsh")
 
-    assert rows["steady"]["certificate"]["holds"] == ["fit"]
+    assert rows["steady"]["certificate"]["holds"] == ["fit", "fit_in_part"]
     assert rows["verbose"]["certificate"] is None
     assert (steady.return_value, steady.stdout) == (0, "steady on completeness: fit\n")
     assert (verbose.return_value, verbose.stdout) == (3, "verbose on completeness: unfit\n")
@@ -486,8 +593,8 @@ def test_renamed_questions_and_responses_do_not_make_a_new_seal(planted: Evaluat
     planted.call("run")
 
     assert planted.rows("SELECT question_id, k, level FROM test_set_uses ORDER BY read_at") == [
-        ("completeness", 1, pytest.approx(0.025 / 3)),
-        ("coverage", 2, pytest.approx(0.05 / 6 / 3)),
+        ("completeness", 1, pytest.approx(0.025 / 5)),
+        ("coverage", 2, pytest.approx(0.05 / 6 / 5)),
     ]
 
 

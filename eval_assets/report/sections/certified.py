@@ -19,7 +19,7 @@ from eval_assets.render.document import (
     cells,
     columns,
 )
-from eval_assets.report.data import Record, ReportData, count, text
+from eval_assets.report.data import Record, ReportData, count, number, text
 from eval_assets.verdicts import Tone
 from eval_assets.wording import UNDEFINED
 
@@ -32,6 +32,12 @@ _LEAD = (
     "and the largest allowed, people's plus the margin: its interval must lie below 1. It is "
     "nearer to normal than the difference, whose interval may reach beyond the margin. Figures of "
     "judges that are not certified stay under the seal."
+)
+_PARTS_LEAD = (
+    "A judge that is not fit on all responses may be on a part of them, and people rate the rest. "
+    "Doubt is the distance of its score from that of another judge, or the spread of its "
+    "replicates; responses of little doubt are the part. Agreement of judge and people together is "
+    "that on train and dev, where the part was chosen (bold), and then that on the sealed test."
 )
 _CAUTIONS = "What no test of this size can exclude"
 
@@ -72,6 +78,8 @@ def section(data: ReportData) -> Section | None:
     )
     why = Bullets(cells(*map(_note, rows)), heading="Why")
     blocks: list[Text | Bullets | Table | Fold] = [Text(_LEAD), table, why]
+    if parts := _parts_table(data):
+        blocks += [Text(_PARTS_LEAD), parts]
     if held:
         blocks.insert(0, Bullets(cells(*(item["summary"] for item in held))))
         cautions = dict.fromkeys(caution for item in held for caution in item["cautions"])
@@ -94,13 +102,90 @@ def _cells(row: Record, *, is_shown: bool, is_priced: bool) -> tuple[Cell, ...]:
             link=anchor("judge", judge_id) if is_shown else "",
         ),
         Cell(question_id, link=anchor("question", question_id)),
-        _verdict(fitness, is_stale=bool(stale)),
+        _verdict(fitness, is_stale=bool(stale))
+        if text(row, "claim") != "fit_in_part"
+        else _share(row, is_stale=bool(stale)),
         _verdict(improvement, is_stale=bool(stale)),
         _gap(claims.get("fitness", {}), judge_id, question_id),
         _gain(claims.get("improvement", {}), improvement),
         f"{count(row, 'n_groups'):,}",
         f"{count(row, 'n_readings'):,}",
         *([UNDEFINED if cost is None else f"{cost:,.4f}"] if is_priced else []),
+    )
+
+
+def _share(row: Record, *, is_stale: bool) -> Cell:
+    """Return the share of responses on which a judge can replace a rater."""
+    tone = Tone.NONE if is_stale else Tone.GOOD
+    return Cell(f"on {100 * number(row, 'share'):.0f} %", note="of the responses", tone=tone)
+
+
+def _parts_table(data: ReportData) -> Table | None:
+    """Return agreement by share of responses that a judge scores, and the tested parts."""
+    tested = {
+        (text(row, "judge_id"), text(row, "question_id")): _certificate(row)
+        .get("claims", {})
+        .get("fitness_in_part", {})
+        for row in data.rows("judge_certificates")
+        if text(row, "claim") == "fit_in_part" and not text(row, "stale_because")
+    }
+    of_interest = {
+        key: text(row, "doubt_source")
+        for row in data.rows("stand_in_parts")
+        if row["is_chosen"] and not text(row, "stale_because")
+        for key in [(text(row, "judge_id"), text(row, "question_id"))]
+    }
+    rows: list[TableRow] = []
+    for (judge_id, question_id), source in of_interest.items():
+        rows.append(TableRow(cells(f"{judge_id} on {question_id}, doubt from {source}"), "heading"))
+        rows += [
+            _part_row(
+                f"at most {number(row, 'doubt_threshold'):.3g}",
+                number(row, "share"),
+                number(row, "kappa"),
+                number(row, "kappa_people"),
+                is_chosen=bool(row["is_chosen"]),
+            )
+            for row in data.rows("stand_in_parts")
+            if (text(row, "judge_id"), text(row, "question_id")) == (judge_id, question_id)
+            and text(row, "doubt_source") == source
+        ]
+        if claim := tested.get((judge_id, question_id)):
+            figures = (claim["share"], claim["kappa"], claim["kappa_people"])
+            rows.append(_part_row("on the sealed test", *figures, is_chosen=True))
+    if not rows:
+        return None
+    return Table(
+        "Share of responses that a judge scores, against agreement",
+        (
+            Column("Doubt"),
+            *columns("Share#"),
+            Column("Judge and people", axis=(0.0, 1.0)),
+            *columns("People alone#"),
+        ),
+        tuple(rows),
+    )
+
+
+def _part_row(
+    name: str, share: float, kappa: float, kappa_people: float, *, is_chosen: bool
+) -> TableRow:
+    """Return a part with the agreement of judge and people, and of people alone as a mark."""
+    plot = Plot(
+        0.0,
+        1.0,
+        label=f"Agreement {kappa:.3f} at a share of {100 * share:.0f} %",
+        dots=(("circle", kappa),),
+        marks=(("people", kappa_people),),
+        tone=Tone.GOOD if is_chosen else Tone.NONE,
+    )
+    return TableRow(
+        cells(
+            Cell(name, is_strong=is_chosen),
+            f"{100 * share:.0f} %",
+            Cell(f"{kappa:.3f}", plot=plot),
+            f"{kappa_people:.3f}",
+        )
     )
 
 

@@ -44,6 +44,10 @@ Key = tuple[str, str, str, str]
 """Slice, its value, model (empty over all) and rater."""
 
 
+_COMBINED = " with people"
+"""Of a judge that is certified for a part of the responses: people rate the others."""
+
+
 def section(data: ReportData) -> Section | None:
     """Return a table per question that has scores; None if no question has any."""
     tables = [
@@ -66,18 +70,27 @@ def _by_key(data: ReportData, question_id: str) -> dict[Key, ScoreFigures]:
     result: dict[Key, ScoreFigures] = {}
     for row in data.scores:
         if row.question_id == question_id:
-            rater = (row.rater_id or "") if row.rater_kind == "judge" else _HUMANS
+            rater = _column(row)
             key = (row.slice, row.slice_value or "", row.model_name or "", rater)
             if key not in result or row.n > result[key].n:
                 result[key] = row
     return result
 
 
+def _column(row: ScoreFigures) -> str:
+    """Return the name of the column that a row's mean is in."""
+    if row.rater_kind == "human":
+        return _HUMANS
+    return f"{row.rater_id}{_COMBINED if row.rater_kind == 'combined' else ''}"
+
+
 def _table(
     data: ReportData, question: RubricQuestion, result: Mapping[Key, ScoreFigures]
 ) -> tuple[str, Table]:
     judges = [judge.id for judge in data.evaluation.judges]
-    raters = [rater for rater in (_HUMANS, *judges) if rater in {key[3] for key in result}]
+    present = {key[3] for key in result}
+    both = [f"{judge}{_COMBINED}" for judge in judges]
+    raters = [rater for rater in (_HUMANS, *judges, *both) if rater in present]
     shapes = _shapes(raters)
     ends = (question.scale.low, question.scale.high)
     return question.id, Table(

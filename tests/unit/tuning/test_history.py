@@ -13,6 +13,7 @@ from eval_assets.tuning.history import (
     certified_version,
     content_hash,
 )
+from eval_assets.tuning.partial_automation import JudgePart
 from eval_assets.tuning.seal_policy import MOST_READINGS
 from eval_assets.tuning.versions import JudgeVersion
 from tests.unit.tuning.made_up import certificate
@@ -95,12 +96,14 @@ def test_new_labels_alone_do_not_use_up_the_seal(
 
 
 def test_a_readings_fingerprint_covers_judges_scores_and_labels() -> None:
-    base = content_hash([GPT, MAPPED], scores=["a", "b"], labels="l")
+    base = content_hash([GPT, MAPPED], scores=["a", "b"], labels="l", parts={})
 
-    assert content_hash([MAPPED, GPT], scores=["b", "a"], labels="l") == base
-    assert content_hash([GPT, MAPPED], scores=["b", "a"], labels="l") != base
-    assert content_hash([GPT, MAPPED], scores=["a", "b"], labels="m") != base
-    assert content_hash([GPT], scores=["a"], labels="l") != base
+    assert content_hash([MAPPED, GPT], scores=["b", "a"], labels="l", parts={}) == base
+    assert content_hash([GPT, MAPPED], scores=["b", "a"], labels="l", parts={}) != base
+    assert content_hash([GPT, MAPPED], scores=["a", "b"], labels="m", parts={}) != base
+    assert content_hash([GPT], scores=["a"], labels="l", parts={}) != base
+    parts = {"gpt": JudgePart("haiku", 1.0)}
+    assert content_hash([GPT, MAPPED], scores=["a", "b"], labels="l", parts=parts) != base
 
 
 def test_a_reading_survives_json() -> None:

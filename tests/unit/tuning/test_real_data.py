@@ -16,6 +16,14 @@ from eval_assets.scale import Scale
 from eval_assets.tuning._fitness import judge_fitness
 from eval_assets.tuning._improvement import judge_improvement
 from eval_assets.tuning.calibration import calibrate
+from eval_assets.tuning.partial_automation import (
+    JudgePart,
+    chosen_part,
+    doubts_by_source,
+    judge_part,
+    partial_comparison,
+    tried_parts,
+)
 from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import rated_units
 
@@ -127,3 +135,81 @@ def test_a_judge_of_code_answers_gets_its_map_and_both_verdicts(
         fitness = judge_fitness(test, given, margin=0.1, significance=LEVEL, people_agree=True)
         assert fitness.compared.gap.value == pytest.approx(gap, abs=1e-6)
         assert fitness.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("source", "threshold", "share", "statistic", "kappas", "whole"),
+    [
+        (
+            "ice-score-only-noref",
+            1,
+            0.9054,
+            (0.1258245, 0.0400700),
+            (0.5625346, 0.5944218),
+            (0.0902, 0.0475),
+        ),
+        (
+            "ice-cot-noref",
+            2,
+            0.9407,
+            (0.1583510, 0.0405565),
+            (0.5748401, 0.5959604),
+            (0.0870, 0.0478),
+        ),
+        (
+            "ice-cot-ref",
+            1,
+            0.8416,
+            (0.2347270, 0.0302495),
+            (0.6147782, 0.5970262),
+            (0.0893, 0.0480),
+        ),
+    ],
+)
+def test_an_undecided_judge_is_fit_on_the_part_that_train_and_dev_choose(  # noqa: PLR0913, PLR0917
+    conala: tuple[RatedUnits, dict[str, np.ndarray]],
+    source: str,
+    threshold: float,
+    share: float,
+    statistic: tuple[float, float],
+    kappas: tuple[float, float],
+    whole: tuple[float, float],
+) -> None:
+    units, scores = conala
+    train, is_test = units.part("train"), units.splits == "test"
+    mapped = {
+        name: calibrate(train, values[units.splits == "train"]).fitted(values)
+        for name, values in scores.items()
+        if name in ("ice-score-only-ref", source)
+    }
+    judge = mapped["ice-score-only-ref"]
+    doubts = doubts_by_source("ice-score-only-ref", mapped, None, is_ordered=True)
+    tried = tried_parts(units, judge, doubts, margin=0.1, significance=LEVEL)
+    chosen = chosen_part(tried)
+    assert chosen is not None
+    assert chosen.part == JudgePart(source, threshold)
+
+    test = units.part("test")
+    found = judge_part(
+        test,
+        judge[is_test],
+        doubts[source][is_test],
+        chosen.part,
+        margin=0.1,
+        significance=LEVEL,
+        people_agree=True,
+    )
+    compared = found.fitness.compared
+    shortfall = compared.shortfall
+    assert found.fitness.verdict == "fit"
+    assert compared.share == pytest.approx(share, abs=5e-5)
+    assert (shortfall.value, shortfall.standard_error) == pytest.approx(statistic, abs=1e-6)
+    assert (compared.judge.value, compared.people.value) == pytest.approx(kappas, abs=1e-6)
+
+    everything = JudgePart(source, 4.0)
+    compared = partial_comparison(
+        test, judge[is_test], doubts[source][is_test], everything, margin=0.1
+    )
+    shortfall = compared.shortfall
+    assert compared.share == 1
+    assert (shortfall.value, shortfall.standard_error) == pytest.approx(whole, abs=1e-4)

@@ -103,3 +103,34 @@ def test_costs_are_shown_only_if_some_judge_has_any() -> None:
         "Per 1,000 scores"
         not in table(section_of({**ROW, "certificate": json.dumps(free)}), LABEL)[0]
     )
+
+
+def test_a_certified_part_shows_its_share_and_what_was_tried() -> None:
+    claim = {"share": 0.84, "kappa": 0.61, "kappa_people": 0.6, "doubt_threshold": 1.0}
+    certificate = {**CERTIFICATE, "claims": {**CERTIFICATE["claims"], "fitness_in_part": claim}}  # type: ignore[dict-item]
+    row = {
+        **ROW,
+        "fitness": "undecided",
+        "claim": "fit_in_part",
+        "share": 0.84,
+        "certificate": json.dumps(certificate),
+    }
+    part = {"judge_id": "gpt", "question_id": "clarity", "doubt_source": "haiku"}
+    tried = [
+        {**part, "doubt_threshold": 0.0, "share": 0.5, "kappa": 0.65, "kappa_people": 0.62},
+        {**part, "doubt_threshold": 1.0, "share": 0.8, "kappa": 0.63, "kappa_people": 0.62},
+    ]
+    data = with_tables(
+        Case().data(),
+        judge_certificates=pd.DataFrame([row]),
+        stand_in_parts=pd.DataFrame(
+            [{**line, "is_chosen": line["share"] == 0.8, "stale_because": None} for line in tried]
+        ),
+    )
+    section = certified.section(data)
+    assert section is not None
+    [judged] = table(section, LABEL)
+    shares = table(section, "Share of responses that a judge scores, against agreement")
+
+    assert judged["May stand in"] == "on 84 %"
+    assert [line["Share"] for line in shares if "Share" in line] == ["50 %", "80 %", "84 %"]

@@ -1,0 +1,245 @@
+"""Partial automation: the judge scores the responses it is sure of, people rate the rest.
+
+A unit's doubt needs no label. The part of the units whose doubt is small enough is chosen on train
+and dev, and tested once on the sealed test.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from eval_assets.scale import TOLERANCE
+from eval_assets.stats import NonInferiority, partial_non_inferiority
+from eval_assets.tuning._fitness import (
+    MIN_PAIRED_GROUPS,
+    FitnessResult,
+    Wording,
+    fitness_result,
+    fitness_significance,
+)
+from eval_assets.tuning.rated import Floats, RatedUnits
+
+OTHER_JUDGES = "other judges"
+REPLICATES = "its replicates"
+"""Sources of doubt beside the names of judges."""
+
+MOST_THRESHOLDS = 12
+"""Thresholds that are tried for each source: as many distinct doubts, else quantiles."""
+
+_DECIMALS = 9
+"""Doubts that differ by less are the same: means of scores are not exact."""
+
+
+@dataclass(frozen=True)
+class JudgePart:
+    """The part of the responses on which a judge replaces a rater, fixed before a reading.
+
+    Args:
+        doubt_source: Another judge, `OTHER_JUDGES` for their mean, or `REPLICATES`.
+        doubt_threshold: Largest doubt of the part, in points of the scale.
+    """
+
+    doubt_source: str
+    doubt_threshold: float
+
+    def contains(self, doubts: Floats) -> np.ndarray:
+        """Return which units lie on the part; units without a doubt do not."""
+        return doubts <= self.doubt_threshold + TOLERANCE
+
+
+@dataclass(frozen=True)
+class TriedPart:
+    """A part with its figures on train and dev.
+
+    Args:
+        part: The part.
+        compared: Judge on the part and people on the rest, compared with people.
+        is_confirmable: Whether the test is expected to confirm it in four of five tries.
+    """
+
+    part: JudgePart
+    compared: NonInferiority
+    is_confirmable: bool
+
+
+def doubts_by_source(
+    judge_id: str, scores: Mapping[str, Floats], spread: Floats | None, *, is_ordered: bool
+) -> dict[str, Floats]:
+    """Return the doubt of every unit by source; NaN if a score is missing.
+
+    Args:
+        judge_id: The judge whose scores are doubted.
+        scores: Mapped scores of all judges, by judge.
+        spread: Highest minus lowest score of the judge's replicates; None without replicates.
+        is_ordered: Whether scores have a distance; classes without order only differ or not.
+    """
+    own = scores[judge_id]
+    others = {name: values for name, values in scores.items() if name != judge_id}
+    doubts: dict[str, Floats] = {}
+    for name, values in sorted(others.items()):
+        distance = np.abs(own - values)
+        doubts[name] = distance if is_ordered else np.sign(distance)
+    if is_ordered and len(others) > 1:
+        doubts[OTHER_JUDGES] = np.abs(own - np.mean(list(others.values()), axis=0))
+    if spread is not None:
+        doubts[REPLICATES] = np.where(np.isnan(own), np.nan, spread)
+    return {
+        source: np.round(values, _DECIMALS)
+        for source, values in doubts.items()
+        if not np.isnan(values).all()
+    }
+
+
+def partial_comparison(
+    units: RatedUnits, scores: Floats, doubts: Floats, part: JudgePart, *, margin: float
+) -> NonInferiority:
+    """Compare the judge on a part and people on the rest with people on all units with a doubt."""
+    return partial_non_inferiority(
+        units.ratings,
+        np.where(np.isnan(doubts), np.nan, scores),
+        part.contains(doubts),
+        margin=margin,
+        level=units.level,
+        groups=units.groups,
+    )
+
+
+def tried_parts(
+    units: RatedUnits,
+    scores: Floats,
+    doubts: Mapping[str, Floats],
+    *,
+    margin: float,
+    significance: float,
+) -> list[TriedPart]:
+    """Return all parts of one judge that are tried, with their figures on train and dev.
+
+    Labels of the test are not looked at: only how many groups of it could decide.
+
+    Args:
+        units: Rated units of the question.
+        scores: The judge's mapped scores of them.
+        doubts: Doubts of them by source.
+        margin: Largest shortfall of a judge that is fit for use.
+        significance: Two-sided level of each test of the reading.
+    """
+    is_seen = units.splits != "test"
+    seen, own = units.only(is_seen), scores[is_seen]
+    is_paired = np.count_nonzero(~np.isnan(units.ratings), axis=1) > 1
+    tried = []
+    for source, values in doubts.items():
+        is_decided = is_paired & ~is_seen & ~np.isnan(values) & ~np.isnan(scores)
+        n_test = units.n_groups_of(is_decided)
+        for threshold in _thresholds(values[is_seen]):
+            part = JudgePart(source, threshold)
+            n_kept = units.n_groups_of(is_decided & part.contains(values))
+            compared = partial_comparison(seen, own, values[is_seen], part, margin=margin)
+            is_confirmable = n_kept >= MIN_PAIRED_GROUPS and _is_confirmable(
+                compared, n_test, significance=significance
+            )
+            tried.append(TriedPart(part, compared, is_confirmable))
+    return tried
+
+
+def chosen_part(tried: list[TriedPart]) -> TriedPart | None:
+    """Return the confirmable part with the largest share; None without one.
+
+    There is none either if the judge is expected to be found fit on all units: that claim is tested
+    anyway, and a part would take a share of the level.
+    """
+    best: TriedPart | None = None
+    for item in tried:
+        if item.is_confirmable and (best is None or item.compared.share > best.compared.share):
+            best = item
+    if best is None or best.compared.share > 1 - TOLERANCE:
+        return None
+    return best
+
+
+_OF_A_PART = Wording(
+    "on its part, with people on the rest, its agreement with people",
+    "on its part, with people on the rest, it agrees with people better than people alone",
+)
+
+
+@dataclass(frozen=True)
+class PartialFitness:
+    """Verdict of the test on a judge that replaces a rater on a part of the responses."""
+
+    part: JudgePart
+    fitness: FitnessResult
+
+
+def judge_part(  # noqa: PLR0913 - as for the fitness of a judge of all units
+    test: RatedUnits,
+    scores: Floats,
+    doubts: Floats,
+    part: JudgePart,
+    *,
+    margin: float,
+    significance: float,
+    people_agree: bool,
+) -> PartialFitness:
+    """Judge whether judge and people together agree with people as well as people alone."""
+    compared = partial_comparison(test, scores, doubts, part, margin=margin)
+    fitness = fitness_result(
+        test,
+        np.where(part.contains(doubts), scores, np.nan),
+        compared,
+        margin=margin,
+        significance=significance,
+        people_agree=people_agree,
+        wording=_OF_A_PART,
+    )
+    return PartialFitness(part, fitness)
+
+
+def part_sentence(judge_id: str, part: JudgePart, share: float) -> str:
+    """Return which responses a judge may score and which people rate.
+
+    Examples:
+        >>> part_sentence("a", JudgePart("b", 1.0), 0.8416)
+        'a can replace a rater on 84 % of responses (where b is within 1 point); people rate 16 %'
+    """
+    percent = round(100 * share)
+    return (
+        f"{judge_id} can replace a rater on {percent} % of responses ({part_condition(part)}); "
+        f"people rate {100 - percent} %"
+    )
+
+
+def part_condition(part: JudgePart) -> str:
+    """Return the condition that responses of a part meet.
+
+    Examples:
+        >>> part_condition(JudgePart("gpt", 0.0)), part_condition(JudgePart(REPLICATES, 0.5))
+        ('where gpt gives the same score', 'where its replicates are within 0.5 points')
+    """
+    source, threshold = part.doubt_source, part.doubt_threshold
+    subject, verb, give = source, "is", "gives"
+    if source == OTHER_JUDGES:
+        subject = "the mean of the other judges"
+    elif source == REPLICATES:
+        verb, give = "are", "give"
+    if threshold == 0:
+        return f"where {subject} {give} the same score"
+    return f"where {subject} {verb} within {threshold:.3g} point{'' if threshold == 1 else 's'}"
+
+
+def _thresholds(doubts: Floats) -> Iterator[float]:
+    """Yield the thresholds to try, ascending."""
+    distinct = np.unique(doubts[~np.isnan(doubts)])
+    if len(distinct) > MOST_THRESHOLDS:
+        shares = np.arange(1, MOST_THRESHOLDS + 1) / MOST_THRESHOLDS
+        distinct = np.unique(np.quantile(doubts[~np.isnan(doubts)], shares, method="inverted_cdf"))
+    yield from distinct.tolist()
+
+
+def _is_confirmable(compared: NonInferiority, n_test: int, *, significance: float) -> bool:
+    """Return whether so many test groups are expected to show fitness in four of five tries."""
+    statistic = compared.shortfall
+    if not (compared.share > 0 and statistic.standard_error > 0):
+        return False
+    wanted = statistic.scaled_to(n_test).detectable(significance=fitness_significance(significance))
+    return statistic.value >= wanted
