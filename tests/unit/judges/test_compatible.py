@@ -58,7 +58,9 @@ def judge_all(
     )
 
 
-def test_a_reply_without_usage_counts_as_the_most_it_can_cost(server: ScriptedServer) -> None:
+def test_a_reply_without_usage_is_charged_by_estimate_with_the_difference(
+    server: ScriptedServer,
+) -> None:
     def respond(body: dict[str, Any]) -> tuple[int, bytes]:
         del body
         return 200, json.dumps({"choices": [{"message": {"content": '{"score": 1}'}}]}).encode()
@@ -68,8 +70,10 @@ def test_a_reply_without_usage_counts_as_the_most_it_can_cost(server: ScriptedSe
     summary = judge_all(server, units(3), ledger, model="gpt-6-luna")
     assert summary.models[0].spent_usd is None
     assert [attempt.cost_usd for attempt in ledger.attempts] == [None] * 3
-    # At least the output that each may have had, 4,096 tokens at 0.50 USD a million.
-    assert summary.counted_usd > 3 * 4096 * 0.5e-6
+    # The output that each may have had, 4,096 tokens at 0.50 USD a million, is the difference.
+    assert summary.counted_usd == pytest.approx(summary.models[0].estimated_usd)
+    assert summary.counted_usd > 0
+    assert summary.counted_usd + summary.models[0].uncertain_usd > 3 * 4096 * 0.5e-6
 
 
 def test_a_schema_that_is_refused_becomes_json_mode_and_then_plain_text(

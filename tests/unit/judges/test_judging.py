@@ -306,9 +306,11 @@ def test_refused_responses_block_no_others_and_are_asked_last(
     assert Counter(s.status for s in first.scores) == {"api_error": 2 * n_refused, "ok": 100}
     provider.log.clear()
     more = units(n_refused + 60)[n_refused + 50 :]
-    judge_all([*to_rate, *more])
-    asked = [b"LONG" in request.body for request in provider.log.completions]
-    assert asked == [False] * 20 + [True] * 2 * n_refused
+    one_by_one = [dataclasses.replace(judge, max_in_flight=1) for judge in PAIR]
+    judge_all([*to_rate, *more], one_by_one)
+    for vendor in ("openai", "anthropic"):
+        own = [request for request in provider.log.completions if request.vendor == vendor]
+        assert [b"LONG" in request.body for request in own] == [False] * 10 + [True] * n_refused
 
 
 @pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK knows it, too
