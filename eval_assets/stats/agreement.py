@@ -79,6 +79,9 @@ def chance_human_agreement(
     Raises:
         ValueError: As `human_agreement`.
 
+    References:
+        docs/methods.md, section A^HH by chance, this project's own figure.
+
     Examples:
         >>> each_value_twice = [[1, 2], [3, 4], [5, 5], [1, 2], [3, 4]]
         >>> round(chance_human_agreement(each_value_twice, low=1, high=5), 3)
@@ -105,6 +108,9 @@ def pairwise_agreement(ratings: Ratings | RatingPatterns, *, within: float) -> f
     Raises:
         ValueError: If `ratings` is not two-dimensional or a rating is infinite, or `within` is
             below 0.
+
+    References:
+        docs/methods.md, section Exact and adjacent agreement.
 
     Examples:
         >>> pairwise_agreement([[4, 4], [4, 5], [1, 5]], within=0)

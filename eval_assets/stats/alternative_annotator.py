@@ -63,6 +63,10 @@ def alternative_annotator_test(
             propose 0.1 for crowd workers, 0.15 for skilled raters and 0.2 for experts.
         q: Share of false discoveries among the raters found replaceable.
 
+    Returns:
+        The share of raters that the judge is as near as, its advantage over them, and the test of
+        each.
+
     Raises:
         ValueError: If `scoring` is unknown, the shapes do not fit or a value is infinite.
 

@@ -45,6 +45,9 @@ def pearson(a: Column, b: Column) -> float:
     Raises:
         ValueError: If the shapes differ or a value is infinite.
 
+    References:
+        Pearson (1895), doi:10.1098/rspl.1895.0041.
+
     Examples:
         >>> round(pearson([1, 2, 3, 4], [1, 3, 2, 4]), 3)
         0.8
@@ -67,6 +70,9 @@ def spearman(a: Column, b: Column) -> float:
 
     Raises:
         ValueError: If the shapes differ or a value is infinite.
+
+    References:
+        Spearman (1904), doi:10.2307/1412159.
 
     Examples:
         >>> round(spearman([1, 2, 2, 4], [1, 3, 2, 4]), 3)
@@ -202,6 +208,9 @@ def mean_absolute_error(reference: Column, scores: Column) -> float:
     Raises:
         ValueError: If the shapes differ or a value is infinite.
 
+    References:
+        docs/methods.md, section Mean absolute error and bias.
+
     Examples:
         >>> mean_absolute_error([4, 3, 3], [4, 2, 5])
         1.0
@@ -223,6 +232,9 @@ def bias(reference: Column, scores: Column) -> float:
 
     Raises:
         ValueError: If the shapes differ or a value is infinite.
+
+    References:
+        docs/methods.md, section Mean absolute error and bias.
 
     Examples:
         >>> bias([4, 3, 3.5], [4, 3, 5])
@@ -246,6 +258,9 @@ def confusion_matrix(reference: Column, scores: Column, *, categories: Column | 
 
     Raises:
         ValueError: If the shapes differ, or a value is infinite or not one of the categories.
+
+    References:
+        Cohen (1960), doi:10.1177/001316446002000104, of whose kappa it is the table.
 
     Examples:
         >>> confusion_matrix([1, 1, 0, 0], [1, 0, 0, 0], categories=[0, 1]).tolist()

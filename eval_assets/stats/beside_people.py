@@ -125,6 +125,10 @@ def partial_non_inferiority(  # noqa: PLR0913 - those of `non_inferiority`, and 
     Raises:
         ValueError: If `margin` is not above 0, the shapes do not fit or a value is infinite.
 
+    References:
+        Piaggio et al. (2012), doi:10.1001/jama.2012.87802, on non-inferiority; docs/methods.md,
+        section Tuned judges, on judges of a part of the units.
+
     Examples:
         >>> people = [[1, 2], [2, 2], [4, 3], [5, 5], [3, 3], [1, 1]]
         >>> kept = [True, True, True, True, True, False]

@@ -36,6 +36,9 @@ def alpha_by_cluster(
     Raises:
         ValueError: If the shapes differ or a value is infinite.
 
+    References:
+        Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+
     Examples:
         >>> response, question = ["r7", "r7", "r7", "r7", "r9", "r9"], [0, 0, 1, 1, 0, 0]
         >>> clusters, alphas = alpha_by_cluster(response, question, [0, 0.25, 1, 1, 0.75, 0.8])

@@ -114,8 +114,24 @@ def detectable_gain(standard_error: float, *, n_groups: int, significance: float
 def groups_to_detect(effect: float, *, detectable: float, n_groups: int) -> int:
     """Return how many groups detect `effect` in 80 % of tries, if `n_groups` detect `detectable`.
 
+    Args:
+        effect: Effect to detect, above 0.
+        detectable: Effect that `n_groups` detect, as from `detectable_gain`.
+        n_groups: Groups that detect it.
+
+    Returns:
+        The number of groups, which grows with the square of `detectable` over `effect`.
+
+    Raises:
+        ValueError: If `effect` is not above 0.
+
+    References:
+        Bloom (1995), doi:10.1177/0193841X9501900504.
+
     Examples:
         >>> groups_to_detect(0.05, detectable=0.1, n_groups=40)
         160
     """
+    if not effect > 0:
+        raise ValueError(f"effect must be above 0, got {effect:g}")
     return math.ceil(n_groups * (detectable / effect) ** 2 - 1e-9)

@@ -44,6 +44,9 @@ def judge_human_agreement(
     Raises:
         ValueError: If the shapes do not fit, or a value is infinite or off the scale.
 
+    References:
+        Patwardhan et al. (2025), GDPval, arXiv:2510.04374.
+
     Examples:
         >>> judge_human_agreement([[3, 4], [2, np.nan]], [4, 2], low=1, high=5)
         0.9375
@@ -74,6 +77,9 @@ def judge_pairwise_agreement(ratings: Ratings, judge: Column, *, within: float) 
 
     Raises:
         ValueError: If the shapes do not fit, a value is infinite or `within` is below 0.
+
+    References:
+        docs/methods.md, section Exact and adjacent agreement.
 
     Examples:
         >>> judge_pairwise_agreement([[3, 4], [2, np.nan]], [4, 2], within=0)

@@ -127,6 +127,10 @@ def judge_human_profile(  # noqa: PLR0913 - two sides, their scale and the inter
         ValueError: If the shapes do not fit, a score or rating is off the scale, or an argument is
             out of range.
 
+    References:
+        docs/methods.md, section A^HA, and those that follow it, one for each figure, with their
+        sources.
+
     Examples:
         >>> from eval_assets.scale import LIKERT5
         >>> profile = judge_human_profile(

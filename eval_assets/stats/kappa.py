@@ -118,8 +118,15 @@ def grouped_kappa(
         groups: Group of each unit: any label.
         weights: As in `cohen_kappa`.
 
+    Returns:
+        The kappas; NaN where a kappa is undefined.
+
     Raises:
         ValueError: If the shapes differ, a value is infinite or `weights` is unknown.
+
+    References:
+        Cohen (1960), doi:10.1177/001316446002000104; docs/methods.md, section Kappa, for the mean
+        over groups.
 
     Examples:
         >>> a, b = [1, 1, 1, 0, 1], [1, 1, 1, 0, 0]

@@ -87,7 +87,26 @@ class MonotoneMap:
 
 
 def identity_map(scores: npt.ArrayLike, *, scale: Scale) -> MonotoneMap:
-    """Return the map that leaves every score as it is."""
+    """Return the map that leaves every score as it is.
+
+    Args:
+        scores: The judge's scores of any shape, NaN if missing.
+        scale: The human scale.
+
+    Returns:
+        The map of the values that occur.
+
+    Raises:
+        ValueError: If a score is not a number.
+
+    References:
+        docs/methods.md, section Tuned judges, on calibration.
+
+    Examples:
+        >>> from eval_assets.scale import LIKERT5
+        >>> identity_map([2, 4, np.nan, 2], scale=LIKERT5).mapped
+        (2.0, 4.0)
+    """
     seen = tuple(float(value) for value in np.unique(_present(scores)))
     return MonotoneMap(seen, seen, target=None, low=scale.low, high=scale.high)
 
@@ -138,6 +157,19 @@ def best_monotone_map(reference: Ratings, scores: npt.ArrayLike, *, scale: Scale
 
 def isotonic_regression(means: Floats, weights: Floats) -> Floats:
     """Return the non-decreasing values with the least weighted squared distance from `means`.
+
+    Args:
+        means: Values in order, shape (n_values,).
+        weights: Weight of each, above 0, shape (n_values,).
+
+    Returns:
+        Values of shape (n_values,); each is the weighted mean of the block that it falls into.
+
+    Raises:
+        ValueError: If there is not one weight for each value.
+
+    References:
+        Ayer et al. (1955), doi:10.1214/aoms/1177728423.
 
     Examples:
         >>> isotonic_regression(np.array([1.0, 3, 2, 4]), np.ones(4)).tolist()

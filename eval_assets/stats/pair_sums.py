@@ -89,6 +89,10 @@ def agreement_gain(
     Raises:
         ValueError: If the shapes do not fit or a value is infinite.
 
+    References:
+        Lin (1989), doi:10.2307/2532051; Cohen (1960), doi:10.1177/001316446002000104, at the
+        nominal level; docs/methods.md, section Tuned judges, for the gain.
+
     Examples:
         >>> people = [[1, 1], [2, 3], [4, 4], [5, 4]]
         >>> found = agreement_gain(people, [1, 3, 4, 5], [2, 2, 3, 3], level="ordinal")

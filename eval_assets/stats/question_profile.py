@@ -81,6 +81,10 @@ def agreement_profile(
         ValueError: If a rating is off the scale or does not suit `level`, or an argument is out of
             range.
 
+    References:
+        docs/methods.md, section A^HH, and those that follow it, one for each figure, with their
+        sources.
+
     Examples:
         >>> from eval_assets.scale import LIKERT5
         >>> ratings = [[4, 4], [4, 5], [1, 2], [2, 2], [5, 4], [3, 3]]

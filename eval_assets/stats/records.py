@@ -43,6 +43,9 @@ def rating_matrices(records: Records) -> dict[str, Floats]:
         ValueError: If a record lacks a response or a rater, a rating is not a number, or a rater
             rated a unit twice.
 
+    References:
+        docs/methods.md, section A^HH, for the ratings by unit and rater.
+
     Examples:
         >>> records = [
         ...     {"trace_id": "t1", "user_id": "anna", "ratings": {"tone": 4, "depth": 2}},

@@ -25,6 +25,9 @@ def repeated_rater(ratings: Ratings, judge: Column) -> int | None:
     Raises:
         ValueError: If the shapes do not fit.
 
+    References:
+        docs/methods.md, section A^HA, this project's own rule.
+
     Examples:
         >>> values = np.arange(20.0) % 3
         >>> repeated_rater(np.stack([values + 1, values], axis=1), values)

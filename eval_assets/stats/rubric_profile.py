@@ -107,6 +107,9 @@ def overall_profile(
         ValueError: If a rating is infinite or off its scale, the questions differ in length, or an
             argument is out of range.
 
+    References:
+        docs/methods.md, section Alpha within questions, and those of the single figures.
+
     Examples:
         >>> from eval_assets.scale import BINARY, LIKERT5
         >>> useful, correct = [[4, 5], [2, 2], [3, 1]], [[1, 1], [0, 1], [0, 0]]

@@ -46,6 +46,9 @@ def mean_shift(differences: npt.ArrayLike, *, significance: float, span: float) 
         significance: Two-sided level; the interval excludes 0 if p is at most this.
         span: Highest minus lowest value of the scale.
 
+    Returns:
+        The mean shift with its interval and p-value; NaN without a pair.
+
     Raises:
         ValueError: If the significance is not in (0, 1) or the span is not above 0.
 
@@ -77,8 +80,27 @@ def mean_shift(differences: npt.ArrayLike, *, significance: float, span: float) 
 
 
 def least_p_value(n_pairs: int) -> float:
-    """Return the smallest p-value that so many pairs can have: all differences have one sign."""
-    return 2.0 ** (1 - n_pairs)
+    """Return the smallest p-value that so many pairs can have: all differences have one sign.
+
+    Args:
+        n_pairs: Pairs with both measurements.
+
+    Returns:
+        The p-value of `mean_shift`, two-sided; 1 without a pair.
+
+    Raises:
+        ValueError: If `n_pairs` is below 0.
+
+    References:
+        Fisher (1935), The Design of Experiments, section 21.
+
+    Examples:
+        >>> least_p_value(6)
+        0.03125
+    """
+    if n_pairs < 0:
+        raise ValueError(f"n_pairs must be at least 0, got {n_pairs}")
+    return min(1.0, 2.0 ** (1 - n_pairs))
 
 
 def _first(start: int, end: int, holds: Callable[[int], bool]) -> int:

@@ -74,3 +74,8 @@ def test_uneven_weights_lower_the_degrees_of_freedom_and_not_the_error() -> None
     assert uneven.standard_error == even.standard_error == Jackknife.of(0.1, deleted).standard_error
     assert uneven.critical_value(significance=0.05) > even.critical_value(significance=0.05)
     assert uneven.scaled_to(40).n_effective == pytest.approx(640 / 28)
+
+
+def test_an_effect_of_nothing_takes_no_number_of_groups() -> None:
+    with pytest.raises(ValueError, match="effect must be above 0, got 0"):
+        groups_to_detect(0.0, detectable=0.1, n_groups=40)

@@ -72,3 +72,9 @@ def test_missing_pairs_are_left_out_and_none_leave_everything_undefined() -> Non
 def test_impossible_arguments_are_refused(named: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         mean_shift([1.0], **named)
+
+
+def test_the_least_p_value_is_a_probability() -> None:
+    assert (least_p_value(0), least_p_value(1), least_p_value(2)) == (1.0, 1.0, 0.5)
+    with pytest.raises(ValueError, match="n_pairs must be at least 0, got -1"):
+        least_p_value(-1)
