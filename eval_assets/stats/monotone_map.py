@@ -20,8 +20,10 @@ _MOST_PASSES = 100
 class MonotoneMap:
     """A non-decreasing map of a judge's values onto a scale.
 
-    Call it with scores. A score that was not seen goes to the value of the scale nearest to it
-    that keeps the map non-decreasing.
+    Call it with scores. A score that was not seen is interpolated linearly between the values seen
+    next to it if every value may be given, else it goes to the value of the scale nearest to it
+    that keeps the map non-decreasing. Beyond the values seen it stays as it is where that keeps the
+    map non-decreasing.
 
     Args:
         seen: The judge's values that the map was fitted on, ascending.
@@ -64,6 +66,9 @@ class MonotoneMap:
         lowest = np.concatenate([[self.low], mapped])[above]
         highest = np.concatenate([mapped, [self.high]])[above]
         unseen = np.clip(self._nearest(score), lowest, highest)
+        if self.target is None:
+            is_between = (above > 0) & (above < len(seen))
+            unseen = np.where(is_between, np.interp(score, seen, mapped), unseen)
         moved = np.where(is_seen, mapped[np.minimum(above, len(seen) - 1)], unseen)
         return np.where(np.isnan(score), np.nan, moved)
 

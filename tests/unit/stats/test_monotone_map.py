@@ -163,3 +163,10 @@ def test_isotonic_regression_equals_scikit_learns() -> None:
         means, weights = rng.normal(size=n_values), rng.integers(1, 9, n_values).astype(float)
         peer = IsotonicRegression().fit_transform(np.arange(n_values), means, sample_weight=weights)
         assert isotonic_regression(means, weights) == pytest.approx(peer, abs=1e-12)
+
+
+def test_unseen_scores_are_interpolated_where_every_value_may_be_given() -> None:
+    stretched = MonotoneMap((1.0, 2.0, 4.0), (1.0, 3.0, 5.0), target=None, low=1, high=5)
+
+    assert stretched([1.5, 3.0, 3.5, 4.5]).tolist() == [2.0, 4.0, 4.5, 5.0]
+    assert MonotoneMap((2.0, 4.0), (2.0, 3.0), target=None, low=1, high=5)([1.5]).tolist() == [1.5]
