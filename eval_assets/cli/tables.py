@@ -75,7 +75,7 @@ def print_measured(
             "round and fewer in the latest, which\ndecides: they no longer count as agreement or "
             "disagreement. Have two raters rate them.\n"
         )
-    print_judges(read_figures(connection, JudgeHumanFigures), outcomes)
+    print_judges(read_figures(connection, JudgeHumanFigures), outcomes, evaluation)
     if evaluation.seals_figures and evaluation.judges:
         click.echo(f"{SEALED_TEST}\n")
     print_gates(evaluation, outcomes)
@@ -200,10 +200,18 @@ def _remarks(agreement: Sequence[HumanFigures]) -> Iterator[str]:
         )
 
 
-def print_judges(agreement: Sequence[JudgeHumanFigures], outcomes: Sequence[GateOutcome]) -> None:
-    """Print how close each judge is to the humans, with its controls."""
+def print_judges(
+    agreement: Sequence[JudgeHumanFigures],
+    outcomes: Sequence[GateOutcome],
+    evaluation: Evaluation,
+) -> None:
+    """Print how close each judge is to the humans, with its controls.
+
+    Values without order have neither a rank correlation nor a bias.
+    """
     if not any(row.n_units for row in agreement):
         return
+    ordered = {question.id for question in evaluation.rubric if question.has_order}
     numbers = ("A^HA", "constant", "shuffled", "Spearman", "bias", "responses", "groups")
     print_table(
         "Judges against humans",
@@ -215,8 +223,8 @@ def print_judges(agreement: Sequence[JudgeHumanFigures], outcomes: Sequence[Gate
                 _number(row.a_ha.value),
                 _number(row.a_ha_constant),
                 _number(row.a_ha_shuffled),
-                _number(row.spearman.value),
-                _number(row.bias.value, "+.2f"),
+                _number(row.spearman.value if row.question_id in ordered else math.nan),
+                _number(row.bias.value if row.question_id in ordered else math.nan, "+.2f"),
                 f"{row.n_units:,}{' conversations' if row.unit == 'conversation' else ''}",
                 f"{row.n_groups:,}",
                 _judge_verdict(row, outcomes),

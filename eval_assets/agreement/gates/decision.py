@@ -421,7 +421,8 @@ def _missing_evidence(figure: GateFigure, minimum: float) -> str:
         return ""
     n_groups = figure.n_units if figure.n_groups is None else figure.n_groups
     value = figure_text(figure.value, limits=[minimum])
-    measured = f"{value}, with interval {interval_text(figure.low, figure.high, limits=[minimum])}"
+    interval = interval_text(figure.low, figure.high, limits=[minimum])
+    measured = f"agreement of {value}, with interval {interval}"
     if n_groups < _FEWEST_GROUPS:
         needed = f"at least {_FEWEST_GROUPS} are needed"
         return f"{measured}, rests on {n_groups} response groups; {needed}"

@@ -190,7 +190,9 @@ def _fit_versions(data: ReportData, *, is_in_use: bool) -> dict[tuple[str, str],
     return fit
 
 
-def _answer_on_judges_in_use(data: ReportData) -> tuple[str, Tone]:
+def _answer_on_judges_in_use(  # noqa: PLR0911 - a return per answer
+    data: ReportData,
+) -> tuple[str, Tone]:
     """Return the answer on the judges as they rate now."""
     n_questions = len(data.evaluation.rubric)
     matching = {judge.id: matched_questions(data, judge.id) for judge in data.evaluation.judges}
@@ -206,6 +208,8 @@ def _answer_on_judges_in_use(data: ReportData) -> tuple[str, Tone]:
     verdicts = set(best_by_question.values()) - {JudgeVerdict.NOT_COMPARED}
     if not verdicts:
         return "Unknown: no response has both a score and a human rating", Tone.POOR
+    if verdicts == {JudgeVerdict.REPEATS_A_RATER}:
+        return "Unknown: every judge gives the scores of one rater throughout", Tone.POOR
     if all(verdict.is_control for verdict in verdicts):
         return (
             "Not yet: no judge is shown to be better than a judge that never reads the responses"
@@ -266,6 +270,9 @@ def _judge_steps(data: ReportData) -> Iterator[Cell]:
         words = f"Have more responses rated on {named_questions(inconclusive)}: it is inconclusive"
         yield Cell(f"{words} whether a judge matches human agreement.", link="judge-human")
     yield from _uses(data, [j.id for j in data.evaluation.judges if matched_questions(data, j.id)])
+    if repeated := _questions_with(best, JudgeVerdict.REPEATS_A_RATER):
+        words = "Have judges score without the labels: the scores of every judge on"
+        yield Cell(f"{words} {named_questions(repeated)} are those of one rater.", link="cautions")
     yield Cell("Have the judges score responses that humans rated.", link="judges")
 
 

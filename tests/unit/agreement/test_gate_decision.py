@@ -435,8 +435,8 @@ def test_a_wide_interval_of_few_groups_is_not_evaluable() -> None:
 
     assert (outcome.overall.verdict, outcome.is_closed) == ("not_evaluable", True)
     assert outcome.reason == (
-        "0.857, with interval -1.000 to 0.995, rests on 3 response groups; at least 10 are needed. "
-        "Have more responses rated by two raters or more"
+        "agreement of 0.857, with interval -1.000 to 0.995, rests on 3 response groups; at least "
+        "10 are needed. Have more responses rated by two raters or more"
     )
     assert outcome_of(few(0.95, 0.8, 1.0, 9), gate="human_alpha", minimum=0.667).state == "open"
 
@@ -447,7 +447,7 @@ def test_an_interval_that_reaches_below_chance_is_not_evaluable() -> None:
 
     assert (alpha.overall.verdict, a_hh.overall.verdict) == ("not_evaluable", "not_evaluable")
     assert a_hh.reason.startswith(
-        "0.800, with interval 0.550 to 0.900, may be no better than chance, 0.580. "
+        "agreement of 0.800, with interval 0.550 to 0.900, may be no better than chance, 0.580. "
     )
     assert outcome_of(few(0.80, 0.59, 0.9, 30, by_chance=0.58)).state == "undecided"
 

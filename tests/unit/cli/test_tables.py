@@ -7,6 +7,8 @@ import pytest
 
 from eval_assets.cli.tables import print_gates, print_humans, print_judges, print_table
 from eval_assets.config.evaluation import Gate, default_gates
+from eval_assets.config.rubric import RubricQuestion
+from eval_assets.scale import Scale
 from eval_assets.verdicts import JudgeVerdict
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured
 
@@ -56,14 +58,15 @@ def test_without_ratings_there_is_a_line_instead_of_tables_of_dashes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     print_humans([replace(row, n_ratings=0, n_pairs=0) for row in Case().humans()])
-    print_judges([replace(row, n_units=0) for row in Case().data().judge_humans], ())
+    data = Case().data()
+    print_judges([replace(row, n_units=0) for row in data.judge_humans], (), data.evaluation)
 
     assert capsys.readouterr().out == "Human agreement: nothing is rated.\n\n"
 
 
 def test_a_judge_stands_beside_its_controls(capsys: pytest.CaptureFixture[str]) -> None:
     data = Case().data()
-    print_judges(data.judge_humans, data.gates)
+    print_judges(data.judge_humans, data.gates, data.evaluation)
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     figures = ["gpt", "clarity", "0.860", "0.700", "0.570", "0.840", "+0.31", "80", "80"]
@@ -92,7 +95,7 @@ def test_a_judge_is_no_better_in_the_terminal_than_in_the_report(
     case: Case, verdict: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = case.data()
-    print_judges(data.judge_humans, data.gates)
+    print_judges(data.judge_humans, data.gates, data.evaluation)
 
     assert verdict in capsys.readouterr().out
 
@@ -123,3 +126,16 @@ def test_the_judge_gate_does_not_apply_to_one_judge(capsys: pytest.CaptureFixtur
     assert "does not apply: it takes two judges, and one judge is declared" in (
         capsys.readouterr().out
     )
+
+
+def test_values_without_order_have_no_rank_correlation_and_no_bias(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tone = RubricQuestion("tone", "Which tone?", Scale.from_steps(low=0, high=3), "nominal")
+    data = Case(measured=(Measured(CLARITY), Measured(tone))).data()
+    print_judges(data.judge_humans, data.gates, data.evaluation)
+
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    figures = {(row[0], row[1]): row[5:7] for row in rows if "tone" in row or "clarity" in row}
+    assert figures["gpt", "clarity"] == ["0.840", "+0.31"]
+    assert figures["gpt", "tone"] == ["--", "--"]

@@ -479,3 +479,19 @@ def test_the_next_step_for_a_judge_of_prompts_is_to_tell_responses_apart() -> No
         "Revise the prompt of gpt: on clarity it is not shown to tell responses of one group "
         "apart, which people do."
     )
+
+
+def test_judges_that_repeat_a_rater_have_to_score_without_the_labels() -> None:
+    """They are not below human agreement: nothing is known of their own."""
+    both = {
+        (judge, question.id): JudgeVerdict.REPEATS_A_RATER
+        for judge in ("gpt", "haiku")
+        for question in QUESTIONS
+    }
+    screen = screen_of(Case(verdicts=both))
+
+    assert screen.answer == "Unknown: every judge gives the scores of one rater throughout"
+    assert screen.next_step.text == (
+        "Have judges score without the labels: the scores of every judge on clarity and safe are "
+        "those of one rater."
+    )
