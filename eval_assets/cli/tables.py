@@ -269,8 +269,8 @@ def _state(outcome: GateOutcome) -> Text:
     """Return whether a gate blocks; one that does not block because of its severity warns."""
     if outcome.is_closed:
         return Text("CLOSED", style="bold red")
-    if outcome.state is GateState.UNDECIDED:
-        return Text(GateState.UNDECIDED.value, style="yellow")
+    if outcome.state in {GateState.UNDECIDED, GateState.PARTLY_OPEN}:
+        return Text(outcome.state.value, style="yellow")
     if outcome.passed:
         return Text("open", style="green")
     return Text("open" if outcome.overall.verdict == "pass" else "warns", style="yellow")
