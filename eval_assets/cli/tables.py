@@ -182,9 +182,11 @@ def _remarks(agreement: Sequence[HumanFigures]) -> Iterator[str]:
     few = [row.question_id or "" for row in questions if 0 < row.n_groups < FEW_GROUPS]
     if few:
         where = "" if len(few) == len(questions) else f" on {', '.join(few)}"
+        rule = "\nResponses to one prompt, or of one conversation, form a group."
+        is_grouped = any(row.n_groups < row.n_responses for row in questions)
         yield (
             f"Fewer than {FEW_GROUPS} response groups{where}: go by the intervals, not by the "
-            "values.\nResponses to one prompt, or of one conversation, form a group."
+            f"values.{rule if is_grouped else ''}"
         )
     if len(questions) == 1 and _number(questions[0].alpha.value) != _number(overall.alpha.value):
         yield (

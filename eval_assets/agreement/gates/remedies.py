@@ -40,7 +40,7 @@ _TEXTS = {
     RemedyKind.FIND_MISSING_SCORES: (
         "Find in judge_scores why scores are missing, and run the judges again"
     ),
-    RemedyKind.SCORE_MORE: "Have the judges score more responses",
+    RemedyKind.SCORE_MORE: "Have the judges score more responses, new ones if all are scored",
     RemedyKind.SCORE_RARE_VALUES: (
         "Have the judges score more responses, above all some that deserve the rarer values"
     ),
