@@ -155,8 +155,7 @@ def test_a_closed_gate_is_shown_and_reported_and_recovers_once(
     ):
         for name in ("sample", "contested"):
             page.goto(f"{ui.address}/locations/eval_assets/sensors/{name}_check_alerts")
-            page.locator("label:has(input[type=checkbox])").first.click()
-            page.wait_for_function("document.querySelector('input[type=checkbox]').checked")
+            page.locator("input[type=checkbox]:checked").first.wait_for(state="attached")
 
         assert materialize_all(page, ui) == "FAILURE"
         closed(page, ui, tmp_path)
