@@ -20,8 +20,8 @@ def test_folder_can_be_read_as_it_is(tmp_path: Path) -> None:
     evaluation = read_evaluation(tmp_path / "mine")
     responses = read_responses(evaluation)
     labels = read_labels(evaluation, responses)
-    assert len(responses) == 16
-    assert len(labels.ratings) == 16 * 2 * 2
+    assert len(responses) == 24
+    assert len(labels.ratings) == 24 * 2 * 2
     assert labels.rejected.empty
 
 
