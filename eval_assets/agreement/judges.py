@@ -26,7 +26,6 @@ from eval_assets.stats import (
     alpha_by_cluster,
     coefficient_interval,
     judge_human_profile,
-    krippendorff_alpha,
     overall_profile,
     repeated_rater,
 )
@@ -59,33 +58,6 @@ class JudgeHumanMeasures:
 
     agreement: tuple[JudgeHumanFigures, ...]
     confusion: pd.DataFrame
-
-
-def alpha_over_evaluations(
-    parts: Iterable[tuple[Evaluation, Mapping[str, LongRatings]]],
-) -> tuple[float, int]:
-    """Return the judges' alpha over the units of several evaluations, and the number of units.
-
-    Scores lie on [0, 1], at the interval level; a judge is the same rater wherever its id is the
-    same.
-
-    Args:
-        parts: Evaluations with the judges' scores by question.
-    """
-    by_unit: list[dict[str, float]] = []
-    for evaluation, scores in parts:
-        for question in evaluation.rubric:
-            ratings = scores[question.id]
-            units: dict[int, dict[str, float]] = {}
-            values = question.scale.to_unit(ratings.value)
-            for unit, rater, value in zip(ratings.unit, ratings.rater, values, strict=True):
-                units.setdefault(int(unit), {})[ratings.rater_ids[rater]] = float(value)
-            by_unit += [unit for unit in units.values() if len(unit) > 1]
-    judges = list(dict.fromkeys(judge for unit in by_unit for judge in unit))
-    if not by_unit:
-        return math.nan, 0
-    matrix = [[unit.get(judge, math.nan) for judge in judges] for unit in by_unit]
-    return krippendorff_alpha(matrix, level="interval"), len(by_unit)
 
 
 def measure_judges(judges: JudgeRatings, evaluation: Evaluation) -> JudgeMeasures:

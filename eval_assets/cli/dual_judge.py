@@ -12,7 +12,10 @@ from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.cli.options import data_option, database_option, resolve_database
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eval_assets.config.judges import ReplyForm
+    from eval_assets.readers.documents import DocumentQuery
 
 
 @click.command("dual-judge")
@@ -63,28 +66,37 @@ def dual_judge(  # noqa: PLR0913, PLR0917 - one parameter for each option
     default it is the current directory if data/sample does not exist. The exit code is 1 if a judge
     scored no document.
     """
-    single = (query_id, query, docs)
-    if (queries is None) == (None in single) or (queries is not None and any(single)):
-        raise click.UsageError("Give --query-id, --query and --docs, or --queries alone.")
     if len(judges) not in {0, 2}:
         raise click.UsageError("Give --judge twice, or not at all.")
+    read_queries = _queries(query_id, query, docs, queries)
     is_default = context.get_parameter_source("data") is click.core.ParameterSource.DEFAULT
     folder = Path() if is_default and not data.exists() else data
 
     from eval_assets.cli.dual_judging import of_one_query, parse_judge, store_dual_judge_scores
-    from eval_assets.readers.documents import read_document_queries, read_document_query
 
     try:
         pair = [parse_judge(text) for text in judges]
     except ValueError as error:
         raise click.BadParameter(f"{error}.", param_hint="--judge") from error
-    if query_id is None or query is None or docs is None:
-        asked = read_document_queries(queries or Path())
-    else:
-        asked = (read_document_query(query_id, query, docs),)
     answer = store_dual_judge_scores(
-        asked, folder, resolve_database(folder, database), pair=pair, form=reply
+        read_queries, folder, resolve_database(folder, database), pair=pair, form=reply
     )
     printed = answer if queries is not None else of_one_query(answer)
     click.echo(json.dumps(printed, indent=2, ensure_ascii=False, allow_nan=False))
     return FAILED if answer["judges_without_scores"] else DONE
+
+
+def _queries(
+    query_id: int | None, query: str | None, docs: Path | None, queries: Path | None
+) -> Sequence[DocumentQuery]:
+    """Return the queries of the one source that the options name; else raise UsageError."""
+    match query_id, query, docs, queries:
+        case int(), str(), Path(), None:
+            from eval_assets.readers.documents import read_document_query
+
+            return (read_document_query(query_id, query, docs),)
+        case None, None, None, Path():
+            from eval_assets.readers.documents import read_document_queries
+
+            return read_document_queries(queries)
+    raise click.UsageError("Give --query-id, --query and --docs, or --queries alone.")

@@ -96,15 +96,16 @@ def store_dual_judge_scores(
             require_prices(judges, is_capped=worker.is_capped)
             summary, latency_seconds = _ask(queries, judges, worker, form, RequestOptions(keys))
         scores = iter(summary.scores)
-        judged = [
-            _judgement(query, evaluation.judges, list(islice(scores, 2 * len(query.documents))))
-            for query in queries
+        by_query = [list(islice(scores, 2 * len(query.documents))) for query in queries]
+        rows = [
+            _judgement(query, evaluation.judges, own)
+            for query, own in zip(queries, by_query, strict=True)
         ]
-        append_history(ledger, "dual_judgements", [asdict(row) for row, _ in judged])
+        append_history(ledger, "dual_judgements", [asdict(row) for row in rows])
         store_ledger(ledger, path)
     return {
-        "queries": [_entry(row, own, evaluation) for row, own in judged],
-        **_totals([row for row, _ in judged], evaluation),
+        "queries": [_entry(row, own, evaluation) for row, own in zip(rows, by_query, strict=True)],
+        **_totals(rows, evaluation),
         "warnings": pair_warnings(evaluation, today=today),
         "stopped": [judge.stopped for judge in summary.models if judge.stopped],
         "latency_seconds": round(latency_seconds, 3),
@@ -192,13 +193,13 @@ def _response_id(query: DocumentQuery, document: Document) -> str:
 
 def _judgement(
     query: DocumentQuery, pair: Sequence[Judge], scores: Sequence[JudgeScore]
-) -> tuple[DualJudgement, Sequence[JudgeScore]]:
-    """Return the row of a query with its scores, which are by document, then by judge."""
+) -> DualJudgement:
+    """Return the row of a query from its scores by document, then by judge."""
     one, other = ([score.score for score in scores[place::2]] for place in (0, 1))
     kappa = pair_kappa(one, other)
     n_ok = sum(score.status == "ok" for score in scores)
     is_marked = any(document.relevant is not None for document in query.documents)
-    row = DualJudgement(
+    return DualJudgement(
         query_id=query.id,
         query=query.text,
         docs=[document.id for document in query.documents],
@@ -212,7 +213,6 @@ def _judgement(
         status="success" if n_ok == len(scores) else "partial" if n_ok else "error",
         created_at=datetime.now(tz=UTC),
     )
-    return row, scores
 
 
 def _entry(

@@ -29,7 +29,6 @@ class SessionFolder:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / SESSIONS
-        self._folder = folder
         self._parsed: dict[Path, tuple[tuple[int, int, int], Session]] = {}
 
     def read(self, key: SessionKey) -> Session | None:
@@ -52,7 +51,7 @@ class SessionFolder:
 
     def files(self) -> list[Path]:
         """Return all session files, by name."""
-        return session_paths(self._folder)
+        return session_paths(self.path.parent)
 
     def change(self, key: SessionKey, change: Callable[[Session | None], Session]) -> Session:
         """Put `change(session)` in place of the stored session and return it once it is on disk."""

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval_assets.agreement.judges import alpha_over_evaluations, measure_judges_against_humans
+from eval_assets.agreement.judges import measure_judges_against_humans
+from eval_assets.agreement.pooled_alpha import alpha_over_evaluations
 from eval_assets.agreement.ratings import LongRatings
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.config.rubric import RubricQuestion
