@@ -539,7 +539,7 @@ def _fitness_table() -> str:
 
 
 def _uneven_table() -> str:
-    """Return how often one of ten judges at the margin is found fit, by shape of the groups."""
+    """Return how often one judge at the margin, or one of ten, is found fit, by shape of groups."""
     world = FIVE_LEVELS
     noise = noise_at_margin(world)
     cases: dict[str, tuple[Sizes, float]] = {

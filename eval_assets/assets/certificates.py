@@ -147,8 +147,7 @@ def judge_certificates(folder: EvaluationFolder) -> dg.MaterializeResult[None]:
                     part for result in readings.values() for part in certified_parts(result, rows)
                 ]
                 write_stand_in_scores(connection, parts, evaluation.rubric)
-                if parts:
-                    write_score_summary(connection)
+                write_score_summary(connection)
             table = table_metadata(connection, "judge_certificates")
             # The report was written before, so that a closed gate cannot hold it back.
             report = None

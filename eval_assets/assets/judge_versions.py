@@ -85,14 +85,14 @@ def mapped_scores(scores: pd.DataFrame, in_use: VersionsInUse) -> pd.DataFrame:
     """Return rows of `judge_scores` with the scores that the versions' maps give."""
     mapped = scores.reset_index(drop=True)
     for judge_id, version in in_use.items():
-        for question_id, fitted in version.maps.items():
+        for question_id in version.maps:
             rows = mapped.index[
                 (mapped["judge_id"] == judge_id)
                 & (mapped["question_id"] == question_id)
                 & (mapped["status"] == "ok")
             ]
             raw = mapped.loc[rows, "raw_score"].to_numpy(dtype=float)
-            mapped.loc[rows, "score"] = fitted(raw)
+            mapped.loc[rows, "score"] = version.mapped(question_id, raw)
     return mapped
 
 

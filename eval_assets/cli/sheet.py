@@ -63,7 +63,7 @@ def sheet(  # noqa: PLR0913 - one for each option
     if merge:
         _merge(files, merge)
         return DONE
-    if needed and not files.study.needed:
+    if needed and not files.study.covered:
         raise click.UsageError("No judge is certified for a part of the responses.")
     chosen = raters or files.study.raters or ("",)
     unknown = [rater for rater in raters if files.study.raters and rater not in files.study.raters]

@@ -30,7 +30,7 @@ from eval_assets.readers.labels.read import read_labels
 from eval_assets.readers.responses import read_responses
 from eval_assets.store.connection import connect, is_stored
 from eval_assets.store.inputs import generated_answers
-from eval_assets.store.part_scores import needed_units
+from eval_assets.store.part_scores import covered_units
 from eval_assets.store.tables import read_table
 
 
@@ -52,23 +52,23 @@ def read_study(data: Path, *, database: Path | None = None) -> StudyFiles:
 
     Args:
         data: The evaluation folder.
-        database: Where generated responses are, and which responses need a person; opened only if
-            the evaluation generates any or has judges.
+        database: Where generated responses are, and which ones a judge is certified to score;
+            opened only if the evaluation generates any or has judges.
     """
     evaluation = read_evaluation(data)
     responses = read_responses(evaluation)
-    needed: Mapping[str, frozenset[str]] = {}
+    covered: Mapping[str, frozenset[str]] = {}
     generated = responses.iloc[:0]
     if (evaluation.generators or evaluation.judges) and database and is_stored(database):
         with connect(database) as connection:
-            needed = needed_units(connection)
+            covered = covered_units(connection)
             if evaluation.generators:
                 generated = generated_answers(connection)
     if len(generated):
         both = pd.concat([responses, generated], ignore_index=True) if len(responses) else generated
         responses = both.drop_duplicates("response_id", ignore_index=True)
     shown = response_views(evaluation, responses)
-    study = Study(evaluation, shown, read_assignments(evaluation), needed)
+    study = Study(evaluation, shown, read_assignments(evaluation), covered)
     return StudyFiles(study, responses)
 
 

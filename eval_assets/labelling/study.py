@@ -27,13 +27,13 @@ class Study:
         evaluation: The evaluation.
         responses: What raters see of each response.
         assignments: Who labels what; None if nobody was assigned anything.
-        needed: Responses that need a person, by question of which a judge is certified for a part.
+        covered: Responses that a certified judge scores, by question with a certified part.
     """
 
     evaluation: Evaluation
     responses: Mapping[str, ResponseView]
     assignments: Sequence[Assignment] | None = None
-    needed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    covered: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -61,8 +61,7 @@ class Study:
 
     def needs_person(self, unit: WorkUnit) -> bool:
         """Return whether no judge is certified to score a unit."""
-        needed = self.needed.get(unit.question.id)
-        return needed is None or unit.response.response_id in needed
+        return unit.response.response_id not in self.covered.get(unit.question.id, frozenset())
 
     def secret_for(self, *purpose: str) -> str:
         """Return a secret text for a purpose, the same one every time.

@@ -48,11 +48,11 @@ def write_stand_in_scores(
     )
 
 
-def needed_units(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
-    """Return the responses that need a person, by question with a certified part."""
+def covered_units(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
+    """Return the responses that a certified judge scores, by question with a certified part."""
     rows = connection.execute(
         """
-        SELECT question_id, coalesce(list(response_id) FILTER (needs_person), [])
+        SELECT question_id, coalesce(list(response_id) FILTER (NOT needs_person), [])
         FROM stand_in_scores WHERE is_used AND stale_because IS NULL GROUP BY question_id
         """
     ).fetchall()
@@ -73,15 +73,12 @@ def _rows(
     ).df()
     if not _rates_as(connection, item.version):
         return None
-    by_judge = stored.pivot_table(
-        index="response_id", columns="judge_id", values="score", dropna=False
-    )
+    by_judge = stored.pivot(index="response_id", columns="judge_id", values="score")  # noqa: PD010
     scores: dict[str, Floats] = {}
     for version in singles:
         if version.judge_id in by_judge and _rates_as(connection, version):
             raw = by_judge[version.judge_id].to_numpy(np.float64)
-            fitted = version.maps.get(question.id)
-            scores[version.judge_id] = raw if fitted is None else fitted(raw)
+            scores[version.judge_id] = version.mapped(question.id, raw)
     own_id = item.version.judge_id
     if own_id not in scores or len(scores) < len(singles):
         return None

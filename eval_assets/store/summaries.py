@@ -73,11 +73,9 @@ def write_score_summary(connection: duckdb.DuckDBPyConnection) -> None:
             WHERE s.status = 'ok'
             UNION ALL
             SELECT response_id, question_id, 'combined', judge_id,
-                   coalesce(s.score, humans.score), NULL
-            FROM stand_in_scores AS s LEFT JOIN (
-                SELECT response_id, question_id, avg(value) AS score FROM human_labels GROUP BY ALL
-            ) AS humans USING (response_id, question_id)
-            WHERE is_used AND stale_because IS NULL AND coalesce(s.score, humans.score) IS NOT NULL
+                   coalesce(s.score, rated.human), NULL
+            FROM stand_in_scores AS s LEFT JOIN rated USING (response_id, question_id)
+            WHERE is_used AND stale_because IS NULL AND coalesce(s.score, rated.human) IS NOT NULL
             UNION ALL
             SELECT conversation_id, question_id, 'judge', judge_id, score, human
             FROM conversation_scores LEFT JOIN (

@@ -95,8 +95,8 @@ def edited_scores(
     edited: dict[tuple[str, str], int] = {}
     for judge_id, question_id, raw, score in rows:
         version = in_use.get(judge_id)
-        fitted = version.maps.get(question_id) if version else None
-        expected = raw if fitted is None else float(fitted(np.array([raw]))[0])
+        scores = np.array([raw])
+        [expected] = scores if version is None else version.mapped(question_id, scores)
         if score is None or abs(score - expected) > TOLERANCE:
             unit = judge_id, question_id
             edited[unit] = edited.get(unit, 0) + 1

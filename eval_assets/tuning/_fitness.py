@@ -134,8 +134,8 @@ def fitness_significance(significance: float) -> float:
     """Return the level whose critical value keeps false verdicts of fitness to `significance`.
 
     The statistic is skewed with tens of groups, the more so if a judge's errors are alike within a
-    group: at the level itself, ten judges at the margin are found fit in up to 7 %
-    (benchmarks/promises.py).
+    group, so that the level itself is exceeded. benchmarks/promises.py has the error rates of half
+    the level.
     """
     return significance / 2
 

@@ -223,14 +223,13 @@ def _row(
     *,
     stale: str | None,
 ) -> CertificateRow:
-    verdicts = dict(_verdicts(reading, version.judge_id, version.version))
-    partial = verdicts.pop(PARTIAL, None)
+    verdicts = _verdicts(reading, version.judge_id, version.version)
+    reasons = [str(row["reason"]) for kind, row in verdicts.items() if kind != PARTIAL]
     certificate = reading.certificates.get(version.judge_id)
     claim = None if certificate is None else certificate.claim
-    part = reading.parts[version.judge_id] if claim == "fit_in_part" else None
-    share = None if part is None or partial is None else float(str(partial["share"]))
-    reasons = [str(row["reason"]) for row in verdicts.values()]
-    if part is not None and share is not None:
+    part, share = None, None
+    if claim == "fit_in_part":
+        part, share = reading.parts[version.judge_id], float(str(verdicts[PARTIAL]["share"]))
         reasons.insert(0, part_sentence(version.judge_id, part, share))
     n_groups = verdicts["fitness"].get("n_groups")
     return CertificateRow(

@@ -148,10 +148,8 @@ def chosen_part(tried: list[TriedPart]) -> TriedPart | None:
     There is none either if the judge is expected to be found fit on all units: that claim is tested
     anyway, and a part would take a share of the level.
     """
-    best: TriedPart | None = None
-    for item in tried:
-        if item.is_confirmable and (best is None or item.compared.share > best.compared.share):
-            best = item
+    confirmable = (item for item in tried if item.is_confirmable)
+    best = max(confirmable, key=lambda item: item.compared.share, default=None)
     if best is None or best.compared.share > 1 - TOLERANCE:
         return None
     return best

@@ -189,10 +189,7 @@ def mapped_judge(version: JudgeVersion, raw: Scores, *, stands: Scores) -> Tuned
     """
     return TunedJudge(
         version=version,
-        scores={
-            question: version.maps[question](raw_scores) if question in version.maps else raw_scores
-            for question, raw_scores in raw.items()
-        },
+        scores={question: version.mapped(question, scores) for question, scores in raw.items()},
         raw=raw,
         baseline={**raw, **stands},
     )
@@ -253,8 +250,7 @@ def jury_judge(
         rated = units[question]
         member_scores = {judge: tuned.scores[question] for judge, tuned in members.items()}
         mean = jury_scores(version.weights[question], member_scores)
-        fitted = version.maps.get(question)
-        scores[question] = mean if fitted is None else fitted(mean)
+        scores[question] = version.mapped(question, mean)
         is_train = rated.splits == "train"
         on_train = {judge: values[is_train] for judge, values in member_scores.items()}
         baseline[question] = member_scores[_best_member(rated.part("train"), on_train)]

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eval_assets.stats import MonotoneMap
 
 VersionStep = Literal[
@@ -55,6 +58,11 @@ class JudgeVersion:
     def has_declared_prompt(self) -> bool:
         """Return whether a single judge is asked with its prompt as declared."""
         return self.step in ("declared", "calibration")
+
+    def mapped(self, question_id: str, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return raw scores of a question after its map; the scores themselves without one."""
+        fitted = self.maps.get(question_id)
+        return raw if fitted is None else fitted(raw)
 
     def numbered(self, number: str, *, parent: str | None) -> "JudgeVersion":
         """Return the version with its number and that of the version it was made from."""

@@ -185,15 +185,31 @@ def test_the_combined_score_takes_the_judge_on_its_part_and_people_elsewhere(
     assert mean == pytest.approx(expected, abs=1e-12)
 
 
+def test_no_combined_score_is_left_once_no_part_is_certified(planted: Evaluated) -> None:
+    relabelled(planted, splits={"test"})
+    planted.call("run")
+
+    assert planted.rows("SELECT count(*) FROM stand_in_scores") == [(0,)]
+    assert planted.rows("SELECT count(*) FROM score_summary WHERE rater_kind = 'combined'") == [
+        (0,)
+    ]
+
+
 def test_sheets_and_queues_hold_what_needs_a_person(planted: Evaluated) -> None:
+    """A response that came after the run, and that no judge has scored, needs a person too."""
     path = planted.path / "evaluation.yaml"
     path.write_text(path.read_text() + "labelling: {raters: [dora]}\n")
+    responses = planted.path / "responses.csv"
+    with responses.open(newline="") as file:
+        *_, last = csv.DictReader(file)
+    with responses.open("a", newline="") as file:
+        csv.DictWriter(file, list(last)).writerow(last | {"response_id": "new-1"})
     needed = {
         str(name)
         for (name,) in planted.rows(
             "SELECT response_id FROM judge_scores WHERE judge_id = 'harsh' AND needs_person"
         )
-    }
+    } | {"new-1"}
     folder = planted.path / "needed"
     found = called(planted, sheet_command, "--needed", "--to", str(folder))
     with (folder / "dora.csv").open(newline="", encoding="utf-8-sig") as file:

@@ -129,14 +129,14 @@ def _parts_table(data: ReportData) -> Table | None:
         for row in data.rows("judge_certificates")
         if text(row, "claim") == "fit_in_part" and not text(row, "stale_because")
     }
-    of_interest = {
-        key: text(row, "doubt_source")
+    chosen = {
+        key: (text(row, "doubt_source"), number(row, "doubt_threshold"))
         for row in data.rows("stand_in_parts")
         if row["is_chosen"] and not text(row, "stale_because")
         for key in [(text(row, "judge_id"), text(row, "question_id"))]
     }
     rows: list[TableRow] = []
-    for (judge_id, question_id), source in of_interest.items():
+    for (judge_id, question_id), (source, threshold) in chosen.items():
         rows.append(TableRow(cells(f"{judge_id} on {question_id}, doubt from {source}"), "heading"))
         rows += [
             _part_row(
@@ -150,7 +150,8 @@ def _parts_table(data: ReportData) -> Table | None:
             if (text(row, "judge_id"), text(row, "question_id")) == (judge_id, question_id)
             and text(row, "doubt_source") == source
         ]
-        if claim := tested.get((judge_id, question_id)):
+        claim = tested.get((judge_id, question_id), {})
+        if (claim.get("doubt_source"), claim.get("doubt_threshold")) == (source, threshold):
             figures = (claim["share"], claim["kappa"], claim["kappa_people"])
             rows.append(_part_row("on the sealed test", *figures, is_chosen=True))
     if not rows:

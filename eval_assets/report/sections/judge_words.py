@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from eval_assets.agreement.gates.declarations import HUMAN_GATES
 from eval_assets.agreement.judge_verdicts import gap_beyond_chance, why_not_judged
-from eval_assets.config.judges import CURRENT, Judge
 from eval_assets.figures import JudgeHumanFigures, Scope
 from eval_assets.render.document import Cell
 from eval_assets.report.data import ReportData, text
@@ -112,14 +111,14 @@ class SealedTest:
 
 def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
     """Return the verdicts of sealed tests in the rubric's order, without stale ones."""
-    judge = next(judge for judge in data.evaluation.judges if judge.id == judge_id)
+    used = _pinned_version(data, judge_id)
     order = [question.id for question in data.evaluation.rubric]
     tests = [
         SealedTest(
             question_id=text(record, "question_id"),
             version=text(record, "version"),
             fitness=Fitness(text(record, "fitness")),
-            is_in_use=_is_in_use(judge, text(record, "version")),
+            is_in_use=_is_in_use(text(record, "version"), used),
         )
         for record in data.rows("judge_certificates")
         if text(record, "judge_id") == judge_id
@@ -132,8 +131,7 @@ def sealed_tests(data: ReportData, judge_id: str) -> list[SealedTest]:
 
 def version_in_use(data: ReportData, judge_id: str) -> str:
     """Return the version that a judge rates as."""
-    judge = next(judge for judge in data.evaluation.judges if judge.id == judge_id)
-    return judge.version or "the judge as declared"
+    return _pinned_version(data, judge_id) or "the judge as declared"
 
 
 def standing(data: ReportData, judge_id: str) -> dict[str, JudgeVerdict]:
@@ -220,8 +218,12 @@ def _matches_by_chance_alone(data: ReportData, row: JudgeHumanFigures) -> bool:
     return False
 
 
-def _is_in_use(judge: Judge, version: str) -> bool:
-    """Return whether a judge rates as a version; as declared, both later parts are 0."""
-    if judge.version is None:
-        return version.endswith(".0.0")
-    return judge.version in (version, CURRENT)
+def _pinned_version(data: ReportData, judge_id: str) -> str:
+    """Return the version that a judge rates as; empty if it rates as declared."""
+    judges = data.rows("judges")
+    return next((text(row, "version") for row in judges if text(row, "judge_id") == judge_id), "")
+
+
+def _is_in_use(version: str, used: str) -> bool:
+    """Return whether a version is the one in use; as declared, both later parts are 0."""
+    return version == used if used else version.endswith(".0.0")

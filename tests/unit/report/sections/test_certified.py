@@ -105,8 +105,15 @@ def test_costs_are_shown_only_if_some_judge_has_any() -> None:
     )
 
 
-def test_a_certified_part_shows_its_share_and_what_was_tried() -> None:
-    claim = {"share": 0.84, "kappa": 0.61, "kappa_people": 0.6, "doubt_threshold": 1.0}
+@pytest.mark.parametrize(
+    ("threshold", "expected"), [(1.0, ["50 %", "80 %", "84 %"]), (0.0, ["50 %", "80 %"])]
+)
+def test_a_certified_part_shows_its_share_and_what_was_tried(
+    threshold: float, expected: list[str]
+) -> None:
+    """The test of another part than the chosen one is not a row of that part's table."""
+    claim = {"share": 0.84, "kappa": 0.61, "kappa_people": 0.6}
+    claim |= {"doubt_source": "haiku", "doubt_threshold": threshold}
     certificate = {**CERTIFICATE, "claims": {**CERTIFICATE["claims"], "fitness_in_part": claim}}  # type: ignore[dict-item]
     row = {
         **ROW,
@@ -133,4 +140,4 @@ def test_a_certified_part_shows_its_share_and_what_was_tried() -> None:
     shares = table(section, "Share of responses that a judge scores, against agreement")
 
     assert judged["May stand in"] == "on 84 %"
-    assert [line["Share"] for line in shares if "Share" in line] == ["50 %", "80 %", "84 %"]
+    assert [line["Share"] for line in shares if "Share" in line] == expected

@@ -9,6 +9,7 @@ import pytest
 from eval_assets.agreement.gates.remedies import Remedy, RemedyKind
 from eval_assets.config.evaluation import Gate, default_gates
 from eval_assets.report.sections.first_screen import FirstScreen, first_screen
+from eval_assets.report.sections.judge_words import sealed_tests
 from eval_assets.verdicts import GateResult, JudgeVerdict, Tone
 from tests.unit.report.builder import JUDGES, QUESTIONS, Case, Measured, with_tables
 
@@ -233,6 +234,24 @@ def test_a_fit_version_that_is_not_in_use_is_named_as_such() -> None:
     assert screen.next_step.text == (
         "Set version: 1.0.1 for gpt in evaluation.yaml: a sealed test found it fit on safe."
     )
+
+
+def test_only_the_version_that_a_judge_rates_as_is_in_use() -> None:
+    """With `version: current` a judge has several tested versions, and rates as one of them."""
+    judge = replace(JUDGES[0], version="current")
+    rows = [
+        {"judge_id": "gpt", "question_id": question, "fitness": "fit", "stale_because": None}
+        | {"version": version, "reason": "", "n_readings": 1, "certificate": None}
+        for question, version in (("clarity", "1.0.1"), ("safe", "1.0.2"))
+    ]
+    data = with_tables(
+        Case(judges=(judge,)).data(),
+        judge_certificates=pd.DataFrame(rows),
+        judges=pd.DataFrame([{"judge_id": "gpt", "version": "1.0.1"}]),
+    )
+
+    assert [test.is_in_use for test in sealed_tests(data, "gpt")] == [True, False]
+    assert "a sealed test found gpt 1.0.2 fit, and 1.0.1 is in use" in first_screen(data).answer
 
 
 @pytest.mark.parametrize(
