@@ -1,13 +1,13 @@
 """A hard cap on what is spent, requests in flight and other runs included."""
 
 import asyncio
+import bisect
 import math
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 
 from eval_assets.config.models import Usage
-from eval_assets.judges.calling.live_model import AnyLiveModel
 from eval_assets.judges.calling.requests import ModelRequest
 from eval_assets.ledger import Ledger
 
@@ -21,6 +21,9 @@ _FEWEST_OBSERVED = 5
 _MANY_OBSERVED = 30
 _OUTPUT_FACTOR = 2.0
 _INPUT_FACTOR = 1.25
+_COUNTED_SHARE = 0.98
+_FEWEST_TOKENS = 16
+"""Some servers refuse a lower limit."""
 
 _WAIT_SECONDS = 0.5
 _MOST_WAITS = 600
@@ -30,10 +33,10 @@ _MOST_WAITS = 600
 class Budget:
     """Money that may still be spent.
 
-    Before a request a bound of its cost is reserved: the most that it can cost, and after the first
-    replies what they show. Once its cost is known, the rest is released. Spending and reservations
-    together stay within the limit. Of caps
-    that other runs share, portions are reserved in the ledger as they are needed.
+    Before a request a bound of its cost is reserved: the most that its input can cost, and the
+    output that it is allowed. Once its cost is known, the rest is released. Spending and
+    reservations together stay within the limit. Of caps that other runs share, portions are
+    reserved in the ledger as they are needed.
 
     Args:
         limit_usd: Most that may be spent; None for no cap but those of the ledger.
@@ -94,8 +97,17 @@ class Budget:
             self._n_open += n_shares
             return usd
 
+    async def reserve_now(self, usd: float) -> float | None:
+        """Reserve an amount if it fits at once; else return None, and others may go on."""
+        async with self._turn:
+            if self._is_used_up or not await self._obtain(usd):
+                return None
+            self._reserved_usd += usd
+            self._n_open += 1
+            return usd
+
     async def spend(self, most_usd: float) -> bool:
-        """Spend the most that a request of a batch can cost; return False if it does not fit."""
+        """Spend the most that requests of a batch can cost; return False if it does not fit."""
         async with self._turn:
             if not await self._obtain(most_usd):
                 return False
@@ -147,6 +159,11 @@ class Allowance:
         self.release()
         return await self._budget.reserve(bound_usd)
 
+    async def reserve_now(self, usd: float) -> float | None:
+        """Return what is reserved if it fits at once; see `Budget.reserve_now`."""
+        self.release()
+        return await self._budget.reserve_now(usd)
+
     def release(self) -> None:
         """Give the share back if no request used it."""
         if self._share_usd is not None:
@@ -188,40 +205,44 @@ class JointReservations:
         return math.fsum(self._shares[unit])
 
 
-class ObservedCosts:
-    """Tokens of one model's replies so far, which bound those of the next.
+class ObservedTokens:
+    """Tokens of one model's replies so far, by which the next requests are limited and estimated.
 
     Args:
-        model: The model.
+        max_tokens: Most output tokens of any reply.
     """
 
-    def __init__(self, model: AnyLiveModel) -> None:
-        self._model = model
-        self._n = 0
-        self._most_output = 0
+    def __init__(self, max_tokens: int) -> None:
+        self._max_tokens = max_tokens
+        self._outputs: list[int] = []
         self._most_per_byte = 0.0
 
     def add(self, request: ModelRequest, usage: Usage) -> None:
         """Learn from a reply."""
-        self._n += 1
-        self._most_output = max(self._most_output, usage.output_tokens)
+        bisect.insort(self._outputs, usage.output_tokens)
         per_byte = usage.input_tokens / max(request.n_bytes, 1)
         self._most_per_byte = max(self._most_per_byte, per_byte)
 
-    def bound_usd(self, request: ModelRequest) -> float:
-        """Return what the next request costs at most by all that is known.
+    @property
+    def output_limit(self) -> int:
+        """Most output tokens of the next reply; one that has more is asked for again.
 
-        That is the most that it can cost until there are replies, and then what twice as much
-        output as the longest reply costs, four times as much while there are few.
+        That is the declared maximum until there are replies, and then twice as much as the longest
+        has, four times while there are few. Once there are many, the longest 2 % do not count: a
+        single long reply would hold back what others need.
         """
-        if self._n < _FEWEST_OBSERVED:
-            return self._model.most_usd(request)
-        factor = _OUTPUT_FACTOR if self._n >= _MANY_OBSERVED else 2 * _OUTPUT_FACTOR
-        return self._model.most_usd(
-            request,
-            input_tokens=math.ceil(request.n_bytes * self._most_per_byte * _INPUT_FACTOR),
-            output_tokens=math.ceil(self._most_output * factor),
-        )
+        n = len(self._outputs)
+        if n < _FEWEST_OBSERVED:
+            return self._max_tokens
+        factor = _OUTPUT_FACTOR if n >= _MANY_OBSERVED else 2 * _OUTPUT_FACTOR
+        longest = self._outputs[math.ceil(_COUNTED_SHARE * n) - 1]
+        return min(self._max_tokens, max(_FEWEST_TOKENS, math.ceil(longest * factor)))
+
+    def input_tokens(self, request: ModelRequest) -> int | None:
+        """Return how many input tokens a request probably has at most; None without replies."""
+        if not self._outputs:
+            return None
+        return math.ceil(request.n_bytes * self._most_per_byte * _INPUT_FACTOR)
 
 
 def _now(bound_usd: Bound) -> float:

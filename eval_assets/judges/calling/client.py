@@ -5,7 +5,7 @@ import logging
 import math
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from typing import Any, Generic
 import numpy as np
 
 from eval_assets.config.judges import Generator, Judge, Setting
-from eval_assets.judges.calling.budget import Allowance, Budget, ObservedCosts
+from eval_assets.judges.calling.budget import Allowance, Budget, ObservedTokens
 from eval_assets.judges.calling.connections import Connections, ReplyRepeated
 from eval_assets.judges.calling.features import FeatureMemory
 from eval_assets.judges.calling.ledger_writer import LedgerWriter, attempt_row, request_row
@@ -23,6 +23,7 @@ from eval_assets.judges.calling.live_model import Declared, LiveModel
 from eval_assets.judges.calling.progress import Estimate, ModelSummary
 from eval_assets.judges.calling.requests import (
     Answer,
+    CutOff,
     Message,
     ModelRequest,
     RequestFailed,
@@ -127,7 +128,8 @@ class ModelClient(Generic[Declared]):
         self._n_sent = 0
         self._in_flight_numbers: set[int] = set()
         self._overloaded_since = math.inf
-        self._costs = ObservedCosts(model)
+        self._observed = ObservedTokens(model.max_tokens)
+        self._exceeds_limits = False
         self._features = FeatureMemory(model, refused, remember=writer.remember)
 
     def request(
@@ -218,6 +220,7 @@ class ModelClient(Generic[Declared]):
         most_usd, number, n_failed = self.model.most_usd(request), 1, 0
         claimed: tuple[str, ...] = ()
         holds_since = self._writer.ledger.holds_since
+        was_cut_off = False
         while True:
             self._writer.require_working()
             if self.summary.stopped:
@@ -231,22 +234,16 @@ class ModelClient(Generic[Declared]):
                 if (outcome := await self._claim(row, allowance)) is not None:
                     return outcome
                 claimed = (request.key,)
+            reserved_usd = await self._reserved(request, allowance, was_cut_off=was_cut_off)
             answer = BUDGET_USED_UP
-            reserved_usd = await allowance.reserve(partial(self.bound_usd, request))
             if reserved_usd is not None:
-                # Also if the ledger fails: others wait for it to be settled.
-                spent_usd = reserved_usd
-                try:
-                    answer = await self._attempt(
-                        request,
-                        subject,
-                        number=number,
-                        reserved_usd=reserved_usd,
-                        holds_since=holds_since,
-                    )
-                    spent_usd = self._spent_usd(request, answer, reserved_usd)
-                finally:
-                    self._budget.settle(reserved_usd, spent_usd=spent_usd)
+                answer = await self._attempt_and_settle(
+                    request,
+                    subject,
+                    number=number,
+                    reserved_usd=reserved_usd,
+                    holds_since=holds_since,
+                )
             if isinstance(answer, Reply):
                 return answer
             if answer in (_OUTDATED, _UNCLAIMED):
@@ -254,14 +251,27 @@ class ModelClient(Generic[Declared]):
             if isinstance(answer, Unsent):
                 break
             number += 1
-            n_failed += answer.remedy != "adapt" and not answer.is_overload
-            wait_seconds = self._wait_seconds(answer, n_failed)
+            is_cut_off = isinstance(answer, CutOff)
+            was_cut_off |= is_cut_off
+            n_failed += not (answer.remedy == "adapt" or answer.is_overload or is_cut_off)
+            wait_seconds = 0.0 if is_cut_off else self._wait_seconds(answer, n_failed)
             if wait_seconds is None:
                 self._give_up(answer)
                 break
             await asyncio.sleep(wait_seconds)
         self._writer.release(*claimed)
         return answer
+
+    async def _reserved(
+        self, request: ModelRequest, allowance: Allowance, *, was_cut_off: bool
+    ) -> float | None:
+        """Return what is reserved for an attempt; None if the budget does not have it.
+
+        After a reply that was cut off that is the most that the request can cost.
+        """
+        if was_cut_off:
+            return await allowance.reserve_now(self.model.most_usd(request))
+        return await allowance.reserve(partial(self.bound_usd, request))
 
     async def _claim(self, row: Request, allowance: Allowance) -> Reply | Unsent | None:
         """Return None when a request may be sent; else the reply of another run, or why not."""
@@ -272,6 +282,29 @@ class ModelClient(Generic[Declared]):
         if state == "in_batch":
             return IN_BATCH
         return state if isinstance(state, Reply) else None
+
+    async def _attempt_and_settle(
+        self,
+        request: ModelRequest,
+        subject: CallSubject,
+        *,
+        number: int,
+        reserved_usd: float,
+        holds_since: int | None,
+    ) -> Answer:
+        """Send a request once, and settle what was reserved for it.
+
+        Also if the ledger fails: others wait for it to be settled.
+        """
+        spent_usd = reserved_usd
+        try:
+            answer = await self._attempt(
+                request, subject, number=number, reserved_usd=reserved_usd, holds_since=holds_since
+            )
+            spent_usd = self._spent_usd(request, answer, reserved_usd)
+        finally:
+            self._budget.settle(reserved_usd, spent_usd=spent_usd)
+        return answer
 
     async def _attempt(
         self,
@@ -301,13 +334,14 @@ class ModelClient(Generic[Declared]):
             self.in_flight.add(task)
             task.add_done_callback(self.in_flight.discard)
         started_at, started = datetime.now(UTC), time.perf_counter()
+        sent = self._limited(fitting, reserved_usd)
         order = self._n_sent
         self._n_sent += 1
         self._in_flight_numbers.add(order)
         seconds = self.model.declared.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                answer = await self.connections.ask(fitting)
+                answer = await self.connections.ask(sent)
         except TimeoutError:
             message = f"no reply within {seconds:g} s"
             answer = RequestFailed(message, remedy="retry", status="timeout", may_be_billed=True)
@@ -319,8 +353,10 @@ class ModelClient(Generic[Declared]):
         self._features.heed(fitting, answer)
         self.count(answer)
         self._end(admission, answer)
-        charged_usd = self._spent_usd(request, answer, reserved_usd)
-        self._observe(request, answer, charged_usd=charged_usd)
+        charged_usd = self._spent_usd(sent, answer, reserved_usd)
+        self._observe(sent, answer, charged_usd=charged_usd)
+        if _is_cut_off(sent, answer):
+            answer = CutOff(sent, answer)
         row = attempt_row(
             request.key,
             self.model,
@@ -391,27 +427,60 @@ class ModelClient(Generic[Declared]):
         await self._writer.withdraw(repeated.first_key, str(repeated))
 
     def bound_usd(self, request: ModelRequest) -> float:
-        """Return what a request costs at most, by the replies so far."""
-        return self._costs.bound_usd(request)
+        """Return what a request costs at most with the output that replies so far suggest."""
+        return self.model.most_usd(request, output_tokens=self._observed.output_limit)
+
+    def _limited(self, request: ModelRequest, reserved_usd: float) -> ModelRequest:
+        """Return the request with the output that is reserved for; without a cap with all."""
+        if not self._budget.is_capped:
+            return request
+        tokens = self.model.output_tokens_for(request, reserved_usd)
+        return replace(request, reserved_tokens=tokens)
 
     def _spent_usd(self, request: ModelRequest, answer: Answer, reserved_usd: float) -> float:
         """Return what an attempt takes from the budget: an estimate, if the bill is not known."""
-        if isinstance(answer, RequestFailed):
-            return reserved_usd if answer.may_be_billed else 0.0
-        cost = self.model.cost_usd(answer.usage)
-        if cost is None and answer.usage is None:
-            cost = self.model.cost_usd(self.model.estimated_usage(request, answer.text))
+        if isinstance(answer, RequestFailed) and answer.may_be_billed:
+            estimate = self.model.most_usd(
+                request,
+                input_tokens=self._observed.input_tokens(request),
+                output_tokens=self._observed.output_limit,
+            )
+            return min(reserved_usd, estimate)
+        reply = answer.reply if isinstance(answer, CutOff) else answer
+        if not isinstance(reply, Reply):
+            return 0.0
+        cost = self.model.cost_usd(reply.usage)
+        if cost is None and reply.usage is None:
+            cost = self.model.cost_usd(self.model.estimated_usage(request, reply.text))
         return reserved_usd if cost is None else cost
 
     def _observe(self, request: ModelRequest, answer: Answer, *, charged_usd: float) -> None:
-        """Learn what replies cost, and count what is charged without a known cost."""
+        """Learn how long replies are, and count what is charged without a known cost."""
         usage = None
         if isinstance(answer, Reply):
             usage = answer.usage
-            self._costs.add(request, usage or self.model.estimated_usage(request, answer.text))
+            self._observed.add(request, usage or self.model.estimated_usage(request, answer.text))
+            if usage and usage.output_tokens > request.output_limit and not self._exceeds_limits:
+                self._exceeds_limits = True
+                logger.warning(
+                    "%s: a reply has %d output tokens, and %d were allowed. Where a server does "
+                    "not keep this limit, a budget may be exceeded",
+                    self.model.id,
+                    usage.output_tokens,
+                    request.output_limit,
+                )
         if usage is None and charged_usd:
-            more_usd = max(0.0, self.model.most_usd(request) - charged_usd)
-            self.summary.count_estimate(charged_usd, more_usd=more_usd)
+            most_usd = self.model.most_usd(request, output_tokens=request.output_limit)
+            self.summary.count_estimate(charged_usd, more_usd=max(0.0, most_usd - charged_usd))
+
+
+def _is_cut_off(sent: ModelRequest, answer: Answer) -> bool:
+    """Return whether a reply ends where the reserve does, or the model refuses so low a limit."""
+    if sent.output_limit == sent.max_tokens:
+        return False
+    if isinstance(answer, Reply):
+        return answer.status == "truncated"
+    return answer.remedy == "give_up" and sent.max_tokens_name in answer.refused
 
 
 AnyModelClient = ModelClient[Judge] | ModelClient[Generator]

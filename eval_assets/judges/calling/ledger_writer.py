@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from eval_assets.judges.calling.live_model import AnyLiveModel
-from eval_assets.judges.calling.requests import Answer, ModelRequest
+from eval_assets.judges.calling.requests import Answer, CutOff, ModelRequest
 from eval_assets.ledger import Attempt, CallSubject, ClaimState, Ledger, Refusal, Reply, Request
 
 _Result = TypeVar("_Result")
@@ -150,7 +150,9 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
     """Return the ledger's row for an attempt."""
     endpoint = model.endpoint
     reply = answer if isinstance(answer, Reply) else None
-    usage = reply.usage if reply else None
+    cut_off = answer.reply if isinstance(answer, CutOff) else None
+    arrived = reply or cut_off
+    usage = arrived.usage if arrived else None
     return Attempt(
         call_key=request_key,
         attempt=number,
@@ -158,7 +160,7 @@ def attempt_row(  # noqa: PLR0913 - everything that a row is made of
         provider=endpoint.provider,
         base_url=endpoint.base_url,
         model_requested=endpoint.model,
-        model_returned=reply.model_returned if reply else None,
+        model_returned=arrived.model_returned if arrived else None,
         status=answer.status,
         http_status=answer.http_status,
         cost_usd=model.cost_usd(usage),

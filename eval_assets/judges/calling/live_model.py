@@ -1,5 +1,6 @@
 """Declared judges and generators that are ready to be asked."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -85,19 +86,26 @@ class LiveModel(Generic[Declared]):
         input_tokens: int | None = None,
         output_tokens: int | None = None,
     ) -> float:
-        """Return the most that a request can cost; 0 if the price is not known.
+        """Return the most that a request can cost, or one with so many tokens; 0 without a price.
 
-        Fewer tokens than it can have may be given.
+        No request has more input than a token per byte and the vendor's framing.
         """
         if self.price is None:
             return 0.0
-        n_input, n_output = request.n_bytes + _FRAMING_TOKENS, request.max_tokens
+        n_input = request.n_bytes + _FRAMING_TOKENS
         n_input = n_input if input_tokens is None else min(n_input, input_tokens)
-        n_output = n_output if output_tokens is None else min(n_output, output_tokens)
+        n_output = request.max_tokens if output_tokens is None else output_tokens
         plain = Usage(n_input, n_output)
         written = Usage(n_input, n_output, cache_write_tokens=n_input)
         in_batch = self.declared.batch
         return max(cost_usd(usage, self.price, in_batch=in_batch) for usage in (plain, written))
+
+    def output_tokens_for(self, request: ModelRequest, usd: float) -> int:
+        """Return the most output tokens that an amount pays for, whatever the input costs."""
+        most_usd, input_usd = self.most_usd(request), self.most_usd(request, output_tokens=0)
+        if most_usd <= max(usd, input_usd):
+            return request.max_tokens
+        return math.floor(request.max_tokens * (usd - input_usd) / (most_usd - input_usd))
 
     def estimated_usage(self, request: ModelRequest, text: str) -> Usage:
         """Return roughly how many tokens a reply had whose vendor did not say."""
