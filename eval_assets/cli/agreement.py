@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
-from eval_assets.cli.exit_codes import DONE, GATE_CLOSED
+from eval_assets.cli.exit_codes import DONE, GATE_CLOSED, MISUSED
 from eval_assets.cli.options import scale_option
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from eval_assets.agreement.gates.decision import GateOutcome
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.readers.labels.validation import Labels
     from eval_assets.scale import Level, Scale
+    from eval_assets.verdicts import GateState
 
 _MOST_DISAGREEMENTS = 5
 
@@ -33,18 +37,37 @@ _MOST_DISAGREEMENTS = 5
     help="Level of measurement.  [default: nominal if there are two values, ordinal if they are "
     "whole numbers, else interval]",
 )
+@click.option(
+    "--rater",
+    "raters",
+    help="Raters, with commas between them, if headers combine raters with questions.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def agreement(file: Path, *, scale: Scale | None, level: Level | None, as_json: bool) -> int:
+def agreement(
+    file: Path, *, scale: Scale | None, level: Level | None, raters: str | None, as_json: bool
+) -> int:
     """Say whether the raters of any file agree: A^HH, alpha, the gates and what to do next.
 
     FILE holds one rating a row (who rated, what, the rating), or a column for each rater or
     question; as CSV, TSV, Excel, JSON, JSONL or Parquet. Ratings are numbers, words, yes and no,
     4/5, stars, or a cross in one of the columns that are named by the values. How the file was read
-    is printed first. Nothing is stored. If a gate is closed, the exit code is 3.
+    is printed first. Nothing is stored. If a gate is closed, the exit code is 3. If headers can be
+    read in two ways whose verdicts differ, both are printed, and the exit code is 2.
     """
+    from eval_assets.readers.labels.ratings_options import RatingsOptions
     from eval_assets.readers.ratings_file import read_ratings_file
 
-    measured = _measure(*read_ratings_file(file, scale=scale, level=level))
+    names = tuple(name.strip() for name in (raters or "").split(",") if name.strip())
+    ratings = read_ratings_file(file, RatingsOptions(scale=scale, level=level, raters=names))
+    measured = _measure(ratings.evaluation, ratings.labels)
+    if ratings.other_layout is not None:
+        other = _measure(ratings.other_layout.evaluation, ratings.other_layout.labels)
+        if other.states != measured.states:
+            return _undecided(
+                file,
+                {ratings.raters: measured, ratings.other_layout.raters: other},
+                as_json=as_json,
+            )
     if as_json:
         click.echo(json.dumps(_as_json(measured), indent=2, allow_nan=False))
     else:
@@ -75,6 +98,11 @@ class _Measured:
         """Return whether no gate is closed."""
         return not any(outcome.is_closed for outcome in self.outcomes)
 
+    @property
+    def states(self) -> dict[str, GateState]:
+        """Return the state of each gate."""
+        return {outcome.gate: outcome.state for outcome in self.outcomes}
+
 
 def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
     """Measure in a database in memory, as `eval-assets run` does in a file."""
@@ -104,6 +132,25 @@ def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
         )
         disagreements = read_table(connection, "label_disagreements")
     return _Measured(evaluation, labels, humans, outcomes, disagreements)
+
+
+def _undecided(file: Path, layouts: Mapping[tuple[str, ...], _Measured], *, as_json: bool) -> int:
+    """Print the figures of two layouts of a file, and how to name the right one."""
+    from eval_assets.cli.tables import print_gates
+
+    if as_json:
+        readings = [{"raters": raters, **_as_json(of)} for raters, of in layouts.items()]
+        click.echo(json.dumps({"layouts": readings}, indent=2, allow_nan=False))
+        return MISUSED
+    click.echo(f"{file.name} can be read in two ways, and their verdicts differ.")
+    for raters, measured in layouts.items():
+        click.echo()
+        for note in measured.labels.notes:
+            click.echo(f"{file.name}: {note}.")
+        print_gates(measured.evaluation, measured.outcomes)
+        command = f"eval-assets agreement {quote(str(file))} --rater {quote(','.join(raters))}"
+        click.echo(f"If that is right, run: {command}")
+    return MISUSED
 
 
 def _print(measured: _Measured, file: str) -> None:

@@ -14,7 +14,7 @@ from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.labels.parsed_labels import FIELDS
 from eval_assets.readers.labels.wide import RatingColumn, rating_columns
 from eval_assets.readers.labels.without_rubric import (
-    columns_by_question,
+    crossed_columns,
     item_header,
     rater_header,
 )
@@ -145,12 +145,12 @@ def without_crosses(table: FileTable) -> tuple[FileTable, Tops]:
         if is_choice and FIELDS["rating"][0] not in table.columns:
             choices = [RatingColumn(header, None, header) for header in headers]
             return _chosen(table, {FIELDS["rating"][0]: choices})
-        by_rater: dict[str, list[RatingColumn]] = {}
-        for column in columns_by_question(headers) if rater is None else []:
-            by_rater.setdefault(column.rater or "", []).append(column)
-        values = {column.question or "" for columns in by_rater.values() for column in columns}
-        if values and _are_values(sorted(values)):
-            return _chosen(table, by_rater)
+        for columns in crossed_columns(headers) if rater is None else []:
+            by_rater: dict[str, list[RatingColumn]] = {}
+            for column in columns:
+                by_rater.setdefault(column.rater or "", []).append(column)
+            if _are_values(sorted({column.question or "" for column in columns})):
+                return _chosen(table, by_rater)
     if len(crossed) < _FEWEST_COLUMNS and rater is None:
         return table, {}
     yes_or_no = {

@@ -11,6 +11,7 @@ from eval_assets.readers.formats.table import BoolArray, FileColumn
 MessageAndRemedy = tuple[str, str]
 
 _LONGEST_QUOTE = 40
+_MOST_NAMES = 6
 
 
 class RowProblems:
@@ -90,6 +91,18 @@ def quoted(cell: str | None) -> str:
     one_line = " ".join((cell or "").split())
     cut = f"{one_line[:_LONGEST_QUOTE]}..." if len(one_line) > _LONGEST_QUOTE else one_line
     return f'"{cut}"'
+
+
+def listed_briefly(names: Sequence[str]) -> str:
+    """Return names in a row, of many the first and the last.
+
+    Examples:
+        >>> listed_briefly(["a", "b"]), listed_briefly(list("abcdefghij"))
+        ('a, b', 'a, b, c, d, ... j (10)')
+    """
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:4])}, ... {names[-1]} ({len(names)})"
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.readers.importers.export_content import Export
 from eval_assets.readers.labels.parsed_labels import FIELDS
+from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.wide import rating_columns
 from eval_assets.readers.labels.without_rubric import labels_without_rubric
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
@@ -220,7 +221,7 @@ def _rubric_of(
     labels: Sequence[FileTable], scores: Sequence[FileTable], responses: Sequence[FileTable]
 ) -> list[dict[str, object]]:
     """Return a question for each thing that is rated, on a scale that fits its ratings."""
-    parsed = [labels_without_rubric(table, None) for table in labels]
+    parsed = [labels_without_rubric(table, RatingsOptions()) for table in labels]
     by_people = _by_question(
         pair
         for file in parsed

@@ -14,6 +14,7 @@ from eval_assets.readers._cells import FloatArray, ratings_in
 from eval_assets.readers._problems import RowProblems, input_error, nearest, quoted, repeated
 from eval_assets.readers.formats.table import FileTable
 from eval_assets.readers.formats.tables import read_table
+from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.without_rubric import items_of
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.scale import Scale
@@ -66,14 +67,15 @@ def read_judged_items(
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for a file that cannot be used.
     """
-    evaluation, labels = read_ratings_file(human_labels, scale=scale, level=None)
+    humans = read_ratings_file(human_labels, RatingsOptions(scale=scale))
     try:
-        question = _question(evaluation.rubric, dimension, human_labels)
+        question = _question(humans.evaluation.rubric, dimension, human_labels)
         rows = _rows(read_table(judge_results, folder=judge_results.parent), dimension, judge)
     except InputError as error:
         raise ExceptionGroup(f"{dimension} cannot be compared", [error]) from error
     scores = _scores(rows, question.scale)
-    ratings = labels.ratings[labels.ratings["question_id"] == question.id]
+    ratings = humans.labels.ratings
+    ratings = ratings[ratings["question_id"] == question.id]
     items = ratings["response_id"]
     if not set(items) & set(scores) and not rows.has("turn_index"):
         # A result without a turn is about the conversation: so is then the mean of its ratings.
@@ -96,7 +98,7 @@ def read_judged_items(
         ratings=matrix.to_numpy(dtype=np.float64),
         scores=np.array([scores.get(item, np.nan) for item in matrix.index], dtype=np.float64),
         n_unrated=len(set(scores) - set(matrix.index)),
-        notes=labels.notes,
+        notes=humans.labels.notes,
     )
 
 

@@ -1,7 +1,7 @@
 """A file of ratings without a rubric: its items, raters, questions and scales."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,67 +24,99 @@ from eval_assets.readers.importers.tool_exports import (
     recognised_tools,
 )
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
+from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.read import joined_labels
 from eval_assets.readers.labels.validation import Labels, checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
-from eval_assets.readers.labels.without_rubric import item_header, labels_without_rubric
+from eval_assets.readers.labels.without_rubric import item_header, label_layouts
 from eval_assets.readers.references import ResponseUnits
-from eval_assets.scale import Level, Scale
 
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 _ANY_ROWS = "hugging-face"
 """The tool whose rows are hard to tell from a plain table."""
 
+_N_EXAMPLES = 3
 
-def read_ratings_file(
-    path: Path, *, scale: Scale | None, level: Level | None
-) -> tuple[Evaluation, Labels]:
-    """Return the labels of a file in any form, long or wide, and the evaluation that they imply.
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """The labels of a file, and the evaluation that they imply.
 
     Args:
-        path: The file.
-        scale: Scale of all questions; None to guess each from its ratings.
-        level: Level of measurement of all questions; None for the scale's own.
+        evaluation: Its rubric has a question for each that is rated.
+        labels: The labels; their notes say how the file was read as far as that was guessed.
+        raters: Raters, as `RatingsOptions.raters` would name them to read the file like this.
+        other_layout: The labels if its headers are read the other way round; None if that is not
+            plausible.
+    """
 
-    Returns:
-        An evaluation whose rubric has a question for each that is rated, and the labels, whose
-        notes say how the file was read as far as that was guessed.
+    evaluation: Evaluation
+    labels: Labels
+    raters: tuple[str, ...]
+    other_layout: "RatingsFile | None" = None
+
+
+def read_ratings_file(path: Path, options: RatingsOptions) -> RatingsFile:
+    """Return the labels of a file in any form, long or wide.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for the file if it leaves the raters,
             the items or the scale open.
     """
     try:
-        labels, tops = _labels_of_any_file(path, scale)
-        labels = _without_placeholders(labels)
-        rubric = _rubric(labels, tops, scale=scale, level=level)
+        layouts, tops = _labels_of_any_file(path, options)
+        files = [_ratings_file(path, labels, tops, options) for labels in layouts]
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
+    return replace(files[0], other_layout=files[1]) if len(files) > 1 else files[0]
+
+
+def _ratings_file(
+    path: Path, labels: ParsedLabels, tops: Tops, options: RatingsOptions
+) -> RatingsFile:
+    labels = _without_placeholders(labels)
+    rubric = _rubric(labels, tops, options)
     items = [str(item) for item in labels.units.responses.present() if item is not None]
     question_ids = [question.id for question in rubric]
     applies = np.ones((len(items), len(rubric)), dtype=bool)
     units = ResponseUnits(items, question_ids, applies, table=pd.DataFrame())
     checked = checked_labels(labels, rubric, units, ignored=())
-    notes = (*labels.table.notes, *_scale_notes(rubric))
+    notes = (*labels.table.notes, *_examples(checked.ratings, rubric), *_scale_notes(rubric))
     joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
-    return Evaluation(path.stem, path.parent, rubric), joined
+    raters = tuple(map(str, joined.ratings["rater_id"].unique()))
+    return RatingsFile(Evaluation(path.stem, path.parent, rubric), joined, raters)
 
 
-def _labels_of_any_file(path: Path, scale: Scale | None) -> tuple[ParsedLabels, Tops]:
-    """Return the labels of a table, or of another tool's export, and the tops of their scales."""
+def _examples(ratings: pd.DataFrame, rubric: Sequence[RubricQuestion]) -> list[str]:
+    """Return a note with ratings by the first raters, to see that cells are read as they should."""
+    scales = {question.id: question.scale for question in rubric}
+    rated = ratings[ratings["value"].notna()]
+    by_rater = [rows for _, rows in rated.groupby("rater_id", sort=False)]
+    rows = [rows.iloc[min(k, len(rows) - 1)] for k, rows in enumerate(by_rater[:_N_EXAMPLES])]
+    examples = [
+        f"{row['rater_id']} rated {quoted(row['response_id'])[1:-1]}"
+        f"{' on ' * (len(rubric) > 1)}{row['question_id'] * (len(rubric) > 1)}: "
+        f"{scales[row['question_id']].shown(row['value'])}"
+        for row in rows
+    ]
+    return [f"for example, {'; '.join(examples)}"] if examples else []
+
+
+def _labels_of_any_file(path: Path, options: RatingsOptions) -> tuple[list[ParsedLabels], Tops]:
+    """Return the layouts of a table, or of another tool's export, and the tops of their scales."""
     exported = _exported_labels(path, plain_rows=False)
     if exported is not None:
-        return exported, {}
+        return [exported], {}
     table = read_table(path, folder=path.parent)
     try:
         table, tops_of_columns = without_crosses(_without_summary_rows(table))
         table, tops = with_numbers(table)
-        return labels_without_rubric(table, scale), {**tops_of_columns, **tops}
+        return label_layouts(table, options), {**tops_of_columns, **tops}
     except InputError:
         exported = _exported_labels(path, plain_rows=True)
         if exported is None:
             raise
-        return exported, {}
+        return [exported], {}
 
 
 def _exported_labels(path: Path, *, plain_rows: bool) -> ParsedLabels | None:
@@ -156,9 +188,10 @@ def _without_placeholders(labels: ParsedLabels) -> ParsedLabels:
 
 
 def _rubric(
-    labels: ParsedLabels, tops: Tops, *, scale: Scale | None, level: Level | None
+    labels: ParsedLabels, tops: Tops, options: RatingsOptions
 ) -> tuple[RubricQuestion, ...]:
     file, cells, questions = labels.table.file, labels.ratings(), labels.units.questions
+    scale, level = options.scale, options.level
     top_of = labels.rating_headers.array(float, lambda header: tops.get(header, np.nan))
     rubric = []
     for name in filter(None, questions.present()):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eval_assets.readers._cells import is_absent, parsed_ratings
-from eval_assets.readers._problems import input_error
+from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels
 from eval_assets.readers.references import (
@@ -178,9 +178,10 @@ def melted(table: FileTable, columns: Sequence[RatingColumn], units: References)
 
 
 def _note(columns: Sequence[RatingColumn], units: References) -> str:
-    headers = ", ".join(column.header for column in columns)
+    headers = listed_briefly([column.header for column in columns])
     if all(column.question and column.rater for column in columns):
-        return f"columns {headers} read as rater and question"
+        raters = listed_briefly(list(dict.fromkeys(str(column.rater) for column in columns)))
+        return f"columns {headers} read as rater and question, with the raters {raters}"
     if any(column.question for column in columns):
         return f"columns {headers} read as questions"
     questions = sorted(filter(None, set(units.questions)))

@@ -4,10 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eval_assets.readers._problems import input_error
+import numpy as np
+
+from eval_assets.readers._problems import input_error, listed_briefly
 from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
+from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.wide import RatingColumn, melted, rating_columns
 from eval_assets.readers.references import (
     RESPONSE_ID,
@@ -16,7 +19,6 @@ from eval_assets.readers.references import (
     id_of,
     keys,
 )
-from eval_assets.scale import Scale
 
 _ITEM = (
     *RESPONSE_ID,
@@ -39,49 +41,87 @@ _RATING = (*FIELDS["rating"], "label", "value", "grade", "answer", "stars")
 _QUESTION = (
     *("question_id", "criterion", "dimension", "metric", "aspect", "indicator_id", "question"),
 )
+_PERSON = ("name", "full_name", "your_full_name", "initials", "who")
+"""Columns that name whoever filled in the row, or what the row is about."""
+
 _ONE_QUESTION = "rating"
 _MOST_QUESTIONS = 40
 _FEWEST_COLUMNS = 2
 _MOST_WORDS = 7
 
 _RATER_NAME = re.compile(
-    r"(r|rater|annotator|reviewer|coder|user|judge|expert|a|p)[ _-]?[0-9]+", re.IGNORECASE
+    r"(r|rater|annotator|reviewer|coder|user|judge|expert|a|p)[ _-]?[0-9]+|\S+@\S+", re.IGNORECASE
 )
+_QUESTION_NAME = re.compile(
+    r"(q|question|criterion|frage)[ _-]?[0-9]+|.*\?|.*(ness|ity|cy|[ae]nce|tion|ung|keit)"
+    r"|tone|style|truth|grammar|overall|quality|safe|form|content|clear|correct|useful|helpful",
+    re.IGNORECASE,
+)
+"""Words for what is asked, which are hardly ever names of people."""
+
+_ITEM_NAME = re.compile(
+    r"(item|response|answer|text|document|doc|example|sample|case|prompt|output|essay|story|antwort"
+    r"|q|question|frage)[ _#-]?[0-9]+([._][0-9]+)?",
+    re.IGNORECASE,
+)
+_BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 
 
-def labels_without_rubric(table: FileTable, scale: Scale | None) -> ParsedLabels:
+def labels_without_rubric(table: FileTable, options: RatingsOptions) -> ParsedLabels:
+    """Return the labels of a table in the likeliest of its `label_layouts`."""
+    return label_layouts(table, options)[0]
+
+
+def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
     """Return the labels of a table, its questions named even if there is only one.
 
-    The scale, if it is known, tells columns of ratings from others.
+    A wide table that does not say which of its headers are raters has two layouts, the likelier
+    one first. A scale tells columns of ratings from others.
 
     Raises:
         InputError: If the columns leave the rater or the item open.
     """
     if table.has("labels", "dimension"):
         dimensions = [name for name in table.stripped("dimension") if name]
-        return parsed_labels(table, questions=dict.fromkeys(dimensions))
+        return [parsed_labels(table, questions=dict.fromkeys(dimensions))]
     if table.has("ratings", "user_id"):
         ratings = [cell for cell in table.cells("ratings") if isinstance(cell, dict)]
         questions = dict.fromkeys(str(key) for cell in ratings for key in cell)
-        return parsed_labels(table, questions=questions or {_ONE_QUESTION: None})
+        return [parsed_labels(table, questions=questions or {_ONE_QUESTION: None})]
     rater, rating = rater_header(table), table.header_of(*_RATING)
     if rater is None or rating is None:
-        return _wide(table, scale, rater=rater)
+        layouts = _wide(table, options, rater=rater)
+        return [
+            of for of in layouts if set(options.raters) <= set(of.stripped("rater_id"))
+        ] or layouts
     items = items_of(table, one_a_row=False)
     names = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
     labels = labels_in_rows(_renamed(table, names), items)
     headers = {**labels.headers, "rater_id": rater, "rating": rating}
-    return replace(labels, headers=headers, rating_headers=FileColumn.repeat(rating, len(table)))
+    rating_headers = FileColumn.repeat(rating, len(table))
+    return [replace(labels, headers=headers, rating_headers=rating_headers)]
 
 
-def _wide(table: FileTable, scale: Scale | None, *, rater: str | None) -> ParsedLabels:
-    item = item_header(table)
+def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> list[ParsedLabels]:
+    item, scale = item_header(table), options.scale
     headers = [h for h in rating_columns(table, [scale]) if h not in (item, rater)]
     if scale is None and len(headers) < _FEWEST_COLUMNS:
         headers = [h for h in _columns_of_words(table) if h != rater] or headers
-    if rater is not None and len(headers) >= _FEWEST_COLUMNS and _is_turned(table, rater):
-        return _wide(_turned(table, rater, headers), scale, rater=None)
-    columns = columns_by_question(headers) or [RatingColumn(h, h, None) for h in headers]
+    if len(headers) >= _FEWEST_COLUMNS and not _names_items(table):
+        is_grid = all(map(_BRACKETED.fullmatch, headers))
+        person = rater or table.header_of(*_PERSON)
+        turned = _turned(table, person, headers) if is_grid or person else None
+        if turned and (is_grid or rater):
+            return [turned]
+        if turned and all(map(_ITEM_NAME.fullmatch, headers)):
+            return [turned]
+        if turned and rater is None:
+            columns = [RatingColumn(header, header, None) for header in headers]
+            return [turned, melted(table, columns, items_of(table, one_a_row=True))]
+    if rater is None and (crossed := crossed_columns(headers)):
+        items = items_of(table, one_a_row=True)
+        return [melted(table, columns, items) for columns in crossed]
+    columns = [RatingColumn(header, header, None) for header in headers]
     if rater is not None:
         columns = [RatingColumn(header, None, header) for header in headers]
         table = _renamed(table, {rater: FIELDS["rater_id"][0]})
@@ -93,26 +133,45 @@ def _wide(table: FileTable, scale: Scale | None, *, rater: str | None) -> Parsed
             raise input_error(table.file, f"{only}, and agreement takes two raters", remedy, line=1)
         remedy += "; if the ratings are words, or any numbers, pass --scale"
         raise input_error(table.file, message, remedy, line=1)
-    return melted(table, columns, items_of(table, one_a_row=rater is None))
+    return [melted(table, columns, items_of(table, one_a_row=rater is None))]
 
 
-def _is_turned(table: FileTable, rater: str) -> bool:
-    """Return whether each row is a rater and no column names the items: the headers must."""
-    raters = list(table.stripped(rater))
-    if item_header(table) is not None or has_references(table) or None in raters:
-        return False
-    return len(raters) > 1 and len(set(raters)) == len(raters)
+def _names_items(table: FileTable) -> bool:
+    return item_header(table) is not None or has_references(table)
 
 
-def _turned(table: FileTable, rater: str, headers: Sequence[str]) -> FileTable:
-    """Return a table with a row for each of the columns, and a column for each rater."""
-    rows = zip(*(table.columns[header] for header in headers), strict=True)
-    columns = {RESPONSE_ID[0]: FileColumn.of(headers)} | {
-        name or "": FileColumn.of(list(cells))
-        for name, cells in zip(table.stripped(rater), rows, strict=True)
+def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> ParsedLabels | None:
+    """Return the labels of a table with a row for each rater and a column for each item.
+
+    A header such as "Tone [Response 1]" names a question before the item, if there are several.
+
+    Returns:
+        None if the headers have no such form, and two rows name one rater, or one names none.
+    """
+    raters = list(table.stripped(rater)) if rater else [f"row {line}" for line in table.lines]
+    grid = [_BRACKETED.fullmatch(header) for header in headers]
+    if not all(grid) and (None in raters or not 1 < len(raters) == len(set(raters))):
+        return None
+    stems = [match[1] if match else "" for match in grid]
+    if len(set(stems)) == 1:
+        stems = [_ONE_QUESTION] * len(headers)
+    names = [match[2] if match else header for match, header in zip(grid, headers, strict=True)]
+    n_rows, n_columns = len(raters), len(headers)
+    cells = [table.columns[header] for header in headers]
+    long = {
+        RESPONSE_ID[0]: FileColumn.of(names * n_rows),
+        _QUESTION[0]: FileColumn.of([stem or _ONE_QUESTION for stem in stems] * n_rows),
+        FIELDS["rater_id"][0]: FileColumn.of([name for name in raters for _ in headers]),
+        FIELDS["rating"][0]: FileColumn.of(
+            [column[row] for row in range(n_rows) for column in cells]
+        ),
     }
-    note = f"each row read as a rater, the columns {', '.join(headers)} as what they rated"
-    return replace(table.with_columns(columns, note), lines=[1] * len(headers))
+    lines = [line for line in table.lines for _ in headers]
+    note = f"each row read as a rater, the columns {listed_briefly(headers)} as what they rated"
+    turned = replace(table.with_columns(long, note), lines=lines)
+    labels = labels_in_rows(turned, items_of(turned, one_a_row=False))
+    rating_headers = FileColumn([*headers], np.tile(np.arange(n_columns), n_rows))
+    return replace(labels, rating_headers=rating_headers)
 
 
 def items_of(table: FileTable, *, one_a_row: bool) -> References:
@@ -163,21 +222,49 @@ def _columns_of_words(table: FileTable) -> list[str]:
     ]
 
 
-def columns_by_question(headers: Sequence[str]) -> list[RatingColumn]:
-    """Return columns of raters and questions if headers combine each of one with each other."""
+def crossed_columns(headers: Sequence[str]) -> list[list[RatingColumn]]:
+    """Return columns of raters and questions if headers combine each of one with each other.
+
+    Unless the names say which part of a header is the rater, there are two ways to
+    read them: first the part that changes from column to column, then the other.
+    """
+    pairs = _crossed_parts(headers)
+    if not pairs:
+        return []
+    names = [list(dict.fromkeys(pair[part] for pair in pairs)) for part in (0, 1)]
+    parts = _rater_parts(*names) or ([1, 0] if pairs[0][0] == pairs[1][0] else [0, 1])
+    return [
+        [
+            RatingColumn(header, pair[part], pair[1 - part])
+            for header, pair in zip(headers, pairs, strict=True)
+        ]
+        for part in parts
+    ]
+
+
+def _crossed_parts(headers: Sequence[str]) -> list[tuple[str, str]]:
     for separator in (":", " - ", "__", "_", ".", "/", "-", " "):
         for split in (str.split, str.rsplit):
-            pairs = [tuple(map(str.strip, split(header, separator, 1))) for header in headers]
-            if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - of rater and question
+            parts = [list(map(str.strip, split(header, separator, 1))) for header in headers]
+            if any(len(part) != 2 for part in parts):  # noqa: PLR2004 - of rater and question
                 continue
-            first, second = ({pair[part] for pair in pairs} for part in (0, 1))
-            if min(len(first), len(second)) > 1 and len(set(pairs)) == len(first) * len(second):
-                is_second = all(map(_RATER_NAME.fullmatch, second))
-                rater = 1 if is_second and not all(map(_RATER_NAME.fullmatch, first)) else 0
-                return [
-                    RatingColumn(header, pair[rater], pair[1 - rater])
-                    for header, pair in zip(headers, pairs, strict=True)
-                ]
+            pairs = [(first, second) for first, second in parts]
+            n_first, n_second = (len({pair[part] for pair in pairs}) for part in (0, 1))
+            if min(n_first, n_second) > 1 and len(set(pairs)) == n_first * n_second:
+                return pairs
+    return []
+
+
+def _rater_parts(first: Sequence[str], second: Sequence[str]) -> list[int]:
+    """Return the part of the headers that must be the rater; none if their names leave it open."""
+    are_raters = [all(map(_RATER_NAME.fullmatch, names)) for names in (first, second)]
+    if are_raters[0] != are_raters[1]:
+        return [are_raters.index(True)]
+    n_questions = [sum(map(bool, map(_QUESTION_NAME.fullmatch, n))) for n in (first, second)]
+    if min(n_questions) == 0 and any(
+        2 * n >= len(names) for n, names in zip(n_questions, (first, second), strict=True)
+    ):
+        return [n_questions.index(0)]
     return []
 
 

@@ -27,6 +27,7 @@ def test_raters_who_agree_open_the_gates(tmp_path: Path) -> None:
     assert result.return_value == 0
     assert result.stdout.startswith(
         "ratings.csv: columns Anna, Ben read as raters of rating.\n"
+        "ratings.csv: for example, Anna rated 0: 1; Ben rated 1: 2.\n"
         "ratings.csv: scale guessed from the ratings: 1, 2, 3, 4, 5 (rating). "
         "Pass --scale if that is wrong.\n"
     )
@@ -99,3 +100,36 @@ def test_open_gates_name_how_many_questions_pass(tmp_path: Path) -> None:
     result = invoke(tmp_path, text, "--scale", "1-5")
 
     assert "2 of 3 questions pass every gate." in result.stdout
+
+
+def test_headers_that_can_be_read_in_two_ways_give_both_verdicts(tmp_path: Path) -> None:
+    """Each of two names answers alike on two items, or is one of two items with like answers."""
+    header = "id,red_anna,red_ben,blue_anna,blue_ben\n"
+    text = header + "".join(
+        f"{k},{1 + k % 5},{1 + k % 5},{5 - k % 5},{5 - k % 5}\n" for k in range(20)
+    )
+    result = invoke(tmp_path, text)
+
+    assert result.return_value == 2
+    assert "ratings.csv can be read in two ways, and their verdicts differ.\n" in result.stdout
+    file = tmp_path / "ratings.csv"
+    for raters in ("anna,ben", "red,blue"):
+        assert f"run: eval-assets agreement {file} --rater {raters}\n" in result.stdout
+    assert "for example, anna rated 0 on red: 1; ben rated 0 on blue: 5.\n" in result.stdout
+    layouts = json.loads(invoke(tmp_path, text, "--json").stdout)["layouts"]
+    assert [[gate["is_closed"] for gate in layout["gates"]] for layout in layouts] == [
+        [False, False],
+        [True, True],
+    ]
+    assert invoke(tmp_path, text, "--rater", "anna,ben").return_value == 0
+    assert invoke(tmp_path, text, "--rater", "red, blue").return_value == 3
+
+
+def test_rows_of_names_may_be_raters_or_items(tmp_path: Path) -> None:
+    text = "Name,Blue,Green\n" + "".join(f"n{k},{1 + k % 5},{1 + k % 5}\n" for k in range(20))
+    result = invoke(tmp_path, text)
+
+    assert result.return_value == 2
+    assert "--rater Blue,Green\n" in result.stdout
+    assert invoke(tmp_path, text, "--rater", "Blue,Green").return_value == 0
+    assert invoke(tmp_path, text, "--rater", ",".join(f"n{k}" for k in range(20))).return_value == 3

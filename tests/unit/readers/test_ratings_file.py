@@ -1,11 +1,13 @@
 """A file of ratings is read without a rubric, in the shapes that people have."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from eval_assets.config.evaluation import Evaluation
 from eval_assets.readers.importers.tool_exports import import_files
+from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.validation import Labels
 from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.scale import BINARY, LIKERT5, Level, Scale
@@ -24,7 +26,8 @@ def read(
     name: str = "ratings.csv",
 ) -> tuple[Evaluation, Labels]:
     (tmp_path / name).write_text(content)
-    return read_ratings_file(tmp_path / name, scale=scale, level=level)
+    ratings = read_ratings_file(tmp_path / name, RatingsOptions(scale=scale, level=level))
+    return ratings.evaluation, ratings.labels
 
 
 def ratings(labels: Labels) -> set[Rating]:
@@ -74,6 +77,66 @@ def test_columns_of_raters_and_questions_are_told_apart(tmp_path: Path) -> None:
 
     assert [question.id for question in evaluation.rubric] == ["tone", "safe"]
     assert ("b", "safe", "r1", 0) in ratings(labels)
+
+
+ITEMS, QUESTIONS, NAMES = ("i0", "i1", "i2"), ("accuracy", "tone"), ("Anna", "Ben", "Cleo")
+CROSSED = {
+    (item, question, name, float(1 + (5 * i + 3 * j + k) % 5))
+    for i, item in enumerate(ITEMS)
+    for j, question in enumerate(QUESTIONS)
+    for k, name in enumerate(NAMES)
+}
+VALUES = {(item, question, name): f"{value:g}" for item, question, name, value in CROSSED}
+
+
+def sheet(*rows: Sequence[str]) -> str:
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        sheet(
+            ["id", *(q if not k else "" for q in QUESTIONS for k in range(3))],
+            ["", *(n for _ in QUESTIONS for n in NAMES)],
+            *([i, *(VALUES[i, q, n] for q in QUESTIONS for n in NAMES)] for i in ITEMS),
+        ),
+        sheet(
+            ["id", *(n if not k else "" for n in NAMES for k in range(2))],
+            ["", *(q for _ in NAMES for q in QUESTIONS)],
+            *([i, *(VALUES[i, q, n] for n in NAMES for q in QUESTIONS)] for i in ITEMS),
+        ),
+        sheet(
+            ["id", *(f"{q}_{n}" for q in QUESTIONS for n in NAMES)],
+            *([i, *(VALUES[i, q, n] for q in QUESTIONS for n in NAMES)] for i in ITEMS),
+        ),
+        sheet(
+            ["Timestamp", "Name", *(f"{q} [{i}]" for q in QUESTIONS for i in ITEMS)],
+            *(["2026", n, *(VALUES[i, q, n] for q in QUESTIONS for i in ITEMS)] for n in NAMES),
+        ),
+        sheet(
+            ["Your name", *(f"{q} [{i}]" for q in QUESTIONS for i in ITEMS)],
+            *([n, *(VALUES[i, q, n] for q in QUESTIONS for i in ITEMS)] for n in NAMES),
+        ),
+    ],
+    ids=["questions over raters", "raters over questions", "in one", "grid", "grid by name"],
+)
+def test_raters_questions_and_items_are_told_apart(tmp_path: Path, content: str) -> None:
+    _, labels = read(tmp_path, content)
+
+    assert ratings(labels) == CROSSED
+    assert any("for example, Anna rated i0 on accuracy: 1; Ben" in note for note in labels.notes)
+
+
+def test_a_grid_without_names_is_rated_by_its_rows(tmp_path: Path) -> None:
+    _, labels = read(tmp_path, "How good? [a],How good? [b]\n1,2\n4,5\n")
+
+    assert {(i, r, v) for i, _, r, v in ratings(labels)} == {
+        ("a", "row 2", 1),
+        ("b", "row 2", 2),
+        ("a", "row 3", 4),
+        ("b", "row 3", 5),
+    }
 
 
 def test_words_need_an_order_but_numbers_beside_them_are_items(
@@ -136,7 +199,7 @@ def test_decimal_comma_off_the_scale_is_quoted_as_written(tmp_path: Path) -> Non
     path.write_text("id;anna;ben\na;4,5;5\nb;1;2\n")
 
     with pytest.raises(ExceptionGroup) as raised:
-        read_ratings_file(path, scale=Scale.from_steps(low=1, high=5), level=None)
+        read_ratings_file(path, RatingsOptions(scale=Scale.from_steps(low=1, high=5)))
 
     assert str(raised.value.exceptions[0]).startswith('ratings.csv:2:anna: "4,5" is not on the')
 
@@ -220,11 +283,11 @@ def test_an_export_of_another_tool_is_read_as_its_labels(
     rated = {(item, question, rater) for item, question, rater in found.ratings}
 
     if rated:
-        _, labels = read_ratings_file(path, scale=None, level="nominal")
+        labels = read_ratings_file(path, RatingsOptions(level="nominal")).labels
         assert {(item, question, rater) for item, question, rater, _ in ratings(labels)} == rated
         assert f"read as an export of {tool}" in labels.notes
     else:
-        [problem] = reported(lambda: read_ratings_file(path, scale=None, level=None))
+        [problem] = reported(lambda: read_ratings_file(path, RatingsOptions()))
         assert "but no ratings by humans. Run eval-assets import export." in problem
 
 
@@ -404,6 +467,6 @@ def test_crosses_of_raters_or_questions_are_yes_and_no(
 def test_a_folder_is_not_a_file(tmp_path: Path, reported: Reported) -> None:
     (tmp_path / "ratings").mkdir()
 
-    assert reported(lambda: read_ratings_file(tmp_path / "ratings", scale=None, level=None)) == [
+    assert reported(lambda: read_ratings_file(tmp_path / "ratings", RatingsOptions())) == [
         "ratings: this is a folder. Name a file in it."
     ]

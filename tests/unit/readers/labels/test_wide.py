@@ -90,7 +90,11 @@ def test_a_column_for_each_rater_and_question_is_read(write: Write, header: str)
     given = labels(write, f"response_id,{header},ben_safe\na1,4,1\n")
 
     assert rows(given) == {("a1", "helpfulness", "Anna", 4), ("a1", "safe", "ben", 1)}
-    assert given.notes == (f"labels.csv: columns {header}, ben_safe read as rater and question",)
+    [note] = given.notes
+    assert note == (
+        f"labels.csv: columns {header}, ben_safe read as rater and question, "
+        "with the raters Anna, ben"
+    )
 
 
 def test_a_rating_off_the_scale_is_reported_in_its_column(write: Write, reported: Reported) -> None:
