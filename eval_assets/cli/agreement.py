@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eval_assets.agreement.humans import HumanMeasures
     from eval_assets.config.evaluation import Evaluation
     from eval_assets.readers.labels.validation import Labels
+    from eval_assets.readers.ratings_file import RatingsFile
     from eval_assets.scale import Level, Scale
     from eval_assets.verdicts import GateState
 
@@ -59,19 +60,24 @@ def agreement(
 
     names = tuple(name.strip() for name in (raters or "").split(",") if name.strip())
     ratings = read_ratings_file(file, RatingsOptions(scale=scale, level=level, raters=names))
-    measured = _measure(ratings.evaluation, ratings.labels)
+    measured = _measure(ratings.evaluation, ratings)
     if ratings.other_layout is not None:
-        other = _measure(ratings.other_layout.evaluation, ratings.other_layout.labels)
+        other = _measure(ratings.other_layout.evaluation, ratings.other_layout)
         if other.states != measured.states:
             return _undecided(
                 file,
                 {ratings.raters: measured, ratings.other_layout.raters: other},
                 as_json=as_json,
             )
+    wider = _measure(ratings.wider, ratings) if ratings.wider else None
+    doubts = _scale_doubts(measured, wider) if wider else []
     if as_json:
-        click.echo(json.dumps(_as_json(measured), indent=2, allow_nan=False))
+        content = _as_json(measured) | {"scale_doubts": doubts}
+        click.echo(json.dumps(content, indent=2, allow_nan=False))
     else:
         _print(measured, file.name)
+        for doubt in doubts:
+            click.echo(doubt)
     return DONE if measured.is_open else GATE_CLOSED
 
 
@@ -104,10 +110,8 @@ class _Measured:
         return {outcome.gate: outcome.state for outcome in self.outcomes}
 
 
-def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
+def _measure(evaluation: Evaluation, ratings: RatingsFile) -> _Measured:
     """Measure in a database in memory, as `eval-assets run` does in a file."""
-    import pandas as pd
-
     from eval_assets.agreement.gates.evidence import gate_outcomes
     from eval_assets.agreement.humans import measure_humans
     from eval_assets.store.connection import connect_in_memory
@@ -117,10 +121,10 @@ def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
     from eval_assets.store.summaries import write_label_disagreements
     from eval_assets.store.tables import read_table, replace_rows
 
-    responses = pd.DataFrame({"response_id": labels.ratings["response_id"].unique()})
+    labels = ratings.labels
     with connect_in_memory() as connection:
         write_rubric(connection, evaluation.rubric)
-        replace_rows(connection, "responses", responses)
+        replace_rows(connection, "responses", ratings.responses)
         write_labels(connection, labels.ratings, earlier=labels.earlier)
         write_label_disagreements(connection)
         humans = measure_humans(human_ratings(connection, evaluation), evaluation)
@@ -132,6 +136,27 @@ def _measure(evaluation: Evaluation, labels: Labels) -> _Measured:
         )
         disagreements = read_table(connection, "label_disagreements")
     return _Measured(evaluation, labels, humans, outcomes, disagreements)
+
+
+def _scale_doubts(measured: _Measured, wider: _Measured) -> list[str]:
+    """Return a sentence for each gate whose state depends on how wide the guessed scale is."""
+    scales = [
+        "; ".join(dict.fromkeys(question.scale.described() for question in of.evaluation.rubric))
+        for of in (measured, wider)
+    ]
+    return [
+        f"The verdict depends on the guessed scale: on {scales[0]}, {_figure(here)}; "
+        f"on {scales[1]}, {_figure(there)}. Pass the scale that raters saw with --scale."
+        for here, there in zip(measured.outcomes, wider.outcomes, strict=True)
+        if here.state is not there.state
+    ]
+
+
+def _figure(outcome: GateOutcome) -> str:
+    from eval_assets.wording import figure_text
+
+    value = figure_text(outcome.overall.value, limits=[outcome.overall.minimum])
+    return f"{outcome.gate} is {value} and {outcome.state.value}"
 
 
 def _undecided(file: Path, layouts: Mapping[tuple[str, ...], _Measured], *, as_json: bool) -> int:

@@ -47,6 +47,9 @@ _BY_LENGTH = sorted(_ORDERS, key=len)
 _FEW = 2
 """If fewer than one in so many ratings are words, the scale is one of numbers."""
 
+_USUAL_ENDS = ((0, 1), (1, 5), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
+"""Ends of scales in use, the narrowest first."""
+
 _MOST_QUOTED_WORDS = 6
 _NUMBERED_WORD = re.compile(r"\s*([0-9]+)\s*[-:.)=(]\s*\D.*")
 
@@ -60,8 +63,8 @@ def guessed_scales(
 
     Returns:
         By question: the binary scale if all ratings are 0 and 1 and both occur, 1 to 5 if all are
-        whole numbers in it and one is above 1. Questions with other ratings are
-        left out: all ratings of 1 can be the best of two or the worst of five.
+        whole numbers in it and both ends occur. Questions with other ratings are left out: 1 to 4
+        can be a scale of its own, and as part of 1 to 5 its raters would seem to agree more.
 
     Raises:
         InputError: If a label file cannot be used.
@@ -83,7 +86,7 @@ def guessed_scale(values: set[float]) -> Scale | None:
     """Return the scale that ratings must be on, None if it could be another."""
     if values == {0.0, 1.0}:
         return BINARY
-    if values and values <= set(LIKERT5.values or ()) and max(values) > 1:
+    if {LIKERT5.low, LIKERT5.high} <= values <= set(LIKERT5.values or ()):
         return LIKERT5
     return None
 
@@ -91,9 +94,10 @@ def guessed_scale(values: set[float]) -> Scale | None:
 def likely_scale(
     cells: RatingCells, *, file: str, level: Level | None, top: float = math.nan
 ) -> Scale:
-    """Return the likeliest scale of a question's ratings.
+    """Return the scale of a question's ratings, as narrow as they are if nothing else is known.
 
-    `top` is the highest value of the scale, as in 4/5; NaN if it is unknown.
+    On a wider scale the same ratings would be closer to each other. `top` is the highest value of
+    the scale, as in 4/5; NaN if it is unknown.
 
     Raises:
         InputError: If they are words whose order is not known.
@@ -125,11 +129,31 @@ def _scale_of_numbers(values: set[float]) -> Scale:
     if certain is not None:
         return certain
     low, high = min(values, default=0.0), max(values, default=1.0)
-    if low >= 0 and high <= 1:
-        return BINARY if values <= {0.0, 1.0} else Scale(low=0, high=1)
+    if values <= {0.0, 1.0}:
+        return BINARY
     if low == high:
         low = min(low, 1.0) if low > 1 else low - 1
-    return _scale_between(float(math.floor(low)), float(math.ceil(high)), values)
+    return _scale_between(low, high, values)
+
+
+def wider_scale(scale: Scale) -> Scale | None:
+    """Return the next usual scale around a guessed one; None if that is usual itself, or words.
+
+    Examples:
+        >>> [wider_scale(Scale.from_steps(low=low, high=high)) for low, high in ((1, 5), (-3, 3))]
+        [None, None]
+        >>> wider_scale(Scale.from_steps(low=1, high=4)) == LIKERT5
+        True
+    """
+    if scale.words is not None or (scale.low, scale.high) in _USUAL_ENDS:
+        return None
+    around = (ends for ends in _USUAL_ENDS if ends[0] <= scale.low and scale.high <= ends[1])
+    low, high = next(around, (scale.low, scale.high))
+    if (low, high) == (scale.low, scale.high):
+        return None
+    if scale.values is None:
+        return Scale(low=low, high=high)
+    return Scale.from_steps(low=low, high=high)
 
 
 def _scale_between(low: float, high: float, values: set[float]) -> Scale:

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from eval_assets.errors import InputError
-from eval_assets.readers._cells import in_utc, parsed_ratings
+from eval_assets.readers._cells import in_utc, number_in, parsed_ratings
 from eval_assets.readers._guessed_scales import likely_scale
 from eval_assets.readers._problems import input_error
 from eval_assets.readers.evaluation.input_files import files_in_folder
@@ -169,7 +169,7 @@ def _evaluation_of(export: Export, *, name: str) -> str:
     for question_id, question in export.questions.items():
         entry: dict[str, object] = {"id": question_id, "question": question.text}
         if question.scale is None:
-            entry |= _drafted_scale(by_people[question_id] or by_judges[question_id])
+            entry |= _drafted_scale(by_people[question_id], by_judges[question_id])
         else:
             entry |= {"scale": _declared(question.scale)}
             entry |= {"level": question.level} if question.level else {}
@@ -248,7 +248,7 @@ def _rubric_of(
     for name in names:
         scale: dict[str, object] = {"scale": dict(_FOUR_POINTS)}
         if not in_four_points:
-            scale = _drafted_scale(by_people.get(name) or by_judges[name])
+            scale = _drafted_scale(by_people.get(name, []), by_judges.get(name, []))
         rubric.append({"id": name, "question": name, **scale})
     return rubric or [_EXAMPLE_QUESTION]
 
@@ -268,14 +268,23 @@ def _within_four(ratings: Sequence[str | None]) -> bool:
     return bool(((values >= 1) & (values <= _FOUR_POINTS["max"])).all())
 
 
-def _drafted_scale(ratings: Sequence[str | None]) -> dict[str, object]:
+def _drafted_scale(
+    ratings: Sequence[str | None], scores: Sequence[str | None]
+) -> dict[str, object]:
     """Return scale and level that fit the ratings of a question, as evaluation.yaml has them.
 
+    Scores of judges count as well if they are whole numbers, of which not all are 0 or 1: then they
+    may be on another scale than the ratings.
+
     Examples:
-        >>> _drafted_scale(["1", "5", "2"]), _drafted_scale(["kind", "rude"])["level"]
+        >>> _drafted_scale(["1", "5"], ["2"]), _drafted_scale(["kind", "rude"], [])["level"]
         ({'scale': 'likert5'}, 'nominal')
     """
-    cells = parsed_ratings(FileColumn.of(ratings))
+    points = {number_in(score) for score in scores if score}
+    are_points = bool(ratings) and all(map(float.is_integer, points)) and not points <= {0.0, 1.0}
+    cells = parsed_ratings(
+        FileColumn.of([*ratings, *(scores if are_points or not ratings else [])])
+    )
     try:
         return {"scale": _declared(likely_scale(cells, file="", level=None))}
     except InputError:  # words in no known order

@@ -1,19 +1,20 @@
 """A file of ratings without a rubric: its items, raters, questions and scales."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from eval_assets.config.evaluation import Evaluation
+from eval_assets.config.evaluation import Evaluation, Gate, GateName, default_gates
 from eval_assets.config.rubric import RubricQuestion
-from eval_assets.errors import InputError
+from eval_assets.errors import InputError, InputProblem, gathered
 from eval_assets.readers._cells import is_absent
-from eval_assets.readers._guessed_scales import likely_scale
+from eval_assets.readers._guessed_scales import likely_scale, wider_scale
 from eval_assets.readers._notations import Tops, with_numbers, without_crosses
-from eval_assets.readers._problems import input_error, quoted
+from eval_assets.readers._problems import input_error, listed_briefly, quoted
+from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.readers.formats.files import named
 from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.formats.tables import format_of, read_table
@@ -30,6 +31,7 @@ from eval_assets.readers.labels.validation import Labels, checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
 from eval_assets.readers.labels.without_rubric import item_header, label_layouts
 from eval_assets.readers.references import ResponseUnits
+from eval_assets.readers.responses import read_responses
 
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 _ANY_ROWS = "hugging-face"
@@ -44,47 +46,98 @@ class RatingsFile:
 
     Args:
         evaluation: Its rubric has a question for each that is rated.
+        responses: What is rated: the responses of evaluation.yaml beside the file if they hold all
+            items, else the items alone.
         labels: The labels; their notes say how the file was read as far as that was guessed.
         raters: Raters, as `RatingsOptions.raters` would name them to read the file like this.
+        wider: The evaluation with guessed scales as wide as they may be; None if none is guessed,
+            or none may be wider.
         other_layout: The labels if its headers are read the other way round; None if that is not
             plausible.
     """
 
     evaluation: Evaluation
+    responses: pd.DataFrame
     labels: Labels
     raters: tuple[str, ...]
+    wider: Evaluation | None
     other_layout: "RatingsFile | None" = None
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What evaluation.yaml beside a file declares, as far as there is one that can be used."""
+
+    questions: Mapping[str, RubricQuestion] = field(default_factory=dict)
+    gates: Mapping[GateName, Gate] = field(default_factory=default_gates)
+    responses: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_ratings_file(path: Path, options: RatingsOptions) -> RatingsFile:
     """Return the labels of a file in any form, long or wide.
+
+    Without a scale, questions that evaluation.yaml beside the file declares are on theirs.
 
     Raises:
         ExceptionGroup: Of an InputError for each bad row, or for the file if it leaves the raters,
             the items or the scale open.
     """
     try:
+        beside = _beside(path) if options.scale is None else _Beside()
         layouts, tops = _labels_of_any_file(path, options)
-        files = [_ratings_file(path, labels, tops, options) for labels in layouts]
+        files = [_ratings_file(path, labels, tops, options, beside) for labels in layouts]
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
     return replace(files[0], other_layout=files[1]) if len(files) > 1 else files[0]
 
 
 def _ratings_file(
-    path: Path, labels: ParsedLabels, tops: Tops, options: RatingsOptions
+    path: Path, labels: ParsedLabels, tops: Tops, options: RatingsOptions, beside: _Beside
 ) -> RatingsFile:
     labels = _without_placeholders(labels)
-    rubric = _rubric(labels, tops, options)
+    rubric = _rubric(labels, tops, options, beside.questions)
     items = [str(item) for item in labels.units.responses.present() if item is not None]
     question_ids = [question.id for question in rubric]
     applies = np.ones((len(items), len(rubric)), dtype=bool)
     units = ResponseUnits(items, question_ids, applies, table=pd.DataFrame())
     checked = checked_labels(labels, rubric, units, ignored=())
-    notes = (*labels.table.notes, *_examples(checked.ratings, rubric), *_scale_notes(rubric))
+    examples = _examples(checked.ratings, rubric)
+    notes = (*labels.table.notes, *examples, *beside.notes, *_scale_notes(rubric))
     joined = joined_labels([checked], unusable=[], rejects_rows=False, notes=notes)
     raters = tuple(map(str, joined.ratings["rater_id"].unique()))
-    return RatingsFile(Evaluation(path.stem, path.parent, rubric), joined, raters)
+    evaluation = Evaluation(path.stem, path.parent, rubric, gates=beside.gates)
+    rated = pd.DataFrame({"response_id": joined.ratings["response_id"].unique()})
+    known = beside.responses is not None and rated["response_id"].isin(
+        beside.responses["response_id"]
+    )
+    responses = beside.responses if np.all(known) and beside.responses is not None else rated
+    return RatingsFile(evaluation, responses, joined, raters, _wider(evaluation))
+
+
+def _beside(path: Path) -> _Beside:
+    folder = path.parent.parent if path.parent.name == "labels" else path.parent
+    if not (folder / FILE).is_file():
+        return _Beside()
+    problems: list[InputProblem] = []
+    with gathered(problems):
+        evaluation = read_evaluation(folder)
+        responses = read_responses(evaluation)
+    if problems:
+        return _Beside(notes=(f"{FILE} beside it is not used ({problems[0].message})",))
+    # Its limits are those of responses, of which a file of ratings need not know anything.
+    questions = {question.id: replace(question, applies_to={}) for question in evaluation.rubric}
+    note = f"scales and gates of {FILE} beside it are used"
+    return _Beside(questions, evaluation.gates, responses, (note,))
+
+
+def _wider(evaluation: Evaluation) -> Evaluation | None:
+    wider = [wider_scale(q.scale) if q.scale_guessed else None for q in evaluation.rubric]
+    if not any(wider):
+        return None
+    pairs = zip(evaluation.rubric, wider, strict=True)
+    rubric = tuple(replace(q, scale=scale) if scale else q for q, scale in pairs)
+    return replace(evaluation, rubric=rubric)
 
 
 def _examples(ratings: pd.DataFrame, rubric: Sequence[RubricQuestion]) -> list[str]:
@@ -188,13 +241,23 @@ def _without_placeholders(labels: ParsedLabels) -> ParsedLabels:
 
 
 def _rubric(
-    labels: ParsedLabels, tops: Tops, options: RatingsOptions
+    labels: ParsedLabels,
+    tops: Tops,
+    options: RatingsOptions,
+    declared: Mapping[str, RubricQuestion],
 ) -> tuple[RubricQuestion, ...]:
     file, cells, questions = labels.table.file, labels.ratings(), labels.units.questions
     scale, level = options.scale, options.level
     top_of = labels.rating_headers.array(float, lambda header: tops.get(header, np.nan))
-    rubric = []
-    for name in filter(None, questions.present()):
+    rubric: list[RubricQuestion] = []
+    names = list(filter(None, questions.present()))
+    if len(names) == len(declared) == 1:
+        declared = dict.fromkeys(names, *declared.values())
+    for name in names:
+        if name in declared:
+            question = declared[name]
+            rubric.append(replace(question, id=name, level=level or question.level))
+            continue
         rows = questions.is_(name)
         question_tops = np.unique(top_of[rows & ~np.isnan(top_of)]).tolist()
         if len(question_tops) > 1:
@@ -216,6 +279,6 @@ def _scale_notes(rubric: Sequence[RubricQuestion]) -> list[str]:
     for question in rubric:
         if question.scale_guessed:
             guessed.setdefault(question.scale.described(), []).append(question.id)
-    scales = "; ".join(f"{values} ({', '.join(ids)})" for values, ids in guessed.items())
+    scales = "; ".join(f"{values} ({listed_briefly(ids)})" for values, ids in guessed.items())
     note = f"scale guessed from the ratings: {scales}. Pass --scale if that is wrong"
     return [note] if guessed else []

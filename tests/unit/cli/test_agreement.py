@@ -59,9 +59,9 @@ def test_undefined_figures_are_null_in_json(tmp_path: Path) -> None:
     [question] = found["questions"]
     assert question == {
         "question_id": "rating",
-        "scale_min": 1,
-        "scale_max": 5,
-        "scale": "1, 2, 3, 4, 5",
+        "scale_min": 2,
+        "scale_max": 4,
+        "scale": "2, 3, 4",
         "scale_guessed": True,
         "level": "interval",
     }
@@ -133,3 +133,52 @@ def test_rows_of_names_may_be_raters_or_items(tmp_path: Path) -> None:
     assert "--rater Blue,Green\n" in result.stdout
     assert invoke(tmp_path, text, "--rater", "Blue,Green").return_value == 0
     assert invoke(tmp_path, text, "--rater", ",".join(f"n{k}" for k in range(20))).return_value == 3
+
+
+def folder_with_scale(tmp_path: Path, content: str, scale: str) -> Path:
+    folder = tmp_path / "evaluation"
+    folder.mkdir()
+    (folder / "labels.csv").write_text(content)
+    (folder / "evaluation.yaml").write_text(
+        f"name: declared\nrubric: [{{id: tone, question: Tone?, scale: {scale}}}]\n"
+        "gates: {human_a_hh: {min: 0.9}}\n"
+    )
+    rows = "".join(f"{k},p{k % 10},t,m,g{k % 10}\n" for k in range(40))
+    header = "response_id,prompt_text,response_text,model_name,group_id\n"
+    (folder / "responses.csv").write_text(header + rows)
+    return folder
+
+
+ONE_TO_FOUR = "item,Anna,Ben\n" + "".join(
+    f"{k},{1 + k % 4},{1 + (k + (k % 3 == 0)) % 4 if k % 4 < 3 else 4}\n" for k in range(40)
+)
+
+
+def test_a_verdict_that_depends_on_the_guessed_scale_says_so(tmp_path: Path) -> None:
+    text = "item,Anna,Ben\n" + "".join(
+        f"{k},{1 + k % 4},{max(1, 1 + k % 4 - (k % 5 > 0))}\n" for k in range(40)
+    )
+    result = invoke(tmp_path, text)
+
+    assert (
+        "The verdict depends on the guessed scale: on 1, 2, 3, 4, human_a_hh is 0.800 and "
+        "undecided; on 1, 2, 3, 4, 5, human_a_hh is 0.850 and open. "
+        "Pass the scale that raters saw with --scale.\n"
+    ) in result.stdout
+    assert "depends" not in invoke(tmp_path, text, "--scale", "1-4").stdout
+    assert len(json.loads(invoke(tmp_path, text, "--json").stdout)["scale_doubts"]) == 1
+
+
+def test_scales_gates_and_groups_of_the_folder_are_those_of_a_run(tmp_path: Path) -> None:
+    folder = folder_with_scale(tmp_path, ONE_TO_FOUR, "likert5")
+    command = [str(folder / "labels.csv"), "--json"]
+    content = json.loads(CliRunner().invoke(agreement, command, standalone_mode=False).stdout)
+
+    assert content["questions"][0]["scale_max"] == 5
+    assert content["agreement"][0]["n_groups"] == 10
+    assert content["gates"][0]["verdicts"][0]["minimum"] == 0.9
+    assert "scales and gates of evaluation.yaml beside it are used" in content["notes"]
+    (folder / "responses.csv").unlink()
+    content = json.loads(CliRunner().invoke(agreement, command, standalone_mode=False).stdout)
+    assert content["questions"][0]["scale_max"] == 4
+    assert "evaluation.yaml beside it is not used (there are no responses)" in content["notes"]

@@ -63,11 +63,24 @@ def test_a_table_without_items_rates_its_rows(tmp_path: Path) -> None:
 
 
 def test_a_column_for_each_question_takes_the_rater_from_its_row(tmp_path: Path) -> None:
-    evaluation, labels = read(tmp_path, "item,rater,tone,safe\na,anna,3,1\na,ben,5,0\n")
+    evaluation, labels = read(tmp_path, "item,rater,tone,safe\na,anna,1,1\na,ben,5,0\n")
 
     assert [question.id for question in evaluation.rubric] == ["tone", "safe"]
     assert [question.scale for question in evaluation.rubric] == [LIKERT5, BINARY]
     assert ("a", "safe", "ben", 0) in ratings(labels)
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [("1 4", (1, 4)), ("1 2", (1, 2)), ("2 5", (2, 5)), ("0.2 0.9", (0.2, 0.9)), ("0 1", (0, 1))],
+)
+def test_a_guessed_scale_is_no_wider_than_the_ratings(
+    tmp_path: Path, values: str, scale: tuple[float, float]
+) -> None:
+    low, high = values.split()
+    evaluation, _ = read(tmp_path, f"item,anna,ben\na,{low},{high}\nb,{high},{high}\n")
+
+    assert (evaluation.rubric[0].scale.low, evaluation.rubric[0].scale.high) == scale
 
 
 def test_columns_of_raters_and_questions_are_told_apart(tmp_path: Path) -> None:

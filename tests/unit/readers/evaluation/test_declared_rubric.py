@@ -137,7 +137,9 @@ def test_a_scale_is_guessed_if_none_is_declared(write: Write, ratings: str, scal
     assert (question.scale, question.scale_guessed) == (scale, True)
 
 
-@pytest.mark.parametrize("ratings", ["", "1 1", "0 0", "0 1 3", "1 2.5", "1 6", "1 five", "-1 1"])
+@pytest.mark.parametrize(
+    "ratings", ["", "1 1", "0 0", "1 4", "2 5", "0 1 3", "1 2.5", "1 6", "1 five", "-1 1"]
+)
 def test_a_scale_is_never_guessed_if_there_is_doubt(
     write: Write, reported: Reported, ratings: str
 ) -> None:
