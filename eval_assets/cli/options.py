@@ -172,5 +172,6 @@ def scale_option(command: Command) -> Command:
         "--scale",
         type=_ScaleType(),
         help="Scale of all ratings: 1-5, 0-1:0.1, 0-1:any, binary, or words, worst first: "
-        "bad,fair,good.  [default: guessed from the ratings]",
+        "bad,fair,good.  [default: that of evaluation.yaml beside the file, else the range of the "
+        "ratings]",
     )(command)

@@ -150,23 +150,20 @@ def folder_with_scale(tmp_path: Path, content: str, scale: str) -> Path:
 
 
 ONE_TO_FOUR = "item,Anna,Ben\n" + "".join(
-    f"{k},{1 + k % 4},{1 + (k + (k % 3 == 0)) % 4 if k % 4 < 3 else 4}\n" for k in range(40)
+    f"{k},{1 + k % 4},{max(1, 1 + k % 4 - (k % 5 > 0))}\n" for k in range(40)
 )
 
 
 def test_a_verdict_that_depends_on_the_guessed_scale_says_so(tmp_path: Path) -> None:
-    text = "item,Anna,Ben\n" + "".join(
-        f"{k},{1 + k % 4},{max(1, 1 + k % 4 - (k % 5 > 0))}\n" for k in range(40)
-    )
-    result = invoke(tmp_path, text)
+    result = invoke(tmp_path, ONE_TO_FOUR)
 
     assert (
         "The verdict depends on the guessed scale: on 1, 2, 3, 4, human_a_hh is 0.800 and "
         "undecided; on 1, 2, 3, 4, 5, human_a_hh is 0.850 and open. "
         "Pass the scale that raters saw with --scale.\n"
     ) in result.stdout
-    assert "depends" not in invoke(tmp_path, text, "--scale", "1-4").stdout
-    assert len(json.loads(invoke(tmp_path, text, "--json").stdout)["scale_doubts"]) == 1
+    assert "depends" not in invoke(tmp_path, ONE_TO_FOUR, "--scale", "1-4").stdout
+    assert len(json.loads(invoke(tmp_path, ONE_TO_FOUR, "--json").stdout)["scale_doubts"]) == 1
 
 
 def test_scales_gates_and_groups_of_the_folder_are_those_of_a_run(tmp_path: Path) -> None:
