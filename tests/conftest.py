@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,25 +24,39 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture
-def read_only_folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder that nothing can be written into, also by root, who needs a mount for that."""
-    folder = tmp_path / "read-only"
-    folder.mkdir()
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Let nothing be written into a folder, also by root, who needs a mount for that."""
     if os.geteuid() != 0:
-        folder.chmod(0o500)
-        yield folder
-        folder.chmod(0o700)
+        folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+        modes = {path: path.stat().st_mode for path in (*folders, *folder.rglob("*"))}
+        for path in reversed(modes):
+            path.chmod(modes[path] & ~0o222)
+        try:
+            yield
+        finally:
+            for path, mode in modes.items():
+                path.chmod(mode)
         return
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", folder], check=False, capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip("root may write everywhere, and this machine permits no mount")
+    for options in (["--bind"], ["-o", "remount,ro,bind"]):
+        done = subprocess.run(["mount", *options, folder, folder], check=False, capture_output=True)
+        if done.returncode and "EVAL_ASSETS_NO_SKIPS" in os.environ:
+            pytest.fail("EVAL_ASSETS_NO_SKIPS is set, and root can mount nothing")
+        if done.returncode:
+            pytest.skip("root may write everywhere, and this machine permits no mount")
     try:
-        yield folder
+        yield
     finally:
         subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture
+def read_only_folder(tmp_path: Path) -> Iterator[Path]:
+    """An empty folder that nothing can be written into."""
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    with read_only(folder):
+        yield folder
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def certificates(
     if context.invoked_subcommand is not None:
         return DONE
     evaluation = read_evaluation(data)
-    with connect(resolve_database(data, database), folder=data) as connection:
+    with connect(resolve_database(data, database), folder=data, is_reading=True) as connection:
         rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
         rates_as = _versions_in_use(connection)
         unread = _changed_files(connection, evaluation)
@@ -100,7 +100,7 @@ def verify(context: click.Context, file: Path, data: Path, database: str | None)
     certificate = _read(file)
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
-    with connect(path, folder=data) as connection:
+    with connect(path, folder=data, is_reading=True) as connection:
         unread = _changed_files(connection, evaluation)
     if unread:
         click.echo(unread)
@@ -229,8 +229,8 @@ def _differences(
 
     judge_id, name = certificate.predicate.judge.judge_id, certificate.name
     with (
-        connect(database, folder=data) as connection,
-        ledger_of(data, evaluation, database=database) as ledger,
+        connect(database, folder=data, is_reading=True) as connection,
+        ledger_of(data, evaluation, database=database, is_reading=True) as ledger,
     ):
         units = tuning_units(connection, evaluation.rubric, shares=evaluation.tuning.split)
         judges = JudgeLedger(ledger)

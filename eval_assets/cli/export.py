@@ -66,14 +66,14 @@ def export(
         remedy = f"Run eval-assets run --data {data}"
         raise InputError(InputProblem(str(path), None, None, "nothing is stored yet", remedy))
     if table == _RECORDS and output is not None:
-        with connect(path, folder=data) as connection:
+        with connect(path, folder=data, is_reading=True) as connection:
             records = _records(connection, data)
         for written in write_files(output, records):
             click.echo(f"wrote {written}")
         return DONE
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "rows"
-        with connect(path, folder=data) as connection:
+        with connect(path, folder=data, is_reading=True) as connection:
             if table == _EVENTS:
                 made.write_text(_events(connection, data), "utf-8")
             else:

@@ -57,7 +57,7 @@ def gates(data: Path, database: str | None, form: Format, base: Path | None) -> 
 
     before = read_base(base) if base else None
     evaluation = read_evaluation(data)
-    with connect(resolve_database(data, database), folder=data) as connection:
+    with connect(resolve_database(data, database), folder=data, is_reading=True) as connection:
         outcomes = stored_gate_outcomes(
             connection, evaluation, sources=source_fingerprints(evaluation)
         )

@@ -48,7 +48,7 @@ def irr(data: Path, database: str | None, form: Format) -> int:
     path = resolve_database(data, database)
     if not is_stored(path):
         return _nothing_yet(data)
-    with connect(path, folder=data) as connection:
+    with connect(path, folder=data, is_reading=True) as connection:
         agreement = read_figures(connection, HumanFigures)
         findings = stored_findings(connection)
         if not agreement:

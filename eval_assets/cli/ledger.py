@@ -73,7 +73,8 @@ def ledger(  # noqa: PLR0913 - one for each option
         check_output(form, output)
     evaluation = read_evaluation(data)
     path = resolve_database(data, database)
-    with ledger_of(data, evaluation, database=path) as opened:
+    is_reading = forget_batch is None and action != "sync"
+    with ledger_of(data, evaluation, database=path, is_reading=is_reading) as opened:
         if forget_batch is not None:
             return _forget(opened, forget_batch)
         match action:

@@ -327,18 +327,19 @@ def _instance(folder: EvaluationFolder) -> Iterator[dg.DagsterInstance]:
         home.mkdir(parents=True, exist_ok=True)
     if not os.access(home, os.W_OK):
         raise StoreError(f"{home}: cannot be written. Give write access to it.")
-    # Two processes that create Dagster's SQLite files at the same time fail on each other's tables.
-    with FileLock(home / ".creating.lock"), keep_sqlite_open(home):
-        if "DAGSTER_HOME" in os.environ:
-            instance = dg.DagsterInstance.get()
-        else:
-            instance = dg.DagsterInstance.local_temp(str(home.resolve()), overrides=_OWN_RECORDS)
     try:
+        # Two processes that create Dagster's SQLite files at the same time fail on each other's.
+        with FileLock(home / ".creating.lock"), keep_sqlite_open(home):
+            if "DAGSTER_HOME" in os.environ:
+                instance = dg.DagsterInstance.get()
+            else:
+                path = str(home.resolve())
+                instance = dg.DagsterInstance.local_temp(path, overrides=_OWN_RECORDS)
         with instance, keep_sqlite_open(home):
             yield instance
     except sa.exc.OperationalError as error:
         raise StoreError(
-            f"{home}: Dagster's records cannot be written any more ({error.orig}). Free space, or "
-            "see whether the disk is sound, and run again: replies that were paid for are in the "
+            f"{home}: Dagster's records cannot be written ({error.orig}). Free space, or see "
+            "whether the disk is sound, and run again: replies that were paid for are in the "
             "ledger."
         ) from error

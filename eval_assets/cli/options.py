@@ -127,9 +127,9 @@ def put_file(made: Path, output: Path | None) -> None:
 
 
 def ledger_of(
-    data: Path, evaluation: Evaluation, *, database: Path
+    data: Path, evaluation: Evaluation, *, database: Path, is_reading: bool = False
 ) -> AbstractContextManager[SqlLedger]:
-    """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder."""
+    """Open the ledger: EVAL_LEDGER, else `ledger.sqlite` in the folder; see `open_ledger`."""
     from eval_assets.store.ledger.opening import open_ledger
 
     return open_ledger(
@@ -137,6 +137,7 @@ def ledger_of(
         evaluation=evaluation.name,
         database=database,
         setting=os.environ.get("EVAL_LEDGER"),
+        is_reading=is_reading,
     )
 
 

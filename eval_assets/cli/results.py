@@ -16,7 +16,10 @@ from eval_assets.store.ratings import human_ratings
 from eval_assets.store.tables import read_rows
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    import duckdb
 
 WAIT_SECONDS = 20
 """Time that a request waits for a run that holds the database."""
@@ -27,7 +30,7 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
     if not is_stored(database):
         return None
     evaluation = read_evaluation(data)
-    with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
+    with _reading(database, data) as connection:
         agreement = read_figures(connection, HumanFigures)
         if not agreement:
             return None
@@ -46,7 +49,7 @@ def stored_irr(data: Path, database: Path) -> dict[str, Any] | None:
 def stored_gates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return each gate's verdict on the data and minimums as they are now."""
     evaluation = read_evaluation(data)
-    with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
+    with _reading(database, data) as connection:
         outcomes = stored_gate_outcomes(
             connection, evaluation, sources=source_fingerprints(evaluation)
         )
@@ -57,9 +60,14 @@ def stored_certificates(data: Path, database: Path) -> list[dict[str, Any]]:
     """Return what was shown of judges, and whether it still holds; empty if nothing was."""
     if not is_stored(database):
         return []
-    with connect(database, folder=data, wait_seconds=WAIT_SECONDS) as connection:
+    with _reading(database, data) as connection:
         rows = read_rows(connection, "judge_certificates", order_by="judge_id, question_id")
     return [{name: _plain(name, value) for name, value in row.items()} for row in rows]
+
+
+def _reading(database: Path, data: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    """Open the database of a folder to read from it."""
+    return connect(database, folder=data, wait_seconds=WAIT_SECONDS, is_reading=True)
 
 
 def _plain(name: object, value: object) -> object:

@@ -19,6 +19,7 @@ from pathlib import Path
 import duckdb
 
 from eval_assets.errors import DamagedError, StoreError
+from eval_assets.store.database_file import is_writable
 from eval_assets.store.schema import column_comments, schema
 
 logger = logging.getLogger(__name__)
@@ -126,7 +127,11 @@ def _waiting_file(path: Path) -> Path:
 
 @contextmanager
 def connect(
-    path: Path, *, folder: Path | None = None, wait_seconds: float = 600.0
+    path: Path,
+    *,
+    folder: Path | None = None,
+    wait_seconds: float = 600.0,
+    is_reading: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the database, wait while another process holds it, and give it back whatever happens.
 
@@ -134,15 +139,20 @@ def connect(
         path: The DuckDB file; made, with its tables, if it does not exist.
         folder: Evaluation folder that the database must belong to; None to open any.
         wait_seconds: How long to wait for another process; the log says so meanwhile.
+        is_reading: Whether nothing is stored, so that the file need not be writable; if there is
+            none, and none can be made, an empty database is opened.
 
     Raises:
         StoreError: If it stays locked, cannot be written, is no database or is of a newer schema.
         DamagedError: If it cannot be read.
     """
     path = path if str(path) == ":memory:" else path.resolve()
+    if is_reading and not path.exists() and not is_writable(path):
+        path = Path(":memory:")
+    is_read_only = is_reading and path.exists() and not is_writable(path)
     owner = folder and folder.resolve()
     try:
-        connection = _acquire(path, owner, wait_seconds=wait_seconds)
+        connection = _acquire(path, owner, wait_seconds=wait_seconds, is_read_only=is_read_only)
     except (OSError, duckdb.Error) as error:
         raise _store_error(path, error) from error
     try:
@@ -162,7 +172,9 @@ def connect(
             _session.n_uses[path] -= 1
 
 
-def _acquire(path: Path, owner: Path | None, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+def _acquire(
+    path: Path, owner: Path | None, *, wait_seconds: float, is_read_only: bool
+) -> duckdb.DuckDBPyConnection:
     """Return a connection of its own for one use of a file."""
     with _session.lock:
         if path in _session.files:
@@ -171,9 +183,9 @@ def _acquire(path: Path, owner: Path | None, *, wait_seconds: float) -> duckdb.D
                 _session.owners[path] = owner
             _session.n_uses[path] += 1
             return _cursor(_session.files[path])
-    connection = _patiently(path, owner, wait_seconds=wait_seconds)
+    connection = _patiently(path, owner, wait_seconds=wait_seconds, is_read_only=is_read_only)
     try:
-        _prepare(connection, path, owner)
+        _prepare(connection, path, owner, is_read_only=is_read_only)
     except BaseException:
         connection.close()
         raise
@@ -223,14 +235,16 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _patiently(path: Path, owner: Path | None, *, wait_seconds: float) -> duckdb.DuckDBPyConnection:
+def _patiently(
+    path: Path, owner: Path | None, *, wait_seconds: float, is_read_only: bool
+) -> duckdb.DuckDBPyConnection:
     """Open a file; retry while another process holds it."""
     started = time.monotonic()
     logged_at = -_SECONDS_BETWEEN_MESSAGES
     pause = _FIRST_PAUSE_SECONDS
     while True:
         try:
-            return _open(path, owner)
+            return _open(path, owner, is_read_only=is_read_only)
         except duckdb.Error as error:
             waited = time.monotonic() - started
             if not _LOCKED.search(str(error)) or waited >= wait_seconds:
@@ -249,11 +263,12 @@ def _patiently(path: Path, owner: Path | None, *, wait_seconds: float) -> duckdb
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _open(path: Path, owner: Path | None) -> duckdb.DuckDBPyConnection:
+def _open(path: Path, owner: Path | None, *, is_read_only: bool) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB file; make it, with its folder, if it does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect(
         f"duckdb:{path}",  # nothing else: a CSV file would open as a database in memory
+        read_only=is_read_only,
         config={
             "autoinstall_known_extensions": "false",
             "storage_compatibility_version": _READABLE_FROM,
@@ -273,7 +288,9 @@ def _is_small(path: Path, owner: Path | None) -> bool:
     return bool(sum(sizes) <= _SMALL_BYTES)
 
 
-def _prepare(connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None) -> None:
+def _prepare(
+    connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | None, *, is_read_only: bool
+) -> None:
     """Make the tables of a new database or an older schema; refuse a newer one, or another's."""
     version, fingerprint = _stored_schema(connection)
     if version is not None and version > SCHEMA_VERSION:
@@ -283,8 +300,13 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: Path, owner: Path | No
         )
     current = hashlib.sha256(schema().encode()).hexdigest()
     if (version, fingerprint) != (SCHEMA_VERSION, current):
+        if is_read_only:
+            raise StoreError(
+                f"{path}: written by another version of eval-assets, and cannot be brought up to "
+                "date. Give write access or set EVAL_DATABASE."
+            )
         _make_tables(connection, current)
-    if owner is not None:
+    if owner is not None and not is_read_only:
         _belong_to(connection, path, owner)
 
 

@@ -1,17 +1,19 @@
 """Runs that are killed, that meet one another, and that cannot write."""
 
+import os
 import random
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from eval_assets.store.connection import SCHEMA_VERSION, connect
+from tests.conftest import read_only
 from tests.e2e.conftest import (
     AGREEING,
     OPPOSING,
@@ -304,6 +306,54 @@ def test_an_output_folder_that_may_not_be_written_is_one_line(
     (new_folder.path / "out").symlink_to(read_only_folder)
 
     assert str(new_folder.path / "out") in one_line(new_folder.call("run"))
+
+
+READING = (
+    ("gates",),
+    ("gates", "--format", "markdown"),
+    ("ledger",),
+    ("ledger", "export", "--output", os.devnull),
+    ("certificates",),
+    ("irr",),
+    ("export", "judge_splits", "--output", os.devnull),
+)
+
+
+def test_results_are_read_from_a_folder_that_may_not_be_written(open_folder: Evaluated) -> None:
+    before = [open_folder.call(*arguments) for arguments in READING]
+    with read_only(open_folder.path):
+        after = [open_folder.call(*arguments) for arguments in READING]
+        stopped = one_line(open_folder.call("run"))
+    for first, second in zip(before, after, strict=True):
+        assert (second.returncode, second.stdout, second.stderr) == (
+            first.returncode,
+            first.stdout,
+            first.stderr,
+        )
+    assert "cannot be written. Give write access" in stopped
+
+
+def test_a_folder_without_results_that_may_not_be_written_has_closed_gates(
+    new_folder: Evaluated,
+) -> None:
+    with read_only(new_folder.path):
+        gates, ledger = new_folder.call("gates"), new_folder.call("ledger")
+    assert (gates.returncode, gates.stderr) == (3, "")
+    assert (ledger.returncode, ledger.stderr) == (0, "")
+    assert "Nothing is in flight." in ledger.stdout
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_at_the_start_is_one_line(small_disk: Path) -> None:
+    folder = make(small_disk / "data", AGREEING)
+    with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))
+    for command in ("run", "gates", "ledger", "certificates"):
+        done = folder.run(command)
+        [line] = done.stderr.splitlines()
+        assert done.returncode == 1
+        assert "Free space" in line or "moves it aside" in line
 
 
 @pytest.mark.slow

@@ -140,15 +140,14 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
     Raises:
         StoreError: If it cannot be opened, is of a newer version, or its URL holds a password.
     """
-    own = folder / "ledger.sqlite"
-    if setting and "://" in setting:
-        engine, place = _postgresql(setting)
+    path = ledger_file(folder, setting)
+    if path is None:
+        engine, place = _postgresql(setting or "")
     else:
-        path = Path(setting) if setting else own
         if not setting:
             _make(folder)
         engine, place = _sqlite(path), str(path)
-    is_own = place == str(own)
+    is_own = place == str(ledger_file(folder, None))
     ledger = SqlLedger(engine, place=place, evaluation="" if is_own else evaluation)
     try:
         _prepare(ledger)
@@ -156,6 +155,13 @@ def connect_ledger(folder: Path, *, evaluation: str, setting: str | None) -> Sql
         ledger.close()
         raise
     return ledger
+
+
+def ledger_file(folder: Path, setting: str | None) -> Path | None:
+    """Return the SQLite file of a ledger; None if EVAL_LEDGER names a server."""
+    if setting and "://" in setting:
+        return None
+    return Path(setting) if setting else folder / "ledger.sqlite"
 
 
 def _make(folder: Path) -> None:
@@ -170,6 +176,7 @@ def _sqlite(path: Path) -> sa.Engine:
     """Return the engine of a file: readers never wait, and a commit is on the disk."""
     if not path.parent.is_dir():
         raise StoreError(f"{path}: its folder does not exist. Create it or set EVAL_LEDGER.")
+    _require_no_log_alone(path)
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(path)),
         connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
@@ -190,6 +197,18 @@ def _sqlite(path: Path) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
     return engine
+
+
+def _require_no_log_alone(path: Path) -> None:
+    """Raise StoreError if a log is left of a ledger that is gone: SQLite would delete it."""
+    log = path.with_name(f"{path.name}-wal")
+    # In this order: another process makes the file before its log.
+    if log.exists() and log.stat().st_size and not path.exists():
+        raise StoreError(
+            f"{path}: it is gone, and its log {log.name} is left, which may hold the latest "
+            f"replies. Put {path.name} back from a copy. To begin a new ledger, which takes over "
+            f"the replies in out/eval.duckdb, delete {log.name} and {path.name}-shm."
+        )
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

@@ -13,8 +13,10 @@ from eval_assets.errors import StoreError
 from eval_assets.store.ledger import engine as engine_module
 from eval_assets.store.ledger._tables import attempts, ledger_version
 from eval_assets.store.ledger.engine import VERSION, SqlLedger, _write_ahead, connect_ledger
+from eval_assets.store.ledger.opening import open_ledger
 from eval_assets.store.ledger.spending import reserved, spending_table
 from eval_assets.store.ledger.workers import Worker
+from tests.conftest import read_only
 from tests.postgres import Postgres
 from tests.unit.store.conftest import largest_file
 from tests.unit.store.ledger.conftest import attempt, request_for
@@ -172,6 +174,48 @@ def test_a_damaged_ledger_is_one_line_that_says_how_to_get_it_back(ledger: SqlLe
 
     with pytest.raises(StoreError, match=r"it is damaged\. Restore it from a copy"):
         Worker(ledger, asset="judge_scores").replies([f"k{number}" for number in range(2000)])
+
+
+def test_a_deleted_ledger_whose_log_is_left_is_not_begun_anew(tmp_path: Path) -> None:
+    ledger = connect_ledger(tmp_path, evaluation="poems", setting=None)
+    with Worker(ledger, asset="judge_scores") as worker:
+        worker.record([attempt("a")])
+        (tmp_path / "ledger.sqlite").rename(tmp_path / "kept")
+        log = tmp_path / "ledger.sqlite-wal"
+        size = log.stat().st_size
+        line = refusal(tmp_path)
+        assert log.stat().st_size == size > 0
+        assert not (tmp_path / "ledger.sqlite").exists()
+        (tmp_path / "kept").rename(tmp_path / "ledger.sqlite")
+    ledger.close()
+    assert line.startswith(f"{tmp_path}/ledger.sqlite: it is gone, and its log ledger.sqlite-wal")
+    assert "Put ledger.sqlite back" in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize("setting", [None, "another.sqlite"])
+def test_a_ledger_that_may_not_be_written_is_read_with_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path if setting is None else tmp_path / "elsewhere"
+    ledger = connect_ledger(folder, evaluation="poems", setting=setting)
+    with Worker(ledger, asset="judge_scores") as worker:
+        worker.record([attempt("a")])  # in the log alone while the ledger is open
+        with (
+            read_only(tmp_path),
+            open_ledger(
+                folder,
+                evaluation="poems",
+                database=tmp_path / "eval.duckdb",
+                setting=setting,
+                is_reading=True,
+            ) as copy,
+        ):
+            assert copy.place == (setting or str(tmp_path / "ledger.sqlite"))
+            assert copy.evaluation == ledger.evaluation
+            assert Worker(copy, asset="judge_scores").replies(["a"]).keys() == {"a"}
+    ledger.close()
 
 
 def test_a_folder_that_may_not_be_written_is_one_line(read_only_folder: Path) -> None:
