@@ -4,7 +4,7 @@
 PYTHON ?= python3
 PORT ?= 3000
 UI_DATA := $(or $(EVAL_DATA),data)
-EVAL_DATA ?= data/sample
+EVAL_DATA ?= data/code
 export EVAL_DATA
 export DAGSTER_DISABLE_TELEMETRY = 1
 
@@ -23,7 +23,7 @@ export INTERRUPTIBLE
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make run [EVAL_DATA=folder]   evaluate a folder (default data/sample); say what was measured'
+	@echo 'make run [EVAL_DATA=folder]   evaluate a folder (default data/code); say what was measured'
 	@echo 'make ui  [EVAL_DATA=folder]   the Dagster UI on http://127.0.0.1:3000 (or PORT=...): all'
 	@echo '                              evaluations in data, or of the folder'
 	@echo 'make test                     lint, types and all tests, as CI runs them'

@@ -170,4 +170,4 @@ def test_every_folder_of_the_package_is_in_the_map_of_contributors() -> None:
     folders = {f"eval_assets/{p.parent.name}/" for p in TOP.glob("eval_assets/*/__init__.py")}
     named = set(re.findall(r"^\| `(\w+/\w+/)`", text_of("CONTRIBUTING.md"), re.MULTILINE))
 
-    assert folders - named == {"eval_assets/starter/"}
+    assert folders - named == {"eval_assets/examples/"}

@@ -30,7 +30,7 @@ BELOW = {
     "render": set[str](),
     "report": {"agreement", "render"},
     "server": {"labelling"},
-    "starter": set[str](),
+    "examples": set[str](),
 }
 """Layers that each layer may import besides `GROUND`; those in `JOINING` may import all."""
 
@@ -69,7 +69,7 @@ LIBRARIES = {
     "render": {"markupsafe", "pandas"},
     "report": {"jinja2", "markdown_it", "markupsafe", "numpy", "pandas"},
     "server": {"jinja2", "markupsafe", "pydantic", "starlette"},
-    "starter": set[str](),
+    "examples": set[str](),
     "assets": {
         "dagster",
         "celery",
@@ -157,7 +157,7 @@ def layer_of(path: Path) -> str:
     inside = path.relative_to(PACKAGE)
     if len(inside.parts) > 1:
         return inside.parts[0]
-    return "definitions" if inside.stem == "definitions" else ""
+    return {"definitions": "definitions", "__main__": "cli"}.get(inside.stem, "")
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -45,3 +45,8 @@ def test_the_installed_wheel_makes_a_folder_and_evaluates_it(tmp_path: Path) -> 
     run(program, "init", "mine", folder=tmp_path)
     assert "Human agreement:" in run(program, "run", "--data", "mine", folder=tmp_path)
     assert (tmp_path / "mine" / "out" / "report.html").exists()
+    for study in ("code", "stories"):
+        run(program, "init", study, "--example", study, folder=tmp_path)
+        for file in (tmp_path / study).iterdir():
+            assert file.read_bytes() == (TOP / "data" / study / file.name).read_bytes()
+        assert (tmp_path / study / "labels.csv").exists()

@@ -15,25 +15,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
 
-_ENDINGS = (".yaml", ".csv", ".jsonl", ".md")
-_NEXT = {
-    None: "eval-assets run",
+_ENDINGS = (".yaml", ".csv", ".gz", ".jsonl", ".md")
+_EXAMPLES = {
+    "minimal": "eval-assets run",
+    "code": "eval-assets run",
+    "stories": "eval-assets run",
     "labelling": "eval-assets serve --labels",
     "relevance": "eval-assets serve --labels",
     "pairwise": "eval-assets serve --labels",
 }
-"""Commands to run after each template."""
+"""Command to run after each example."""
+
+_CHECKOUT = Path(__file__).parents[2] / "data"
+"""The studies, which a wheel holds among the examples and an editable installation does not."""
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
-    "--template",
-    type=click.Choice([name for name in _NEXT if name]),
-    help="labelling: four questions about an assistant with plugins, with guidelines for raters; "
-    "relevance: documents and queries; pairwise: which of two answers is better.",
+    "--example",
+    type=click.Choice(list(_EXAMPLES)),
+    help="minimal: a commented evaluation.yaml with a few responses; code, stories: published "
+    "studies whose raters agree, and do not; labelling: four questions about an assistant with "
+    "plugins, with guidelines for raters; relevance: documents and queries; pairwise: which of two "
+    "answers is better.  [default: minimal]",
 )
-def init(folder: Path, template: str | None) -> int:
+@click.option("--template", type=click.Choice(list(_EXAMPLES)), hidden=True)
+def init(folder: Path, example: str | None, template: str | None) -> int:
     """Write an evaluation folder to start from; it runs as it is.
 
     A new folder gets a commented example. In a folder with responses, labels or judge scores, an
@@ -42,21 +50,25 @@ def init(folder: Path, template: str | None) -> int:
     """
     from eval_assets.readers.drafts import complete_folder
 
-    completed = None if template else complete_folder(folder)
-    written, notes = completed or (_write_template(folder, template), [])
+    if template:
+        click.echo("Warning: --template is deprecated. Use --example.", err=True)
+    example = example or template
+    completed = None if example else complete_folder(folder)
+    written, notes = completed or (_write_example(folder, example or "minimal"), [])
     for note in notes:
         click.echo(note)
     for path in written:
         click.echo(f"wrote {path}")
-    click.echo(f"\nNow run: {_NEXT[template]} --data {quote(str(folder))}")
+    click.echo(f"\nNow run: {_EXAMPLES[example or 'minimal']} --data {quote(str(folder))}")
     return DONE
 
 
-def _write_template(folder: Path, template: str | None) -> list[Path]:
-    """Write the files of a template into a folder that has none of them."""
+def _write_example(folder: Path, name: str) -> list[Path]:
+    """Write the files of an example into a folder that has none of them."""
     from eval_assets.readers.drafts import write_files
 
-    files = dict(_files(resources.files("eval_assets.starter").joinpath(template or "")))
+    packaged = resources.files("eval_assets.examples").joinpath(name)
+    files = dict(_files(packaged if packaged.is_dir() else _CHECKOUT / name))
     taken = [name for name in files if (folder / name).exists()]
     if taken:
         raise click.UsageError(
@@ -65,10 +77,10 @@ def _write_template(folder: Path, template: str | None) -> list[Path]:
     return write_files(folder, files)
 
 
-def _files(source: Traversable) -> Iterator[tuple[str, str]]:
-    """Yield name and content of each file of a template, those in its folders included."""
+def _files(source: Traversable) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file of an example, those in its guidelines included."""
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(_ENDINGS):
-            yield entry.name, entry.read_text("utf-8")
+            yield entry.name, entry.read_bytes()
         elif entry.name == "guidelines":
-            yield from ((f"guidelines/{name}", text) for name, text in _files(entry))
+            yield from ((f"guidelines/{name}", content) for name, content in _files(entry))

@@ -1,6 +1,7 @@
 """Drafts of evaluation folders, from another tool's export or from the files of a folder."""
 
 import csv
+import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,8 +56,8 @@ _MOST_INDICATORS = 40
 
 Kind = Literal["responses", "labels", "scores"]
 
-Content = str | Sequence[Sequence[str]]
-"""A file: its text, or the rows of a table."""
+Content = bytes | str | Sequence[Sequence[str]]
+"""A file: its bytes or text, or the rows of a table."""
 
 
 def write_draft(export: Export, folder: Path, *, name: str, tool: str) -> list[Path]:
@@ -127,16 +128,23 @@ def write_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
     try:
         for name, content in contents.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            with (folder / name).open("w", encoding="utf-8", newline="") as file:
-                if isinstance(content, str):
-                    file.write(content)
-                else:
-                    csv.writer(file, lineterminator="\n").writerows(content)
+            (folder / name).write_bytes(_as_bytes(content))
     except OSError as error:
         message = f"it cannot be written ({error.strerror})"
         remedy = "Name a folder that you may write to"
         raise input_error(str(folder), message, remedy) from error
     return [folder / name for name in contents]
+
+
+def _as_bytes(content: Content) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    text = io.StringIO(newline="")
+    if isinstance(content, str):
+        text.write(content)
+    else:
+        csv.writer(text, lineterminator="\n").writerows(content)
+    return text.getvalue().encode()
 
 
 def _tables(export: Export) -> dict[str, list[tuple[str, ...]]]:

@@ -1,9 +1,7 @@
-"""Data come out as expected in the forms in which people bring them.
-
-Real data are not part of the repository: see test_expected_figures.py.
-"""
+"""Data come out as expected in the forms in which people bring them."""
 
 import csv
+import gzip
 import json
 import shutil
 from collections.abc import Sequence
@@ -16,12 +14,12 @@ from eval_assets.readers.drafts import write_draft
 from eval_assets.readers.importers.tool_exports import import_files
 from tests.e2e.conftest import Evaluated
 from tests.e2e.test_expected_figures import (
+    DATA,
     HUMANS,
     HUMANS_OVERALL,
     JUDGES_AND_HUMANS,
-    REAL_DATA,
+    STUDIES,
     differences,
-    with_real_data,
 )
 from tests.fake_provider.server import running
 from tests.unit.readers.formats.xlsx import Cell, workbook
@@ -31,7 +29,8 @@ Row = dict[str, str]
 
 
 def rows(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -39,11 +38,11 @@ def as_label_studio(source: Path, models: list[str]) -> str:
     """Return tasks with an annotation for each rater and a prediction for each model."""
     given: dict[str, dict[str, list[Row]]] = {}
     for row in rows(source / "labels.csv"):
-        given.setdefault(row["item_id"], {}).setdefault(row["rater_id"], []).append(row)
+        given.setdefault(row["response_id"], {}).setdefault(row["rater_id"], []).append(row)
     scored: dict[str, dict[str, list[Row]]] = {}
-    for row in rows(source / "judge_scores.csv"):
+    for row in rows(*source.glob("judge_scores.csv*")):
         if row["judge_model"] in models and row["score"]:
-            by_model = scored.setdefault(row["item_id"], {})
+            by_model = scored.setdefault(row["response_id"], {})
             by_model.setdefault(row["judge_model"], []).append({**row, "rating": row["score"]})
 
     def results(of: list[Row]) -> list[dict[str, Any]]:
@@ -63,11 +62,11 @@ def as_label_studio(source: Path, models: list[str]) -> str:
             "data": response,
             "annotations": [
                 {"id": place, "completed_by": {"email": rater}, "result": results(of)}
-                for place, (rater, of) in enumerate(given.get(response["item_id"], {}).items())
+                for place, (rater, of) in enumerate(given.get(response["response_id"], {}).items())
             ],
             "predictions": [
                 {"model_version": model, "result": results(of)}
-                for model, of in scored.get(response["item_id"], {}).items()
+                for model, of in scored.get(response["response_id"], {}).items()
             ],
         }
         for number, response in enumerate(rows(source / "responses.csv"))
@@ -80,23 +79,25 @@ def as_wide(source: Path) -> list[list[str]]:
     labels = rows(source / "labels.csv")
     columns = sorted({(row["rater_id"], row["question_id"]) for row in labels})
     several = len({question for _, question in columns}) > 1
-    value = {(row["item_id"], row["rater_id"], row["question_id"]): row["rating"] for row in labels}
+    value = {
+        (row["response_id"], row["rater_id"], row["question_id"]): row["rating"] for row in labels
+    }
     header = [f"{rater}: {question}" if several else rater for rater, question in columns]
     return [
         ["Response ID", *header],
         *(
             [item, *(value.get((item, *column), "") for column in columns)]
-            for item in dict.fromkeys(row["item_id"] for row in labels)
+            for item in dict.fromkeys(row["response_id"] for row in labels)
         ),
     ]
 
 
-@with_real_data
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["label-studio", "wide-xlsx", "semicolons"])
-@pytest.mark.parametrize("name", ["conala_code", "hanna"])
+@pytest.mark.parametrize("name", list(STUDIES))
 def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, form: str) -> None:
-    source = Path(REAL_DATA or "") / name
-    expected: dict[str, Any] = json.loads((source / "expected.json").read_text("utf-8"))
+    source = DATA / name
+    expected = STUDIES[name]
     models = list(expected["judge_vs_human"])[:N_JUDGES]
     folder = Evaluated(tmp_path / name)
     if form == "label-studio":
@@ -107,7 +108,7 @@ def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, f
     else:
         folder.path.mkdir()
         shutil.copy(source / "responses.csv", folder.path)
-        human_side = (source / "evaluation.yaml").read_text("utf-8").split("judges:")[0]
+        human_side = (source / "evaluation.yaml").read_text("utf-8").split("\njudges:")[0]
         (folder.path / "evaluation.yaml").write_text(human_side)
         header, *body = as_wide(source)
         if form == "semicolons":
@@ -131,7 +132,7 @@ def test_real_data_have_their_figures_in_every_form(tmp_path: Path, name: str, f
     if form == "label-studio":
         given = folder.rows("SELECT model, judge_id FROM judges")
         judges = {str(model): str(judge) for model, judge in given}
-        assert list(judges) == models
+        assert sorted(judges) == sorted(models)
         for model, judge in judges.items():
             for question in expected["humans"]:
                 figures = expected["judge_vs_human"][model][question]

@@ -43,7 +43,7 @@ DIMENSIONS = ["trigger_accuracy", "code_validity", "technical_accuracy", "comple
 
 
 @pytest.mark.parametrize(
-    ("template", "questions", "n_responses"),
+    ("example", "questions", "n_responses"),
     [
         (
             "labelling",
@@ -54,10 +54,10 @@ DIMENSIONS = ["trigger_accuracy", "code_validity", "technical_accuracy", "comple
         ("pairwise", ["preference"], 6),
     ],
 )
-def test_every_template_can_be_labelled_as_it_is(
-    tmp_path: Path, template: str, questions: list[str], n_responses: int
+def test_examples_with_guidelines_can_be_labelled_as_they_are(
+    tmp_path: Path, example: str, questions: list[str], n_responses: int
 ) -> None:
-    outcome = CliRunner().invoke(init, [str(tmp_path), "--template", template])
+    outcome = CliRunner().invoke(init, [str(tmp_path), "--example", example])
     evaluation = read_evaluation(tmp_path)
     responses = read_responses(evaluation)
     study = Study(evaluation, response_views(evaluation, responses))
@@ -67,6 +67,26 @@ def test_every_template_can_be_labelled_as_it_is(
     assert all(question.guidelines for question in evaluation.rubric)
     assert study.raters == ("anna", "ben")
     assert len(study.queue("anna").units) == n_responses * len(questions)
+
+
+@pytest.mark.parametrize(("study", "n_labels"), [("code", 12_476), ("stories", 19_008)])
+def test_published_study_is_written_as_an_evaluation(
+    tmp_path: Path, study: str, n_labels: int
+) -> None:
+    outcome = CliRunner().invoke(init, [str(tmp_path), "--example", study])
+    evaluation = read_evaluation(tmp_path)
+    labels = read_labels(evaluation, read_responses(evaluation))
+
+    assert outcome.exit_code == 0, outcome.output
+    assert len(labels.ratings) == n_labels
+    assert "MIT License" in (tmp_path / "LICENSES.md").read_text("utf-8")
+
+
+def test_former_option_of_init_still_works(tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(init, [str(tmp_path), "--template", "pairwise"])
+
+    assert outcome.exit_code == 0
+    assert outcome.stderr == "Warning: --template is deprecated. Use --example.\n"
 
 
 def write_published_layout(folder: Path) -> None:

@@ -1,11 +1,7 @@
-"""Judges of code answers on 184 groups of public data, as spec'd to six digits.
-
-The data are not part of the repository: set EVAL_ASSETS_REAL_DATA to the folder that holds
-`conala_code`.
-"""
+"""Judges of code answers on 184 groups of data/code, to six digits."""
 
 import csv
-import os
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,10 +23,8 @@ from eval_assets.tuning.partial_automation import (
 from eval_assets.tuning.rated import RatedUnits
 from tests.unit.tuning.made_up import rated_units
 
-REAL_DATA = os.environ.get("EVAL_ASSETS_REAL_DATA")
+CODE = Path(__file__).parents[3] / "data" / "code"
 LEVEL = 0.025
-
-pytestmark = pytest.mark.skipif(not REAL_DATA, reason="EVAL_ASSETS_REAL_DATA is not set")
 
 
 @dataclass(frozen=True)
@@ -84,24 +78,24 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def conala() -> tuple[RatedUnits, dict[str, np.ndarray]]:
     """All rated answers, and the scores of each judge."""
-    folder = Path(REAL_DATA or "") / "conala_code"
 
     def rows(name: str) -> list[dict[str, str]]:
-        with (folder / name).open(encoding="utf-8", newline="") as file:
+        opened = gzip.open if name.endswith(".gz") else open
+        with opened(CODE / name, "rt", encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
-    group = {row["item_id"]: row["group"] for row in rows("responses.csv")}
+    group = {row["response_id"]: row["group_id"] for row in rows("responses.csv")}
     unit = {item: k for k, item in enumerate(group)}
     labels = rows("labels.csv")
     rater = {name: k for k, name in enumerate(sorted({row["rater_id"] for row in labels}))}
     ratings = np.full((len(unit), len(rater)), np.nan)
     for row in labels:
-        ratings[unit[row["item_id"]], rater[row["rater_id"]]] = float(row["rating"])
+        ratings[unit[row["response_id"]], rater[row["rater_id"]]] = float(row["rating"])
     scores = {f"{name}": np.full(len(unit), np.nan) for name in EXPECTED}
-    for row in rows("judge_scores.csv"):
+    for row in rows("judge_scores.csv.gz"):
         if row["score"]:
             name = row["judge_model"].split("/")[1]
-            scores[name][unit[row["item_id"]]] = float(row["score"])
+            scores[name][unit[row["response_id"]]] = float(row["score"])
     scale = Scale.from_steps(low=0, high=4)
     return rated_units(ratings, groups=list(group.values()), scale=scale), scores
 

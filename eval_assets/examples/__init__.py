@@ -1,0 +1,1 @@
+"""Evaluation folders that `eval-assets init` writes."""

@@ -1,1 +1,0 @@
-"""The evaluation folder that `eval-assets init` writes."""
