@@ -4,12 +4,12 @@ import asyncio
 import logging
 import math
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from eval_assets.config.judges import Judge
-from eval_assets.judges.calling.budget import Budget
+from eval_assets.judges.calling.budget import Budget, UnitKey
 from eval_assets.judges.calling.client import BUDGET_USED_UP, IN_BATCH, ModelClient
 from eval_assets.judges.calling.ledger_writer import attempt_row, request_row
 from eval_assets.judges.calling.live_model import LiveModel
@@ -60,24 +60,63 @@ async def plan_after_batches(
     return await plan_judging(units, client, template=template)
 
 
-async def submit_pending(plan: JudgingPlan, ledger: BatchLedger, *, budget: Budget) -> None:
-    """Submit what is pending in a plan and in no batch; then nothing is pending in it.
+async def submit_pending(
+    plans: Sequence[JudgingPlan], ledger: BatchLedger, *, budget: Budget
+) -> None:
+    """Submit what is pending in plans and in no batch; then nothing is pending in them.
 
     What is under way is `missing` until a later run collects it. Requests that expired or failed
-    are among those submitted again. The most that a batch can cost counts as spent.
+    are among those submitted again. The most that a batch can cost counts as spent. A budget that
+    is not enough leaves out all judges of a unit.
     """
+    claimed = {
+        plan: [] if plan.client.summary.stopped else await _claimed(plan, ledger) for plan in plans
+    }
+    affordable = await _affordable(claimed, budget)
+    for plan, requests in claimed.items():
+        await _submit_plan(plan, ledger, requests=requests, affordable=affordable)
+
+
+async def _affordable(
+    claimed: Mapping[JudgingPlan, Sequence[ModelRequest]], budget: Budget
+) -> set[str]:
+    """Return the keys of requests that the budget has, for all judges of a unit or for none."""
+    by_key = {
+        request.key: (plan, request) for plan, requests in claimed.items() for request in requests
+    }
+    keys_by_unit: dict[UnitKey, list[str]] = {}
+    for plan in claimed:
+        for rating in plan.pending:
+            key = plan.next_request(rating).key
+            keys_by_unit.setdefault(rating.unit_key, []).append(key)
+    affordable: set[str] = set()
+    for keys in keys_by_unit.values():
+        new = {key for key in keys if key in by_key} - affordable
+        costs = [
+            plan.client.model.most_usd(request) for plan, request in (by_key[key] for key in new)
+        ]
+        if new and await budget.spend(math.fsum(costs)):
+            affordable |= new
+    return affordable
+
+
+async def _submit_plan(
+    plan: JudgingPlan,
+    ledger: BatchLedger,
+    *,
+    requests: Sequence[ModelRequest],
+    affordable: Collection[str],
+) -> None:
+    """Submit the affordable requests of a judge, and leave the others with the reason."""
     client = plan.client
-    under_way: set[str] = set()
+    pending = {plan.next_request(rating).key for rating in plan.pending}
+    under_way = set() if client.summary.stopped else pending - {r.key for r in requests}
+    plan.estimate = Estimate(client.model)
+    for request in requests:
+        plan.estimate.add(request)
     if not client.summary.stopped:
         async with _stopping(client):
-            requests = await _claimed(plan, ledger)
-            plan.estimate = Estimate(client.model)
-            for request in requests:
-                plan.estimate.add(request)
-            under_way |= {plan.next_request(rating).key for rating in plan.pending}
-            under_way -= {request.key for request in requests}
-            affordable = [r for r in requests if await budget.spend(client.model.most_usd(r))]
-            for part in in_batches(affordable):
+            for part in in_batches([r for r in requests if r.key in affordable]):
                 await _submit(part, client, ledger)
                 under_way |= {request.key for request in part}
             too_dear = [r.key for r in requests if r.key not in under_way]

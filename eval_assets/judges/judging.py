@@ -81,9 +81,9 @@ async def judge_portions(  # noqa: PLR0913 - who rates what, how, and where it i
             for judge in panel:
                 prompt = prompts.get(judge.id, template)
                 plan = await plan_after_batches(units, by_id[judge.id], ledger, template=prompt)
-                if judge.declared.batch:
-                    await submit_pending(plan, ledger, budget=budget)
                 plans.append(plan)
+            batched = [plan for plan in plans if plan.client.model.declared.batch]
+            await submit_pending(batched, ledger, budget=budget)
             for plan in plans:
                 options.report(plan.estimate)
             reservations = JointReservations(budget)

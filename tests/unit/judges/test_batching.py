@@ -207,6 +207,34 @@ def test_a_batch_stays_within_the_budget(
     assert len(ledger.attempts) == n_submitted < 20
 
 
+@pytest.mark.parametrize("judges", [BY_BATCH, BY_BATCH[::-1]], ids=["cheap first", "dear first"])
+def test_a_budget_keeps_pairs_of_batched_judges_together(
+    provider: RunningProvider,
+    ledger: MemoryLedger,
+    judge_all: JudgeAll,
+    judges: tuple[Judge, ...],
+) -> None:
+    provider.behave(Behaviour(batch_polls=0))
+    uneven = [
+        dataclasses.replace(unit, response_text=unit.response_text * (1 + number % 7))
+        for number, unit in enumerate(units(30))
+    ]
+    summary = judge_all(uneven, judges, budget_usd=0.05)
+    submitted = {
+        judge.id: {
+            score.response_id
+            for score in summary.scores
+            if score.judge_id == judge.id and score.status == "missing"
+        }
+        for judge in judges
+    }
+    assert submitted["gpt"] == submitted["haiku"]
+    assert 5 < len(submitted["gpt"]) < 30
+    assert summary.n_budget_stopped == 2 * (30 - len(submitted["gpt"]))
+    assert [len(batch.call_keys) for batch in ledger.batches] == [len(submitted["gpt"])] * 2
+    assert sum(batch.most_usd for batch in ledger.batches) <= 0.05
+
+
 def test_settings_go_into_batches_as_into_requests(
     provider: RunningProvider, ledger: MemoryLedger, judge_all: JudgeAll
 ) -> None:

@@ -1,6 +1,7 @@
 """Texts of vendors that are stored and shown."""
 
 import base64
+import json
 import random
 import string
 import unicodedata
@@ -94,3 +95,30 @@ def test_a_key_in_another_form_is_masked(form: Callable[[str], str]) -> None:
     key = "my/own+key=of-these-tests"
     assert key[:6].lower() not in without_keys(f"you sent {form(key)} to us", [key]).lower()
     assert "[key]" in without_keys(f"you sent {form(key)} to us", [key])
+
+
+SPLIT = (
+    lambda key: "\n".join(key[start : start + 7] for start in range(0, len(key), 7)),
+    lambda key: f'"{key[:9]}" +\n    "{key[9:]}"',
+    lambda key: json.dumps({"sent": [key[:10], key[10:]]}),
+    lambda key: json.dumps({"first": key[:10], "second": key[10:]}),
+    lambda key: json.dumps(f"{key[:5]}\n{key[5:]}"),
+    lambda key: f"{key[:6]}\\\n{key[6:]}",
+    " ".join,
+)
+
+
+@pytest.mark.parametrize("form", SPLIT)
+def test_a_key_that_is_split_over_lines_or_texts_is_masked(form: Callable[[str], str]) -> None:
+    key = "my/own+key=of-these-tests"
+    text = without_keys(f"before {form(key)} after", [key])
+    assert text.startswith("before ")
+    assert text.endswith(" after")
+    assert "[key]" in text
+    assert "tests" not in text
+    assert "own" not in text
+
+
+@given(st.text(alphabet="my/own+ke=f-this \n\"',\\:", max_size=200))
+def test_words_of_a_key_are_no_key(text: str) -> None:
+    assert without_keys(text, ["my/own+key=of-these-tests"]) == text
