@@ -8,13 +8,15 @@ from pathlib import Path
 
 from benchmarks.table import written_between
 
-SECTIONS = ("spine", "statistics", "controls", "tuning", "judging", "labelling")
+SECTIONS = ("spine", "statistics", "controls", "tuning", "judging", "labelling", "studies")
 """Modules of this package, each with a function `table` that measures and returns Markdown."""
 
 SIMULATIONS = ("coverage", "informative_groups", "pass_rates", "promises", "pull_requests", "scale")
 """Likewise; they run for a quarter of an hour, and only if they are named."""
 
 RESULTS = Path(__file__).with_name("results")
+PAGES = {"studies": Path(__file__).parents[1] / "docs" / "studies.md"}
+"""Pages elsewhere, whose figures are no times."""
 
 
 def machine() -> str:
@@ -34,9 +36,10 @@ def main() -> None:
         parser.error(f"no section {', '.join(sorted(unknown))}")
     for section in sections:
         table: str = importlib.import_module(f"benchmarks.{section}").table()
-        text = f"{table}\n\n{machine()}"
+        page = PAGES.get(section, RESULTS / f"{section}.md")
+        text = table if section in PAGES else f"{table}\n\n{machine()}"
         print(f"\n## {section}\n\n{text}", flush=True)
-        written_between(RESULTS / f"{section}.md", section=section, text=text)
+        written_between(page, section=section, text=text)
 
 
 if __name__ == "__main__":
