@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.exit_codes import DONE, FAILED
 from eval_assets.readers.importers import TOOLS
 
 if TYPE_CHECKING:
@@ -28,12 +28,27 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="The evaluation folder to write.",
 )
-def import_(source: tuple[str, ...], data: Path) -> int:
+@click.option(
+    "--allow-loss",
+    is_flag=True,
+    help="Import the rest if ratings or scores of the export cannot be stored.",
+)
+@click.option(
+    "--question",
+    "questions",
+    multiple=True,
+    metavar="NAME=SCORE[,SCORE...]",
+    help="Make several scores of the export one question, so that their scorers are judges of it.",
+)
+def import_(
+    source: tuple[str, ...], data: Path, *, allow_loss: bool, questions: tuple[str, ...]
+) -> int:
     """Write responses, labels, judge scores and a draft evaluation.yaml from an export.
 
     SOURCE is a file or a folder that another tool wrote; several are one export. The tool is
-    recognised by what the records look like, or named first. No file that exists is replaced, and
-    whatever was not understood is listed with its count.
+    recognised by what the records look like, or named first. No file that exists is replaced. The
+    account at the end lists what was stored, and every field and record that was not, with its
+    count. If ratings or scores would be lost, nothing is written, and the exit code is 1.
     """
     from eval_assets.readers.drafts import write_draft
     from eval_assets.readers.importers.tool_exports import import_files
@@ -43,14 +58,40 @@ def import_(source: tuple[str, ...], data: Path) -> int:
     if not paths:
         raise click.UsageError(f"Name the files that {tool} exported.")
     tool, export = import_files(paths, source=tool)
-    written = write_draft(export, data, name=data.resolve().name, tool=tool)
-    click.echo(f"{tool}: {_contents(export)}")
-    for note, count in export.notes.items():
-        click.echo(f"not understood: {count:,} {note}")
+    for name, scores in map(_question, questions):
+        export.join_questions(name, scores)
+    refuses = bool(export.losses) and not allow_loss
+    written = [] if refuses else write_draft(export, data, name=data.resolve().name, tool=tool)
     for path in written:
         click.echo(f"wrote {path}")
+    _print_account(tool, export, verb="read" if refuses else "stored")
+    if refuses:
+        click.echo("Nothing was written, as ratings or scores would be lost.", err=True)
+        click.echo("To import the rest, add --allow-loss.", err=True)
+        return FAILED
     click.echo(f"\nRead the rubric, then run: eval-assets run --data {quote(str(data))}")
     return DONE
+
+
+def _question(text: str) -> tuple[str, list[str]]:
+    """Return the name of a question and the scores that it takes together."""
+    name, _, scores = text.partition("=")
+    if not name.strip() or not scores.strip():
+        raise click.UsageError(f"{text} is not a question. Write NAME=SCORE,SCORE.")
+    return name.strip(), [score.strip() for score in scores.split(",")]
+
+
+def _print_account(tool: str, export: Export, *, verb: str) -> None:
+    """Print what the export held: what is stored, what is not and why, and unused fields."""
+    click.echo(f"{tool}: {_counted(export.n_records, 'record')} read")
+    click.echo(f"{verb}: {_contents(export)}")
+    for loss, count in export.losses.items():
+        click.echo(f"not stored: {count:,} {loss}")
+    for note, count in export.notes.items():
+        click.echo(f"not used: {count:,} {note}")
+    fields = ", ".join(f"{path} ({count:,})" for path, count in export.unused_fields.items())
+    if fields:
+        click.echo(f"not used: fields that no file of an evaluation holds: {fields}")
 
 
 def _contents(export: Export) -> str:

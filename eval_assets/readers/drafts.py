@@ -159,8 +159,11 @@ def _tables(export: Export) -> dict[str, list[tuple[str, ...]]]:
             ),
         ],
         "labels.csv": [
-            ("response_id", "question_id", "rater_id", "rating", "labelled_at"),
-            *((*key, rating, in_utc(time) or "") for key, (rating, time) in export.ratings.items()),
+            ("response_id", "question_id", "rater_id", "rating", "labelled_at", "notes"),
+            *(
+                (*key, rating, in_utc(time) or "", export.remarks.get(key, ""))
+                for key, (rating, time) in export.ratings.items()
+            ),
         ],
         "judge_scores.csv": [
             ("response_id", "question_id", "judge_model", "score", "raw_output"),

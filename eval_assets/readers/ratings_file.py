@@ -23,6 +23,7 @@ from eval_assets.readers.importers.tool_exports import (
     import_records,
     read_records,
     recognised_tools,
+    records_of,
 )
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_of_records
 from eval_assets.readers.labels.ratings_options import RatingsOptions
@@ -33,11 +34,14 @@ from eval_assets.readers.labels.without_rubric import item_header, label_layouts
 from eval_assets.readers.references import ResponseUnits
 from eval_assets.readers.responses import read_responses
 
+_ROWS_OF_TEXT = (".csv", ".tsv", ".txt")
 _NESTED = (".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 _ANY_ROWS = "hugging-face"
 """The tool whose rows are hard to tell from a plain table."""
 
 _N_EXAMPLES = 3
+_SAMPLE = 20
+"""Rows from which the tool is recognised."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,11 @@ def _labels_of_any_file(path: Path, options: RatingsOptions) -> tuple[list[Parse
     if exported is not None:
         return [exported], {}
     table = read_table(path, folder=path.parent)
+    if format_of(path) in _ROWS_OF_TEXT and not table.bad_rows:
+        start = records_of(table.take(np.arange(min(len(table), _SAMPLE))))
+        tools = [tool for tool in recognised_tools(start) if tool != _ANY_ROWS]
+        if tools:
+            return [_labels_of_tool(tools[0], records_of(table), file=table.file)], {}
     try:
         table, tops_of_columns = without_crosses(_without_summary_rows(table))
         table, tops = with_numbers(table)
@@ -209,7 +218,8 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> Parse
     ]
     headers = {"response_id": "response_id", "question_id": "question_id"}
     notes = [f"read as an export of {tool}"]
-    notes += [f"not understood: {count:,} {note}" for note, count in export.notes.items()]
+    notes += [f"not stored: {count:,} {loss}" for loss, count in export.losses.items()]
+    notes += [f"not used: {count:,} {note}" for note, count in export.notes.items()]
     return labels_of_records(file, labels, [], headers=headers, notes=notes)
 
 

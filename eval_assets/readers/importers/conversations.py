@@ -79,7 +79,8 @@ def read_hugging_face(records: Iterable[Record], export: Export) -> None:
         response_id = first_at(row, *RESPONSE_ID, "id", "idx") or record.get("row_idx", position)
         response_id = export.add_response(response_id, **chat_fields(row))
         raters = first_at(row, *_RATERS)
-        for name, value in _ratings(row).items():
+        for name in _ratings(row):
+            value = row[name]
             if not isinstance(value, list):
                 rater = "dataset" if isinstance(raters, list) or raters is None else str(raters)
                 export.add_rating(response_id, name, rater, value)
@@ -93,8 +94,9 @@ def read_hugging_face(records: Iterable[Record], export: Export) -> None:
 def _ratings(row: Record) -> dict[str, object]:
     return {
         name: value
-        for name, value in row.items()
+        for name, value in dict(row).items()
         if plain(name) not in _NOT_RATINGS
-        and (numbers := value if isinstance(value, list) else [value])
-        and all(isinstance(number, bool | int | float) for number in numbers)
+        and (cells := value if isinstance(value, list) else [value])
+        and all(cell is None or isinstance(cell, bool | int | float) for cell in cells)
+        and any(cell is not None for cell in cells)
     }

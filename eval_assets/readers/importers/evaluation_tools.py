@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from eval_assets.frame_columns import RESPONSE_COLUMNS
+from eval_assets.readers.formats.table import plain
 from eval_assets.readers.importers.export_content import (
     Export,
     Record,
@@ -105,6 +107,7 @@ _LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
 """Correct, partially correct, incorrect and no answer, as inspect_ai counts them."""
 
 _UNCHANGED = "UNCHANGED"
+_OWN_COLUMNS = {"response_id", "prompt", "response", "model", *RESPONSE_COLUMNS, *_COLUMNS}
 
 
 @importer("inspect-ai", lambda record: isinstance(record.get("eval"), dict) and "samples" in record)
@@ -118,6 +121,10 @@ def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
         run, task = at(log, "eval", "run_id") or "", at(log, "eval", "task")
         for sample in records_at(log, "samples"):
             choices = records_at(sample, "output", "choices")
+            if not choices and sample.get("error"):
+                export.notes["samples failed before there was a response"] += 1
+                continue
+            metadata = sample.get("metadata") or {}
             response_id = export.add_response(
                 f"{run}/{sample.get('id')}/{sample.get('epoch', 1)}",
                 prompt=sample.get("input"),
@@ -125,6 +132,8 @@ def read_inspect_ai(records: Iterable[Record], export: Export) -> None:
                 model=at(log, "eval", "model"),
                 group_id=f"{task}/{sample.get('id')}",
                 seed=sample.get("epoch"),
+                target=sample.get("target"),
+                **{name: metadata[name] for name in metadata if plain(name) not in _OWN_COLUMNS},
             )
             for scorer, score in (sample.get("scores") or {}).items():
                 _add_scores(export, response_id, scorer, score)
@@ -134,12 +143,14 @@ def _add_scores(export: Export, response_id: str, scorer: str, score: Record) ->
     """Add the original score of a scorer, and its edits by people."""
     original, *edits = records_at(score, "history") or [score]
     for name, value in _values(scorer, original.get("value")):
-        export.add_score(response_id, name, scorer, value, reply=score.get("explanation"))
+        reply = original.get("explanation") or score.get("explanation")
+        export.add_score(response_id, name, scorer, value, reply=reply)
     for edit in edits:
         author = at(edit, "provenance", "author") or "editor"
         if edit.get("value") != _UNCHANGED:
             for name, value in _values(scorer, edit.get("value")):
-                export.add_rating(response_id, name, author, value)
+                remark = first_at(edit, "explanation") or at(edit, "provenance", "reason")
+                export.add_rating(response_id, name, author, value, remark=remark)
 
 
 def _values(scorer: str, score: object) -> Iterator[tuple[str, object]]:

@@ -3,14 +3,84 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
+from eval_assets.readers._problems import input_error, nearest, quoted
 from eval_assets.readers.formats.table import as_text, plain
 from eval_assets.scale import Level, Scale
 
 Record = Mapping[str, Any]
+
+
+class ReadRecord(dict[str, Any]):
+    """A JSON object that knows which of its fields were read, those of nested objects included.
+
+    Examples:
+        >>> record = ReadRecord({"id": 1, "user": {"name": "Anna", "age": 30}, "tags": []})
+        >>> record["id"], record["user"].get("name")
+        (1, 'Anna')
+        >>> list(record.unread())
+        ['user.age']
+    """
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        super().__init__({key: _as_read(value) for key, value in fields.items()})
+        self._read: set[str] = set()
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - JSON as it comes
+        """Return the value of a field, which counts as read."""
+        self._read.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON as it comes
+        """Return the value of a field, which counts as read."""
+        self._read.add(key)
+        return super().get(key, default)
+
+    def items(self) -> Any:  # noqa: ANN401 - the view of a dictionary
+        """Return the fields, which all count as read."""
+        self._read.update(self)
+        return super().items()
+
+    def read_all(self) -> None:
+        """Count every field as read, those of nested objects included."""
+        for value in dict.values(self):
+            for nested in _records_in(value):
+                nested.read_all()
+        self._read.update(self)
+
+    def unread(self) -> Iterator[str]:
+        """Yield the fields that hold something and were not read, as paths."""
+        for key, value in super().items():
+            if value in (None, "", [], {}):
+                continue
+            if key not in self._read:
+                yield key
+                continue
+            brackets = "[]" if isinstance(value, list) else ""
+            for nested in _records_in(value):
+                yield from (f"{key}{brackets}.{path}" for path in nested.unread())
+
+
+def _as_read(value: object) -> object:
+    match value:
+        case dict():
+            return ReadRecord(value)
+        case list():
+            return [_as_read(item) for item in value]
+        case _:
+            return value
+
+
+def _records_in(value: object) -> Iterator[ReadRecord]:
+    if isinstance(value, ReadRecord):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _records_in(item)
+
 
 UNKNOWN_MODEL = "unknown"
 PROMPT_KEYS = ("prompt", "prompt_text", "question", "query", "instruction", "input", "user")
@@ -39,15 +109,23 @@ class Export:
         responses: Columns of each response, by its id.
         ratings: Rating and time of each response, question and human rater.
         scores: Score and reply of each response, question and judge.
+        remarks: What raters wrote on their ratings, by the same keys.
         questions: Questions by name.
         notes: Count of each kind of record that was skipped or ambiguous.
+        losses: Count of ratings and scores that cannot be stored, by reason.
+        n_records: Records read.
+        unused_fields: Count of each field that was not read.
     """
 
     responses: dict[str, dict[str, str]] = field(default_factory=dict)
     ratings: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
     scores: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
+    remarks: dict[tuple[str, str, str], str] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
+    losses: Counter[str] = field(default_factory=Counter)
+    n_records: int = 0
+    unused_fields: Counter[str] = field(default_factory=Counter)
 
     def add_response(
         self,
@@ -59,7 +137,7 @@ class Export:
         **further: object,
     ) -> str:
         """Add a response unless its id is known; return its id."""
-        name = as_text(response_id) or ""
+        name = as_text(response_id) or f"unnamed {len(self.responses) + 1}"
         columns = {
             "prompt_text": text_of(prompt),
             "response_text": text_of(response),
@@ -71,20 +149,32 @@ class Export:
             self.notes["responses share an id; their rating is that of the first"] += 1
         return name
 
-    def add_rating(
-        self, response_id: str, question: str, rater: object, value: object, *, at: object = None
+    def add_rating(  # noqa: PLR0913 - the fields of a rating
+        self,
+        response_id: str,
+        question: str,
+        rater: object,
+        value: object,
+        *,
+        at: object = None,
+        remark: object = None,
     ) -> None:
-        """Add a human rating; of two by one rater the last one counts."""
+        """Add a human rating; of two by one rater the last one counts. None is no rating."""
+        if value is None:
+            self.notes["ratings are blank"] += 1
+            return
         rating, name, rater_id = rating_of(value), question.strip(), text_of(rater).strip()
         if rating is None:
-            self.notes[f"ratings of {name} are neither a number nor one choice"] += 1
+            self.losses[f"ratings of {name} are neither a number nor one choice"] += 1
         elif not rater_id:
-            self.notes[f"ratings of {name} do not say who gave them"] += 1
+            self.losses[f"ratings of {name} do not say who gave them"] += 1
         else:
             self.questions.setdefault(name, Question(name))
             if (response_id, name, rater_id) in self.ratings:
                 self.notes["second ratings by one rater; the last one counts"] += 1
             self.ratings[response_id, name, rater_id] = rating, text_of(at)
+            if remark:
+                self.remarks[response_id, name, rater_id] = text_of(remark)
 
     def add_score(
         self, response_id: str, question: str, judge: object, value: object, *, reply: object = None
@@ -92,13 +182,35 @@ class Export:
         """Add a judge's score; one without a value is kept if there is a reply."""
         score, name = rating_of(value), question.strip()
         if score is None and value is not None:
-            self.notes[f"scores of {name} are neither a number nor one choice"] += 1
+            self.losses[f"scores of {name} are neither a number nor one choice"] += 1
             return
         self.questions.setdefault(name, Question(name))
         key = response_id, name, text_of(judge).strip() or "judge"
         if key in self.scores:
             self.notes["second scores by one judge; the last one counts"] += 1
         self.scores[key] = score or "", text_of(reply)
+
+    def join_questions(self, name: str, scores: Sequence[str]) -> None:
+        """Rename questions to one, whose judges are those of all of them.
+
+        Raises:
+            InputError: If the export has no such question, or one judge would score twice.
+        """
+        missing = [score for score in scores if score not in self.questions]
+        if missing:
+            remedy = nearest(missing[0], self.questions)
+            raise input_error("--question", f"no score is named {quoted(missing[0])}", remedy)
+        for rated in (self.ratings, self.scores, self.remarks):
+            keys = [(r, name if q in scores else q, rater) for r, q, rater in rated]
+            if len(set(keys)) < len(keys):
+                message = f"one rater or judge gave several of {', '.join(scores)}"
+                raise input_error("--question", message, "Join scores of different judges")
+            values = list(rated.values())
+            rated.clear()
+            rated.update(zip(keys, values, strict=True))  # type: ignore[arg-type]
+        first = self.questions[scores[0]]
+        self.questions = {q: of for q, of in self.questions.items() if q not in scores}
+        self.questions[name] = Question(name, first.scale, first.level)
 
     def add_missing_responses(self) -> None:
         """Add a response without text for each rated one that the export does not hold."""
@@ -181,6 +293,8 @@ def text_of(value: object) -> str:
         >>> text_of([{"role": "user", "content": "Hi"}]), text_of({"answer": 4}), text_of({"a": 4})
         ('Hi', '4', '{"a": 4}')
     """
+    if isinstance(value, ReadRecord):
+        value.read_all()
     match value:
         case dict():
             texts = (value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str | int | list))

@@ -1,8 +1,10 @@
 """Exports of tools in which people label: Label Studio, Argilla, Prodigy and Potato."""
 
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from eval_assets.readers._cells import number_in
 from eval_assets.readers.importers.export_content import (
     MODEL_KEYS,
     PROMPT_KEYS,
@@ -12,7 +14,6 @@ from eval_assets.readers.importers.export_content import (
     chat_fields,
     first_at,
     importer,
-    rating_of,
     records_at,
     text_of,
 )
@@ -20,6 +21,8 @@ from eval_assets.readers.references import RESPONSE_ID
 
 _VALUES = ("rating", "number", "choices", "taxonomy", "pairwise", "ranker")
 _FLAT_KEYS = {"annotation_id", "annotator", "lead_time"}
+_MOST_CHOICES, _LONGEST_CHOICE = 12, 40
+"""Words of a choice; others are comments."""
 
 
 def _is_label_studio(record: Record) -> bool:
@@ -34,11 +37,11 @@ def read_label_studio(records: Iterable[Record], export: Export) -> None:
     Label Studio: JSON and JSON-MIN exports; predictions are judges.
     https://labelstud.io/guide/task_format
     """
-    for task in records:
+    tasks = list(records)
+    for task in tasks:
         if "data" in task:
             _read_task(task, export)
-        else:
-            _read_flat(task, export)
+    _read_flat([task for task in tasks if "data" not in task], export)
 
 
 def _read_task(task: Record, export: Export) -> None:
@@ -67,24 +70,55 @@ def _values(annotation: Record, export: Export) -> Iterator[tuple[str, object]]:
             yield str(result.get("from_name")), value
 
 
-def _read_flat(task: Record, export: Export) -> None:
-    """Add a task of the flat form, in which names of labels are keys beside those of the data."""
-    data_keys = (*PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS, *RESPONSE_ID)
-    data = {key: task[key] for key in data_keys if key in task}
-    response_id = _add_response(data or task, task.get("id"), export)
-    others = {*data, *_FLAT_KEYS, "id", "created_at", "updated_at"}
-    for name, value in task.items():
-        is_value = name not in others and isinstance(value, dict | int | float | str)
-        if is_value and rating_of(value) is not None:
-            created_at = task.get("created_at")
-            export.add_rating(response_id, name, task.get("annotator"), value, at=created_at)
+def _read_flat(tasks: Sequence[Record], export: Export) -> None:
+    """Add tasks of the flat form, in which names of labels are keys beside those of the data."""
+    labels = _flat_labels(tasks)
+    for task in tasks:
+        data_keys = (*PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS, *RESPONSE_ID)
+        data = {key: task[key] for key in data_keys if key in task and key not in labels}
+        response_id = _add_response(data or task, task.get("id"), export)
+        for name in labels:
+            value = task.get(name)
+            if value is not None and value != "":
+                single = value[0] if isinstance(value, list) and len(value) == 1 else value
+                rating = first_at(single, *_VALUES) if isinstance(single, dict) else value
+                at = task.get("created_at")
+                export.add_rating(response_id, name, task.get("annotator"), rating, at=at)
+
+
+def _flat_labels(tasks: Sequence[Record]) -> list[str]:
+    """Return the keys of labels, which the flat form does not tell from those of the data.
+
+    JSON writes them after the id and before the annotator, CSV by the alphabet. There they are
+    numbers, objects, or words of which one task has several.
+    """
+    # Copies, so that looking at a field does not count as reading it.
+    rows = [dict(task) for task in tasks]
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    position = {key: place for place, key in enumerate(keys)}
+    place, end = (position.get(key, 0) for key in ("id", "annotator"))
+    is_ordered = place + 1 < end < position.get("annotation_id", 0)
+    others = {*_FLAT_KEYS, "id", "created_at", "updated_at", "history", "agreement"}
+    others |= {*RESPONSE_ID, *PROMPT_KEYS, *RESPONSE_KEYS, *MODEL_KEYS}
+    candidates = keys[place + 1 : end] if is_ordered else [key for key in keys if key not in others]
+    return [key for key in candidates if _holds_labels(rows, key, may_be_constant=is_ordered)]
+
+
+def _holds_labels(rows: Sequence[Record], key: str, *, may_be_constant: bool) -> bool:
+    cells = [(row.get("id"), row.get(key)) for row in rows if row.get(key) not in (None, "", [])]
+    texts = {cell for _, cell in cells if isinstance(cell, str)}
+    if not any(math.isnan(number_in(text)) for text in texts):
+        return bool(cells)
+    is_choice = 1 < len(texts) <= _MOST_CHOICES and max(map(len, texts)) <= _LONGEST_CHOICE
+    pairs = {(str(task), str(cell)) for task, cell in cells}
+    return is_choice and (may_be_constant or len(pairs) > len({task for task, _ in pairs}))
 
 
 def _add_response(data: Record, task_id: object, export: Export) -> str:
     """Add the response of a task; all of its data if none of it is named as a response."""
     columns = chat_fields(data)
     if columns["response"] is None:
-        columns["response"] = text_of(dict(data))
+        columns["response"] = text_of(data)
     group = first_at(data, "group_id", "prompt_id")
     return export.add_response(first_at(data, *RESPONSE_ID) or task_id, **columns, group_id=group)
 
@@ -127,8 +161,8 @@ def read_argilla(records: Iterable[Record], export: Export) -> None:
 
 def _nested(record: Record) -> Record:
     responses, suggestions = {}, {}
-    for key, cell in record.items():
-        if key.endswith(_USERS) and cell:
+    for key, cell in dict(record).items():
+        if key.endswith(_USERS) and record.get(key):
             name = key.removesuffix(_USERS)
             values = record.get(f"{name}.responses") or []
             statuses = record.get(f"{name}.responses.status") or [None] * len(values)
@@ -136,7 +170,7 @@ def _nested(record: Record) -> Record:
                 {"user_id": user, "value": value, "status": status}
                 for user, value, status in zip(cell, values, statuses, strict=False)
             ]
-        elif key.endswith(_SUGGESTION) and cell is not None:
+        elif key.endswith(_SUGGESTION) and record.get(key) is not None:
             agent = record.get(f"{key}.agent")
             suggestions[key.removesuffix(_SUGGESTION)] = {"value": cell, "agent": agent}
     return {"responses": responses, "suggestions": suggestions}

@@ -1,8 +1,11 @@
 """Exports of other tools: their records, the tool that wrote them, and their content."""
 
+import ast
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,15 +19,25 @@ from eval_assets.readers.formats.files import (
     read_bytes,
 )
 from eval_assets.readers.formats.json_rows import loaded
+from eval_assets.readers.formats.table import FileTable, plain
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
 from eval_assets.readers.importers import TOOLS
-from eval_assets.readers.importers.export_content import IMPORTERS, Export, Importer, Record
+from eval_assets.readers.importers.export_content import (
+    IMPORTERS,
+    Export,
+    Importer,
+    ReadRecord,
+    Record,
+)
 
 _PAGES = ("data", "results", "rows", "traces", "scores", "runs", "events", "records", "items")
 """Keys under which a page of an API holds its records."""
 
 _RECORD_KEYS = {"id", "trace_id", "traceId", "name", "input", "output", "run_id"}
 """Keys of records, which a page does not have."""
+
+_OF_RATINGS = re.compile(r"(.*_)?(rating|score|label|grade|feedback|assessment|vote)s?")
+"""Names of fields whose values are probably ratings."""
 
 _SAMPLE = 20
 """Records from which the tool is recognised."""
@@ -48,7 +61,11 @@ def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Exp
             records += read_records(path)
         except InputError as error:
             problems.append(error)
-    tools = [] if problems else [source] if source else recognised_tools(records)
+    recognised = [] if problems else recognised_tools(records)
+    if source and recognised and not _recognises(source, records):
+        message = f"no record has the form of {source}; they look like {recognised[0]}"
+        problems.append(input_error(str(paths[0]), message, f"Name {recognised[0]}, or no tool"))
+    tools = [] if problems else [source] if source else recognised
     if tools:
         export = import_records(records, tool=tools[0])
         if export.responses:
@@ -63,19 +80,27 @@ def import_files(paths: Sequence[Path], *, source: str | None) -> tuple[str, Exp
 
 def import_records(records: Iterable[Record], *, tool: str) -> Export:
     """Return the content of a tool's records."""
-    export = Export()
-    _importer(tool).read(records, export)
+    read = [ReadRecord(record) for record in records]
+    export = Export(n_records=len(read))
+    _importer(tool).read(read, export)
     export.add_missing_responses()
+    export.unused_fields.update(path for record in read for path in record.unread())
+    for path, count in export.unused_fields.items():
+        if _OF_RATINGS.fullmatch(plain(path.rsplit(".", 1)[-1])):
+            export.losses[f"values of the field {path} may be ratings"] += count
     return export
 
 
 def recognised_tools(records: Sequence[Record]) -> list[str]:
     """Return the tools that recognise most of the first records."""
-    counts = {
-        tool: sum(map(bool, map(_importer(tool).recognises, records[:_SAMPLE]))) for tool in TOOLS
-    }
+    counts = {tool: _recognises(tool, records) for tool in TOOLS}
     most = max(counts.values())
     return [tool for tool, count in counts.items() if count == most and most]
+
+
+def _recognises(tool: str, records: Sequence[Record]) -> int:
+    """Return how many of the first records a tool recognises."""
+    return sum(map(bool, map(_importer(tool).recognises, records[:_SAMPLE])))
 
 
 def read_records(path: Path) -> list[Record]:
@@ -103,6 +128,11 @@ def read_records(path: Path) -> list[Record]:
     table = read_table(path, folder=path.parent)
     if table.bad_rows:
         raise InputError(table.bad_rows[0])
+    return records_of(table)
+
+
+def records_of(table: FileTable) -> list[Record]:
+    """Return the rows of a table, objects and lists in its cells included."""
     rows = zip(*table.columns.values(), strict=True)
     return [dict(zip(table.columns, map(_parsed_cell, row), strict=True)) for row in rows]
 
@@ -146,6 +176,8 @@ def _parsed_cell(cell: object) -> object:
     try:
         return loaded(cell)
     except ValueError:
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return ast.literal_eval(cell)  # as pandas writes objects
         return cell
 
 

@@ -1,5 +1,6 @@
 """Exports of tools that trace applications: MLflow, LangSmith, Phoenix and the like."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from eval_assets.readers.importers.export_content import (
@@ -11,11 +12,13 @@ from eval_assets.readers.importers.export_content import (
     question_of,
     rating_of,
     records_at,
+    text_of,
 )
 
 
 def _is_mlflow(record: Record) -> bool:
-    return isinstance(at(record, "info", "assessments"), list) or (
+    trace = at(record, "trace") or record
+    return isinstance(at(trace, "info", "assessments"), list) or (
         "assessments" in record and ("trace_id" in record or "request" in record)
     )
 
@@ -27,7 +30,12 @@ def read_mlflow(records: Iterable[Record], export: Export) -> None:
     MLflow: traces with assessments, as JSON of traces or as rows of `search_traces`.
     https://mlflow.org/docs/latest/genai/assessments/feedback/
     """
-    for record in records:
+    for row in records:
+        trace = row.get("trace")
+        record = trace if isinstance(trace, dict) else row
+        if record is trace:  # the other columns repeat it
+            for key in row.keys() - {"trace"}:
+                text_of(row[key])
         info = record.get("info") or record
         response_id = export.add_response(
             first_at(info, "trace_id", "request_id"),
@@ -50,7 +58,8 @@ def _read_assessment(assessment: Record, response_id: str, export: Export) -> No
     elif kind in ("LLM_JUDGE", "AI_JUDGE", "CODE"):
         export.add_score(response_id, name, rater, value, reply=assessment.get("rationale"))
     else:
-        export.add_rating(response_id, name, rater, value, at=at(assessment, "create_time"))
+        remark, time = assessment.get("rationale"), at(assessment, "create_time")
+        export.add_rating(response_id, name, rater, value, at=time, remark=remark)
 
 
 def _is_langsmith(record: Record) -> bool:
@@ -65,9 +74,10 @@ def read_langsmith(records: Iterable[Record], export: Export) -> None:
     LangSmith: exported runs and feedback; feedback from the app is human, from models a judge's.
     https://docs.langchain.com/langsmith/feedback-data-format
     """
+    summarised = Counter[str]()
     for record in records:
         if "run_type" not in record:
-            _read_feedback(record, export)
+            _read_feedback(record, export, run=str(record.get("run_id")))
             continue
         metadata = at(record, "extra", "metadata")
         response_id = export.add_response(
@@ -79,14 +89,18 @@ def read_langsmith(records: Iterable[Record], export: Export) -> None:
         )
         feedback = records_at(record, "feedback")
         for item in feedback:
-            _read_feedback({"run_id": response_id, **item}, export)
-        for key, stats in (record.get("feedback_stats") or {}).items() if not feedback else ():
-            export.notes["feedback is summed up by run; export the feedback itself as well"] += 1
-            export.add_score(response_id, key, "feedback", at(stats, "avg"))
+            _read_feedback(item, export, run=response_id)
+        # A mean mixes the ratings of people with scores of judges.
+        for stats in (record.get("feedback_stats") or {}).values():
+            summarised[response_id] += int(first_at(stats, "n") or 1)
+    rated = {response_id for response_id, _, _ in (*export.ratings, *export.scores)}
+    n_lost = sum(n for response_id, n in summarised.items() if response_id not in rated)
+    if n_lost:
+        export.losses["ratings or scores are only in means by run; export the feedback"] += n_lost
 
 
-def _read_feedback(feedback: Record, export: Export) -> None:
-    run, key = str(feedback.get("run_id")), str(feedback.get("key"))
+def _read_feedback(feedback: Record, export: Export, *, run: str) -> None:
+    key = str(feedback.get("key"))
     score, value = feedback.get("score"), feedback.get("value")
     rating = value if rating_of(value) is not None and score is None else score
     source = feedback.get("feedback_source")
@@ -96,7 +110,8 @@ def _read_feedback(feedback: Record, export: Export) -> None:
         export.add_score(run, key, judge, rating, reply=feedback.get("comment"))
     else:
         rater = first_at(source, "user_name", "user_id", "ls_user_id") or kind
-        export.add_rating(run, key, rater, rating, at=feedback.get("created_at"))
+        remark, time = feedback.get("comment"), feedback.get("created_at")
+        export.add_rating(run, key, rater, rating, at=time, remark=remark)
 
 
 def _is_phoenix(record: Record) -> bool:
@@ -167,7 +182,7 @@ def read_langfuse(records: Iterable[Record], export: Export) -> None:
     """
     for record in records:
         if _is_score(record):
-            _read_score(record, export)
+            _read_score(record, export, trace=None)
             continue
         export.add_response(
             first_at(record, "id", "trace_id"),
@@ -177,7 +192,7 @@ def read_langfuse(records: Iterable[Record], export: Export) -> None:
             convo_id=at(record, "session_id"),
         )
         for score in records_at(record, "scores"):
-            _read_score({"trace_id": at(record, "id"), **score}, export)
+            _read_score(score, export, trace=at(record, "id"))
 
 
 def _is_score(record: Record) -> bool:
@@ -185,17 +200,22 @@ def _is_score(record: Record) -> bool:
     return is_source and at(record, "name") is not None
 
 
-def _read_score(score: Record, export: Export) -> None:
-    response_id = str(first_at(score, "observation_id", "trace_id") or at(score, "trace", "id"))
+def _read_score(score: Record, export: Export, *, trace: object) -> None:
     name, source = str(at(score, "name")), at(score, "source")
+    response_id = first_at(score, "observation_id", "trace_id") or at(score, "trace", "id") or trace
+    response_id = response_id or at(score, "subject", "id")
+    if response_id is None:
+        export.losses[f"scores of {name} do not say of what; export them with their subject"] += 1
+        return
     is_word = at(score, "data_type") == "CATEGORICAL"
     value = first_at(score, *(("string_value", "value") if is_word else ("value", "string_value")))
     if source == _HUMAN:
         rater = first_at(score, "author_user_id", "author_user_name", "author")
-        export.add_rating(response_id, name, rater, value, at=at(score, "timestamp"))
+        remark, time = at(score, "comment"), at(score, "timestamp")
+        export.add_rating(str(response_id), name, rater, value, at=time, remark=remark)
     else:
         judge = at(score, "metadata", "model") or f"{name} ({str(source).lower()})"
-        export.add_score(response_id, name, judge, value, reply=at(score, "comment"))
+        export.add_score(str(response_id), name, judge, value, reply=at(score, "comment"))
 
 
 _PREFIX = "scores."
@@ -224,7 +244,7 @@ def read_braintrust(records: Iterable[Record], export: Export) -> None:
             response=record.get("output"),
             model=first_at(record.get("metadata"), "model", "model_name"),
         )
-        flat = {k.removeprefix(_PREFIX): v for k, v in record.items() if k.startswith(_PREFIX)}
+        flat = {k.removeprefix(_PREFIX): record[k] for k in record if k.startswith(_PREFIX)}
         for name, value in (record.get("scores") or flat).items():
             if value not in (None, ""):
                 export.add_score(response_id, name, "braintrust", value)

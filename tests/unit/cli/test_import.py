@@ -1,5 +1,6 @@
 """`eval-assets import` makes an evaluation folder of another tool's export."""
 
+import json
 from pathlib import Path
 
 import click
@@ -32,13 +33,19 @@ def test_a_folder_is_written_and_what_was_not_understood_is_listed(
 
     assert result.return_value == 0
     assert result.stdout == (
-        "label-studio: 2 responses, 8 ratings by 2 raters, 2 scores by 1 judge\n"
-        "not understood: 4 results of type textarea are not ratings\n"
-        "not understood: 2 annotations were skipped or cancelled\n"
         f"wrote {tmp_path}/mine/evaluation.yaml\n"
         f"wrote {tmp_path}/mine/responses.csv\n"
         f"wrote {tmp_path}/mine/labels.csv\n"
         f"wrote {tmp_path}/mine/judge_scores.csv\n"
+        "label-studio: 2 records read\n"
+        "stored: 2 responses, 8 ratings by 2 raters, 2 scores by 1 judge\n"
+        "not used: 4 results of type textarea are not ratings\n"
+        "not used: 2 annotations were skipped or cancelled\n"
+        "not used: fields that no file of an evaluation holds: project (2), annotations[].id (6), "
+        "annotations[].completed_by.id (4), annotations[].result[].to_name (8), "
+        "annotations[].result[].type (8), annotations[].result[].from_name (4), "
+        "annotations[].result[].value.text (4), annotations[].completed_by (2), "
+        "predictions[].result[].type (2)\n"
         f"\nRead the rubric, then run: eval-assets run --data {tmp_path}/mine\n"
     )
     evaluation = read_evaluation(tmp_path / "mine")
@@ -52,7 +59,7 @@ def test_an_export_without_ratings_is_drafted_with_an_example_of_a_question(
 
     result = invoke(tmp_path / "chat.jsonl", "--data", tmp_path / "mine")
 
-    assert result.stdout.startswith("chat: 2 responses\nwrote ")
+    assert "chat: 1 record read\nstored: 2 responses\n" in result.stdout
     assert [q.id for q in read_evaluation(tmp_path / "mine").rubric] == ["helpfulness"]
     assert "only an example" in (tmp_path / "mine" / "evaluation.yaml").read_text()
 
@@ -60,7 +67,7 @@ def test_an_export_without_ratings_is_drafted_with_an_example_of_a_question(
 def test_the_tool_may_be_named_first(tmp_path: Path, export: Path) -> None:
     result = invoke("label-studio", export, "--data", tmp_path / "mine")
 
-    assert result.stdout.startswith("label-studio: ")
+    assert "label-studio: 2 records read\n" in result.stdout
 
 
 def test_a_tool_without_files_is_misuse(tmp_path: Path) -> None:
@@ -68,3 +75,32 @@ def test_a_tool_without_files_is_misuse(tmp_path: Path) -> None:
 
     assert isinstance(result.exception, click.UsageError)
     assert str(result.exception) == "Name the files that argilla exported."
+
+
+def test_nothing_is_written_if_ratings_would_be_lost(tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    rows = [{"text": f"t{k}", "_input_hash": k, "answer": "accept"} for k in range(3)]
+    raters = [{"_session_id": "anna"}, {"_session_id": "ben"}, {}]
+    lines = [json.dumps(row | rater) for row, rater in zip(rows, raters, strict=True)]
+    path.write_text("\n".join(lines))
+
+    result = invoke(path, "--data", tmp_path / "mine")
+
+    assert result.return_value == 1
+    assert "read: 3 responses, 2 ratings by 2 raters\n" in result.stdout
+    assert "not stored: 1 ratings of accept do not say who gave them\n" in result.stdout
+    assert result.stderr == (
+        "Nothing was written, as ratings or scores would be lost.\n"
+        "To import the rest, add --allow-loss.\n"
+    )
+    assert not (tmp_path / "mine").exists()
+    assert invoke(path, "--data", tmp_path / "mine", "--allow-loss").return_value == 0
+    assert (tmp_path / "mine" / "labels.csv").exists()
+
+
+def test_a_question_names_the_scores_that_it_joins(tmp_path: Path, export: Path) -> None:
+    result = invoke(export, "--data", tmp_path / "mine", "--question", "good")
+
+    assert isinstance(result.exception, click.UsageError)
+    invoke(export, "--data", tmp_path / "mine", "--question", "good=quality")
+    assert [q.id for q in read_evaluation(tmp_path / "mine").rubric] == ["correct", "good"]
