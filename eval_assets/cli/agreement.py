@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 from typing import TYPE_CHECKING
 
 import click
 
 from eval_assets.cli.exit_codes import DONE, GATE_CLOSED, MISUSED
-from eval_assets.cli.options import scale_option
+from eval_assets.cli.options import file_arguments, ratings_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from eval_assets.agreement.gates.decision import GateOutcome
     from eval_assets.agreement.humans import HumanMeasures
     from eval_assets.config.evaluation import Evaluation
+    from eval_assets.readers.labels.ratings_options import RatingsOptions
     from eval_assets.readers.labels.validation import Labels
     from eval_assets.readers.ratings_file import RatingsFile
-    from eval_assets.scale import Level, Scale
     from eval_assets.verdicts import GateState
 
 _MOST_DISAGREEMENTS = 5
@@ -31,22 +31,9 @@ _MOST_DISAGREEMENTS = 5
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@scale_option
-@click.option(
-    "--level",
-    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
-    help="Level of measurement.  [default: nominal if there are two values, ordinal if they are "
-    "whole numbers, else interval]",
-)
-@click.option(
-    "--rater",
-    "raters",
-    help="Raters, with commas between them, if headers combine raters with questions.",
-)
+@ratings_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def agreement(
-    file: Path, *, scale: Scale | None, level: Level | None, raters: str | None, as_json: bool
-) -> int:
+def agreement(file: Path, *, options: RatingsOptions, as_json: bool) -> int:
     """Say whether the raters of any file agree: A^HH, alpha, the gates and what to do next.
 
     FILE holds one rating a row (who rated, what, the rating), or a column for each rater or
@@ -55,11 +42,9 @@ def agreement(
     is printed first. Nothing is stored. If a gate is closed, the exit code is 3. If headers can be
     read in two ways whose verdicts differ, both are printed, and the exit code is 2.
     """
-    from eval_assets.readers.labels.ratings_options import RatingsOptions
     from eval_assets.readers.ratings_file import read_ratings_file
 
-    names = tuple(name.strip() for name in (raters or "").split(",") if name.strip())
-    ratings = read_ratings_file(file, RatingsOptions(scale=scale, level=level, raters=names))
+    ratings = read_ratings_file(file, options)
     measured = _measure(ratings.evaluation, ratings)
     if ratings.other_layout is not None:
         other = _measure(ratings.other_layout.evaluation, ratings.other_layout)
@@ -75,7 +60,7 @@ def agreement(
         content = _as_json(measured) | {"scale_doubts": doubts}
         click.echo(json.dumps(content, indent=2, allow_nan=False))
     else:
-        _print(measured, file.name)
+        _print(measured, file)
         for doubt in doubts:
             click.echo(doubt)
     return DONE if measured.is_open else GATE_CLOSED
@@ -178,12 +163,22 @@ def _undecided(file: Path, layouts: Mapping[tuple[str, ...], _Measured], *, as_j
     return MISUSED
 
 
-def _print(measured: _Measured, file: str) -> None:
+def _next_command(file: Path) -> str:
+    """Return the command that evaluates the folder of the file, or makes one of the file."""
+    from eval_assets.readers.ratings_file import folder_of
+
+    folder = folder_of(file)
+    if folder is not None:
+        return f"eval-assets run --data {quote(str(folder))}"
+    return join(["eval-assets", "init", *file_arguments()])
+
+
+def _print(measured: _Measured, file: Path) -> None:
     """Print how the file was read, what was measured, the gates, and what to do next."""
     from eval_assets.cli.tables import print_gates, print_humans, print_table
 
     for note in measured.labels.notes:
-        click.echo(f"{file}: {note}.")
+        click.echo(f"{file.name}: {note}.")
     click.echo()
     print_humans(measured.humans.agreement)
     print_gates(measured.evaluation, measured.outcomes)
@@ -200,10 +195,7 @@ def _print(measured: _Measured, file: str) -> None:
         click.echo(f"{', '.join(questions)}: {remark}.")
     if measured.is_open:
         click.echo(_open_gates(measured))
-        click.echo(
-            "To compare judges with these raters, put the file into a folder as labels.csv,\n"
-            "the responses beside it, and run: eval-assets init FOLDER"
-        )
+        click.echo(f"To compare judges with these raters, run: {_next_command(file)}")
 
 
 def _open_gates(measured: _Measured) -> str:

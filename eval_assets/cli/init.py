@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_assets.cli.exit_codes import DONE
+from eval_assets.cli.options import ratings_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
+
+    from eval_assets.readers.labels.ratings_options import RatingsOptions
 
 _ENDINGS = (".yaml", ".csv", ".gz", ".jsonl", ".md")
 _EXAMPLES = {
@@ -31,7 +34,9 @@ _CHECKOUT = Path(__file__).parents[2] / "data"
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("path", type=click.Path(path_type=Path), metavar="FOLDER|FILE")
+@click.argument("target", type=click.Path(path_type=Path, file_okay=False), required=False)
+@ratings_options
 @click.option(
     "--example",
     type=click.Choice(list(_EXAMPLES)),
@@ -41,24 +46,37 @@ _CHECKOUT = Path(__file__).parents[2] / "data"
     "answers is better.  [default: minimal]",
 )
 @click.option("--template", type=click.Choice(list(_EXAMPLES)), hidden=True)
-def init(folder: Path, example: str | None, template: str | None) -> int:
+def init(
+    path: Path,
+    target: Path | None,
+    *,
+    options: RatingsOptions,
+    example: str | None,
+    template: str | None,
+) -> int:
     """Write an evaluation folder to start from; it runs as it is.
 
     A new folder gets a commented example. In a folder with responses, labels or judge scores, an
-    evaluation.yaml is drafted from them, with whatever else is missing. A file that exists is never
-    changed.
+    evaluation.yaml is drafted from them, with whatever else is missing. Of a FILE of ratings, or of
+    another tool's export, a folder is made beside it, or as TARGET; options say how it is read, as
+    in `agreement`. A file that exists is never changed.
     """
-    from eval_assets.readers.drafts import complete_folder
+    from eval_assets.readers.drafts import complete_folder, write_ratings_draft
 
     if template:
         click.echo("Warning: --template is deprecated. Use --example.", err=True)
     example = example or template
-    completed = None if example else complete_folder(folder)
+    folder, completed = target or path, None
+    if path.is_file():
+        folder = target or path.with_name(path.name.split(".")[0])
+        completed = write_ratings_draft(path, folder, options), [f"{path}: labels"]
+    elif not example:
+        completed = complete_folder(folder)
     written, notes = completed or (_write_example(folder, example or "minimal"), [])
     for note in notes:
         click.echo(note)
-    for path in written:
-        click.echo(f"wrote {path}")
+    for file in written:
+        click.echo(f"wrote {file}")
     click.echo(f"\nNow run: {_EXAMPLES[example or 'minimal']} --data {quote(str(folder))}")
     return DONE
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -160,6 +162,8 @@ class _ScaleType(click.ParamType["Scale"]):
         from eval_assets.scale import Scale
 
         try:
+            if ctx is not None:
+                ctx.meta[_SCALE] = str(value)
             return Scale.parse(str(value))
         except ValueError as error:
             self.fail(
@@ -176,3 +180,75 @@ def scale_option(command: Command) -> Command:
         "bad,fair,good.  [default: that of evaluation.yaml beside the file, else the range of the "
         "ratings]",
     )(command)
+
+
+def ratings_options(command: Command) -> Command:
+    """Add the options of a file of ratings; they are passed to the command as `options`."""
+
+    @functools.wraps(command)
+    def with_options(*args: object, **values: Any) -> object:  # noqa: ANN401 - what click parsed
+        from eval_assets.readers.labels.ratings_options import RatingsOptions
+
+        options = RatingsOptions(**{f.name: values.pop(f.name) for f in fields(RatingsOptions)})
+        return command(*args, options=options, **values)
+
+    for option in reversed(
+        (
+            click.option("--item", help="Column of the rated items."),
+            click.option(
+                "--rater",
+                "raters",
+                callback=_names,
+                help="Column of the raters, or the columns of several raters, with commas between "
+                "them.",
+            ),
+            click.option(
+                "--rating",
+                "ratings",
+                callback=_names,
+                help="Column of the ratings, or one for each question, with commas between them.",
+            ),
+            click.option("--question", help="Column of the questions."),
+            click.option(
+                "--skip-rows",
+                type=click.IntRange(min=0),
+                default=0,
+                help="Rows above the header.",
+            ),
+            click.option(
+                "--missing-values",
+                callback=_names,
+                help="Words that mean no rating, with commas between them.",
+            ),
+            click.option(
+                "--level",
+                type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+                help="Level of measurement.  [default: nominal if there are two values, ordinal if "
+                "they are whole numbers, else interval]",
+            ),
+        )
+    ):
+        with_options = option(with_options)
+    return cast("Command", scale_option(with_options))
+
+
+def _names(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+def file_arguments() -> list[str]:
+    """Return the file and the options of the running command, to repeat them in another one."""
+    context = click.get_current_context()
+    arguments = [str(context.params.get("file") or context.params.get("path"))]
+    names = {p.name: p.opts[-1 if p.name == "raters" else 0] for p in context.command.params}
+    for name, flag in names.items():
+        value = context.params.get(name)
+        text = ",".join(value) if isinstance(value, tuple) else str(value)
+        if name in _REPEATED and value and name != "scale":
+            arguments += [flag, text]
+    scale = context.meta.get(_SCALE)
+    return arguments + (["--scale", scale] if scale else [])
+
+
+_REPEATED = {"item", "raters", "ratings", "question", "skip_rows", "missing_values", "level"}
+_SCALE = "eval_assets.scale"

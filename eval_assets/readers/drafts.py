@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import yaml
 
 from eval_assets.errors import InputError
@@ -20,11 +21,13 @@ from eval_assets.readers.evaluation.read import FILE
 from eval_assets.readers.formats.files import is_working_file, named
 from eval_assets.readers.formats.table import FileColumn, FileTable
 from eval_assets.readers.formats.tables import FORMATS, format_of, read_table
-from eval_assets.readers.importers.export_content import Export
+from eval_assets.readers.importers.export_content import UNKNOWN_MODEL, Export
+from eval_assets.readers.importers.tool_exports import import_files
 from eval_assets.readers.labels.parsed_labels import FIELDS
 from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.wide import rating_columns
 from eval_assets.readers.labels.without_rubric import labels_without_rubric
+from eval_assets.readers.ratings_file import read_ratings_file
 from eval_assets.readers.references import MODEL_NAME, RESPONSE_ID, has_references
 from eval_assets.scale import BINARY, LIKERT5, Scale
 
@@ -53,6 +56,8 @@ _FOUR_POINTS = {"min": 1, "max": 4}
 """Scale of sheets by indicator and conversation, on which 5 is never given."""
 
 _MOST_INDICATORS = 40
+_LONGEST_ID = 80
+"""Characters; longer items are texts."""
 
 Kind = Literal["responses", "labels", "scores"]
 
@@ -68,12 +73,79 @@ def write_draft(export: Export, folder: Path, *, name: str, tool: str) -> list[P
     """
     tables = {file: rows for file, rows in _tables(export).items() if len(rows) > 1}
     head = _FROM_EXPORT.format(tool=tool) if export.questions else _WITHOUT_RATINGS
-    contents = {FILE: head + _evaluation_of(export, name=name), **tables}
+    return write_new_files(folder, {FILE: head + _evaluation_of(export, name=name), **tables})
+
+
+def write_new_files(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
+    """Write files into a folder that holds none of them; return their paths.
+
+    Raises:
+        InputError: If one of them exists already, or cannot be written.
+    """
     taken = [file for file in contents if (folder / file).exists()]
     if taken:
         message, remedy = f"the folder holds {', '.join(taken)} already", "Name another folder"
         raise input_error(str(folder), message, f"{remedy}, or move them away")
     return write_files(folder, contents)
+
+
+def write_ratings_draft(path: Path, folder: Path, options: RatingsOptions) -> list[Path]:
+    """Write the evaluation folder of a file of ratings, as `agreement` reads it.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ExceptionGroup: Of an InputError for each place at which the file cannot be read.
+        InputError: If one of the files exists already, or the file can be read in two ways.
+    """
+    ratings = read_ratings_file(path, options)
+    if ratings.other_layout is not None:
+        raters = " or ".join(",".join(of.raters) for of in (ratings, ratings.other_layout))
+        message = "its headers can be read in two ways"
+        raise input_error(path.name, message, f"Name the raters with --rater: {raters}")
+    if ratings.tool is not None:
+        tool, export = import_files([path], source=ratings.tool)
+        return write_draft(export, folder, name=folder.resolve().name, tool=tool)
+    items = list(map(str, ratings.labels.ratings["response_id"].unique()))
+    are_texts = any(len(item) > _LONGEST_ID or "\n" in item for item in items)
+    ids = {item: f"r{n}" if are_texts else item for n, item in enumerate(items, start=1)}
+    rubric = [
+        {"id": q.id, "question": q.question, "scale": _declared(q.scale), "level": q.level}
+        for q in ratings.evaluation.rubric
+    ]
+    sections = {"name": folder.resolve().name, "rubric": rubric}
+    contents = {
+        FILE: _FROM_FILES + _as_yaml(sections),
+        "responses.csv": _response_rows(ids, ratings.contents, are_texts=are_texts),
+        "labels.csv": _label_rows(ids, ratings.labels.ratings),
+    }
+    return write_new_files(folder, contents)
+
+
+def _response_rows(
+    ids: Mapping[str, str], contents: Mapping[str, Mapping[str, str]], *, are_texts: bool
+) -> list[tuple[str, ...]]:
+    """Return the rows of responses.csv; an item that is a text is its own response."""
+    names = ["prompt_text", "response_text", "model_name"]
+    header = list(dict.fromkeys([*names, *(name for of in contents.values() for name in of)]))
+    rows = [("response_id", *header)]
+    for item, name in ids.items():
+        text = item if are_texts else ""
+        fields = {"response_text": text, "model_name": UNKNOWN_MODEL, **contents.get(item, {})}
+        rows.append((name, *(fields.get(column, "") for column in header)))
+    return rows
+
+
+def _label_rows(ids: Mapping[str, str], ratings: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return the rows of labels.csv."""
+    rated = ratings[ratings["value"].notna()]
+    columns = ["response_id", "question_id", "rater_id", "rating", "labelled_at", "notes"]
+    cells = rated.assign(
+        response_id=rated["response_id"].map(ids), rating=rated["value"].map("{:.12g}".format)
+    )
+    rows = cells[columns].fillna("").astype(str).itertuples(index=False, name=None)
+    return [tuple(columns), *rows]
 
 
 def complete_folder(folder: Path) -> tuple[list[Path], list[str]] | None:

@@ -16,7 +16,7 @@ from eval_assets.readers._notations import Tops, with_numbers, without_crosses
 from eval_assets.readers._problems import input_error, listed_briefly, quoted
 from eval_assets.readers.evaluation.read import FILE, read_evaluation
 from eval_assets.readers.formats.files import named
-from eval_assets.readers.formats.table import FileColumn, FileTable, plain
+from eval_assets.readers.formats.table import FileColumn, FileTable, as_text, plain
 from eval_assets.readers.formats.tables import format_of, read_table
 from eval_assets.readers.importers.export_content import Record
 from eval_assets.readers.importers.tool_exports import (
@@ -30,7 +30,7 @@ from eval_assets.readers.labels.ratings_options import RatingsOptions
 from eval_assets.readers.labels.read import joined_labels
 from eval_assets.readers.labels.validation import Labels, checked_labels
 from eval_assets.readers.labels.wide import SUMMARIES
-from eval_assets.readers.labels.without_rubric import item_header, label_layouts
+from eval_assets.readers.labels.without_rubric import item_columns, item_header, label_layouts
 from eval_assets.readers.references import ResponseUnits
 from eval_assets.readers.responses import read_responses
 
@@ -56,6 +56,8 @@ class RatingsFile:
         raters: Raters, as `RatingsOptions.raters` would name them to read the file like this.
         wider: The evaluation with guessed scales as wide as they may be; None if none is guessed,
             or none may be wider.
+        contents: Columns of the items that have rows of their own, by item.
+        tool: Tool that exported the file; None if it is a table.
         other_layout: The labels if its headers are read the other way round; None if that is not
             plausible.
     """
@@ -65,7 +67,19 @@ class RatingsFile:
     labels: Labels
     raters: tuple[str, ...]
     wider: Evaluation | None
+    contents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    tool: str | None = None
     other_layout: "RatingsFile | None" = None
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Layouts of a file, tops of its scales, columns of its items, and the tool that wrote it."""
+
+    layouts: Sequence[ParsedLabels]
+    tops: Tops
+    contents: Mapping[str, Mapping[str, str]]
+    tool: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,18 +103,18 @@ def read_ratings_file(path: Path, options: RatingsOptions) -> RatingsFile:
     """
     try:
         beside = _beside(path) if options.scale is None else _Beside()
-        layouts, tops = _labels_of_any_file(path, options)
-        files = [_ratings_file(path, labels, tops, options, beside) for labels in layouts]
+        source = _labels_of_any_file(path, options)
+        files = [_ratings_file(path, of, source, options, beside) for of in source.layouts]
     except InputError as error:
         raise ExceptionGroup(f"{path.name} cannot be used", [error]) from error
     return replace(files[0], other_layout=files[1]) if len(files) > 1 else files[0]
 
 
 def _ratings_file(
-    path: Path, labels: ParsedLabels, tops: Tops, options: RatingsOptions, beside: _Beside
+    path: Path, labels: ParsedLabels, source: _Source, options: RatingsOptions, beside: _Beside
 ) -> RatingsFile:
     labels = _without_placeholders(labels)
-    rubric = _rubric(labels, tops, options, beside.questions)
+    rubric = _rubric(labels, source.tops, options, beside.questions)
     items = [str(item) for item in labels.units.responses.present() if item is not None]
     question_ids = [question.id for question in rubric]
     applies = np.ones((len(items), len(rubric)), dtype=bool)
@@ -116,12 +130,19 @@ def _ratings_file(
         beside.responses["response_id"]
     )
     responses = beside.responses if np.all(known) and beside.responses is not None else rated
-    return RatingsFile(evaluation, responses, joined, raters, _wider(evaluation))
+    wider = _wider(evaluation)
+    return RatingsFile(evaluation, responses, joined, raters, wider, source.contents, source.tool)
+
+
+def folder_of(path: Path) -> Path | None:
+    """Return the evaluation folder that a file is in; None if it is in none."""
+    folder = path.parent.parent if path.parent.name == "labels" else path.parent
+    return folder if (folder / FILE).is_file() else None
 
 
 def _beside(path: Path) -> _Beside:
-    folder = path.parent.parent if path.parent.name == "labels" else path.parent
-    if not (folder / FILE).is_file():
+    folder = folder_of(path)
+    if folder is None:
         return _Beside()
     problems: list[InputProblem] = []
     with gathered(problems):
@@ -159,29 +180,33 @@ def _examples(ratings: pd.DataFrame, rubric: Sequence[RubricQuestion]) -> list[s
     return [f"for example, {'; '.join(examples)}"] if examples else []
 
 
-def _labels_of_any_file(path: Path, options: RatingsOptions) -> tuple[list[ParsedLabels], Tops]:
-    """Return the layouts of a table, or of another tool's export, and the tops of their scales."""
+def _labels_of_any_file(path: Path, options: RatingsOptions) -> _Source:
+    """Return the labels of a table, or of another tool's export."""
     exported = _exported_labels(path, plain_rows=False)
     if exported is not None:
-        return [exported], {}
-    table = read_table(path, folder=path.parent)
+        return exported
+    table = read_table(path, folder=path.parent, skip_rows=options.skip_rows)
+    if options.missing_values:
+        table = _without_words(table, options.missing_values)
     if format_of(path) in _ROWS_OF_TEXT and not table.bad_rows:
         start = records_of(table.take(np.arange(min(len(table), _SAMPLE))))
         tools = [tool for tool in recognised_tools(start) if tool != _ANY_ROWS]
         if tools:
-            return [_labels_of_tool(tools[0], records_of(table), file=table.file)], {}
+            return _labels_of_tool(tools[0], records_of(table), file=table.file)
     try:
-        table, tops_of_columns = without_crosses(_without_summary_rows(table))
-        table, tops = with_numbers(table)
-        return label_layouts(table, options), {**tops_of_columns, **tops}
+        rows = _without_summary_rows(table)
+        crossed, tops_of_columns = without_crosses(rows)
+        numbers, tops = with_numbers(crossed)
+        layouts = label_layouts(numbers, options)
+        return _Source(layouts, {**tops_of_columns, **tops}, item_columns(rows, options))
     except InputError:
         exported = _exported_labels(path, plain_rows=True)
         if exported is None:
             raise
-        return [exported], {}
+        return exported
 
 
-def _exported_labels(path: Path, *, plain_rows: bool) -> ParsedLabels | None:
+def _exported_labels(path: Path, *, plain_rows: bool) -> _Source | None:
     """Return the labels in a file that another tool exported, None if it is not such a file.
 
     With `plain_rows`, rows count that could as well be those of a table without a tool.
@@ -202,7 +227,7 @@ def _exported_labels(path: Path, *, plain_rows: bool) -> ParsedLabels | None:
     return _labels_of_tool(tools[0], records, file=file) if tools else None
 
 
-def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> ParsedLabels:
+def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> _Source:
     export = import_records(records, tool=tool)
     if not export.ratings:
         message = (
@@ -220,7 +245,8 @@ def _labels_of_tool(tool: str, records: Sequence[Record], *, file: str) -> Parse
     notes = [f"read as an export of {tool}"]
     notes += [f"not stored: {count:,} {loss}" for loss, count in export.losses.items()]
     notes += [f"not used: {count:,} {note}" for note, count in export.notes.items()]
-    return labels_of_records(file, labels, [], headers=headers, notes=notes)
+    parsed = labels_of_records(file, labels, [], headers=headers, notes=notes)
+    return _Source([parsed], {}, export.responses, tool)
 
 
 def _without_summary_rows(table: FileTable) -> FileTable:
@@ -234,6 +260,16 @@ def _without_summary_rows(table: FileTable) -> FileTable:
         return table
     note = f"line {', '.join(map(str, table.lines[n_kept:]))} not read: it sums up the others"
     return replace(table.take(np.arange(n_kept)), notes=(*table.notes, note))
+
+
+def _without_words(table: FileTable, words: Sequence[str]) -> FileTable:
+    """Return the table with the cells that are one of these words blank."""
+    folded = {word.casefold() for word in words}
+    columns = {
+        header: cells.map(lambda c: "" if (as_text(c) or "").strip().casefold() in folded else c)
+        for header, cells in table.columns.items()
+    }
+    return table.with_columns(columns, f"read as not rated: {', '.join(map(quoted, words))}")
 
 
 def _without_placeholders(labels: ParsedLabels) -> ParsedLabels:

@@ -26,12 +26,13 @@ FORMATS = FORMATS_OF_TEXT + SPREADSHEETS
 """Ends of file names that are read; of text also with .gz behind."""
 
 
-def read_table(path: Path, *, folder: Path) -> FileTable:
+def read_table(path: Path, *, folder: Path, skip_rows: int = 0) -> FileTable:
     """Return all rows of one file.
 
     Args:
         path: A file whose name ends in one of `FORMATS`.
         folder: Evaluation folder, to which messages name the file.
+        skip_rows: Rows of text or of a sheet that stand above the header.
 
     Raises:
         InputError: If the file as a whole cannot be used.
@@ -40,6 +41,8 @@ def read_table(path: Path, *, folder: Path) -> FileTable:
     match format_of(path):
         case ".csv" | ".tsv" | ".txt" as suffix:
             text, notes = _text(path, file)
+            if skip_rows:  # lines keep their numbers
+                text = "\n" * skip_rows + "".join(text.splitlines(keepends=True)[skip_rows:])
             delimiter = "," if suffix == ".csv" else "\t"
             table = parse_delimited(text, file=file, delimiter=delimiter)
             return replace(table, notes=(*notes, *table.notes))
@@ -52,7 +55,7 @@ def read_table(path: Path, *, folder: Path) -> FileTable:
         case ".parquet":
             return _read_parquet(path, file)
         case ".xlsx" | ".xls" | ".ods":
-            return _read_spreadsheet(path, file)
+            return _read_spreadsheet(path, file, skip_rows=skip_rows)
         case suffix:
             if path.is_dir():
                 raise input_error(file, "this is a folder", "Name a file in it")
@@ -87,7 +90,7 @@ def _read_parquet(path: Path, file: str) -> FileTable:
     return FileTable.of(file, dict(zip(headers, columns, strict=True)), lines)
 
 
-def _read_spreadsheet(path: Path, file: str) -> FileTable:
+def _read_spreadsheet(path: Path, file: str, *, skip_rows: int) -> FileTable:
     """Return the rows of the first sheet with a table, as text; lines are those of the sheet.
 
     A sheet of a single column, such as instructions, is passed over if a later one has more.
@@ -96,7 +99,7 @@ def _read_spreadsheet(path: Path, file: str) -> FileTable:
     try:
         with CalamineWorkbook.from_path(str(path)) as workbook:
             sheets = [
-                (name, _filled_rows(workbook.get_sheet_by_name(name)))
+                (name, _filled_rows(workbook.get_sheet_by_name(name), after=skip_rows))
                 for name in workbook.sheet_names
             ]
     except CalamineError as error:
@@ -129,9 +132,9 @@ def _width(rows: list[tuple[int, list[object]]]) -> int:
     )
 
 
-def _filled_rows(sheet: CalamineSheet) -> list[tuple[int, list[object]]]:
+def _filled_rows(sheet: CalamineSheet, *, after: int) -> list[tuple[int, list[object]]]:
     rows = enumerate(sheet.to_python(skip_empty_area=False), start=1)
-    return [(line, list(row)) for line, row in rows if any(map(_is_filled, row))]
+    return [(line, list(row)) for line, row in rows if line > after and any(map(_is_filled, row))]
 
 
 def _is_filled(cell: object) -> bool:

@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from eval_assets.readers._problems import input_error, listed_briefly
-from eval_assets.readers.formats.table import FileColumn, FileTable
+from eval_assets.errors import InputError
+from eval_assets.readers._problems import input_error, listed_briefly, nearest, quoted
+from eval_assets.readers.formats.table import FileColumn, FileTable, plain
 from eval_assets.readers.labels.forms import parsed_labels
 from eval_assets.readers.labels.parsed_labels import FIELDS, ParsedLabels, labels_in_rows
 from eval_assets.readers.labels.ratings_options import RatingsOptions
-from eval_assets.readers.labels.wide import RatingColumn, melted, rating_columns
+from eval_assets.readers.labels.wide import SUMMARIES, RatingColumn, melted, rating_columns
 from eval_assets.readers.references import (
+    KEY_COLUMNS,
+    MODEL_NAME,
     RESPONSE_ID,
     References,
     has_references,
@@ -45,6 +48,20 @@ _PERSON = ("name", "full_name", "your_full_name", "initials", "who")
 """Columns that name whoever filled in the row, or what the row is about."""
 
 _ONE_QUESTION = "rating"
+_TEXT_COLUMNS = {
+    "prompt_text": ("prompt_text", "prompt", "query", "instruction", "input", "input_prompt"),
+    "response_text": (
+        *("response_text", "response", "answer_text", "output", "completion", "text", "reply"),
+        "input_response",
+    ),
+    "model_name": (*MODEL_NAME, "generator", "system"),
+}
+_NO_RESPONSE_COLUMNS = {
+    *(*RESPONSE_ID, *KEY_COLUMNS, *_QUESTION, *SUMMARIES),
+    *(name for names in FIELDS.values() for name in names),
+}
+"""Columns of labels, or that would change which questions a response is asked."""
+
 _MOST_QUESTIONS = 40
 _FEWEST_COLUMNS = 2
 _MOST_WORDS = 7
@@ -81,6 +98,49 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
     Raises:
         InputError: If the columns leave the rater or the item open.
     """
+    names = _roles(table, options)
+    layouts = _layouts(_renamed(table, names), options)
+    original = {role: header for header, role in names.items()}
+    return [
+        replace(
+            labels,
+            headers={field: original.get(h, h) for field, h in labels.headers.items()},
+            rating_headers=labels.rating_headers.map(lambda header: original.get(header, header)),
+        )
+        for labels in layouts
+    ]
+
+
+def _roles(table: FileTable, options: RatingsOptions) -> dict[str, str]:
+    """Return the columns that the options name, with the names under which they are found.
+
+    Raises:
+        InputError: If there is no such column.
+    """
+    columns = {
+        "--item": (options.item, RESPONSE_ID[0]),
+        "--question": (options.question, _QUESTION[0]),
+        "--rater": (_only(options.raters), FIELDS["rater_id"][0]),
+        "--rating": (_only(options.ratings), FIELDS["rating"][0]),
+    }
+    roles = {}
+    for name, role in columns.values():
+        header = table.header_of(name) if name else None
+        if header is not None:
+            roles[header] = role
+    names = {option: name for option, (name, _) in columns.items()}
+    for option, name in [*names.items(), *(("--rating", name) for name in options.ratings)]:
+        if name and option != "--rater" and table.header_of(name) is None:
+            message = f"{option} names {quoted(name)}, and there is no such column"
+            raise input_error(table.file, message, nearest(name, table.columns), line=1)
+    return roles
+
+
+def _only(names: Sequence[str]) -> str | None:
+    return names[0] if len(names) == 1 else None
+
+
+def _layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabels]:
     if table.has("labels", "dimension"):
         dimensions = [name for name in table.stripped("dimension") if name]
         return [parsed_labels(table, questions=dict.fromkeys(dimensions))]
@@ -91,9 +151,14 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
     rater, rating = rater_header(table), table.header_of(*_RATING)
     if rater is None or rating is None:
         layouts = _wide(table, options, rater=rater)
-        return [
-            of for of in layouts if set(options.raters) <= set(of.stripped("rater_id"))
-        ] or layouts
+        if rater is not None:
+            return layouts
+        named = [of for of in layouts if set(options.raters) <= set(of.stripped("rater_id"))]
+        if not named:
+            raters = dict.fromkeys(r for of in layouts for r in of.stripped("rater_id") if r)
+            message = f"--rater names {', '.join(options.raters)}, who rated nothing"
+            raise input_error(table.file, message, nearest(options.raters[0], raters), line=1)
+        return named
     items = items_of(table, one_a_row=False)
     names = {rater: FIELDS["rater_id"][0], rating: FIELDS["rating"][0]}
     labels = labels_in_rows(_renamed(table, names), items)
@@ -103,37 +168,88 @@ def label_layouts(table: FileTable, options: RatingsOptions) -> list[ParsedLabel
 
 
 def _wide(table: FileTable, options: RatingsOptions, *, rater: str | None) -> list[ParsedLabels]:
-    item, scale = item_header(table), options.scale
-    headers = [h for h in rating_columns(table, [scale]) if h not in (item, rater)]
-    if scale is None and len(headers) < _FEWEST_COLUMNS:
-        headers = [h for h in _columns_of_words(table) if h != rater] or headers
-    if len(headers) >= _FEWEST_COLUMNS and not _names_items(table):
-        is_grid = all(map(_BRACKETED.fullmatch, headers))
-        person = rater or table.header_of(*_PERSON)
-        turned = _turned(table, person, headers) if is_grid or person else None
-        if turned and (is_grid or rater):
-            return [turned]
-        if turned and all(map(_ITEM_NAME.fullmatch, headers)):
-            return [turned]
-        if turned and rater is None:
-            columns = [RatingColumn(header, header, None) for header in headers]
-            return [turned, melted(table, columns, items_of(table, one_a_row=True))]
-    if rater is None and (crossed := crossed_columns(headers)):
-        items = items_of(table, one_a_row=True)
-        return [melted(table, columns, items) for columns in crossed]
+    headers, are_raters = _rating_headers(table, options, rater=rater)
     columns = [RatingColumn(header, header, None) for header in headers]
+    if are_raters:
+        return [melted(table, columns, items_of(table, one_a_row=True))]
+    if len(headers) >= _FEWEST_COLUMNS and not _names_items(table):
+        person = rater or table.header_of(*_PERSON)
+        is_grid = all(map(_BRACKETED.fullmatch, headers))
+        turned = _turned(table, person, headers) if is_grid or person else None
+        if turned is not None:
+            is_certain = is_grid or rater or all(map(_ITEM_NAME.fullmatch, headers))
+            as_raters = (
+                [] if is_certain else [melted(table, columns, items_of(table, one_a_row=True))]
+            )
+            return [turned, *as_raters]
     if rater is not None:
         columns = [RatingColumn(header, None, header) for header in headers]
         table = _renamed(table, {rater: FIELDS["rater_id"][0]})
+    elif crossed := crossed_columns(headers):
+        items = items_of(table, one_a_row=True)
+        return [melted(table, columns, items) for columns in crossed]
     if len(columns) < (_FEWEST_COLUMNS if rater is None else 1):
-        remedy = "Give the columns response_id, rater_id and rating, or a column for each rater"
-        message = f"the columns {', '.join(table.columns)} do not say who gave which rating"
-        if columns:
-            only = f"only the column {columns[0].header} holds ratings"
-            raise input_error(table.file, f"{only}, and agreement takes two raters", remedy, line=1)
-        remedy += "; if the ratings are words, or any numbers, pass --scale"
-        raise input_error(table.file, message, remedy, line=1)
+        raise _refusal(table, columns)
     return [melted(table, columns, items_of(table, one_a_row=rater is None))]
+
+
+def _rating_headers(
+    table: FileTable, options: RatingsOptions, *, rater: str | None
+) -> tuple[list[str], bool]:
+    """Return the columns of ratings, and whether the options say that each is of a rater."""
+    named = [
+        header for name in options.ratings or options.raters if (header := table.header_of(name))
+    ]
+    if len(named) >= _FEWEST_COLUMNS and len(named) == len(options.ratings or options.raters):
+        return named, rater is None
+    others = {item_header(table), rater}
+    headers = [h for h in rating_columns(table, [options.scale]) if h not in others]
+    if options.scale is None and len(headers) < _FEWEST_COLUMNS:
+        headers = [h for h in _columns_of_words(table) if h != rater] or headers
+    return headers, False
+
+
+def _refusal(table: FileTable, columns: Sequence[RatingColumn]) -> InputError:
+    remedy = "Give the columns response_id, rater_id and rating, or a column for each rater"
+    message = f"the columns {', '.join(table.columns)} do not say who gave which rating"
+    if columns:
+        message = (
+            f"only the column {columns[0].header} holds ratings, and agreement takes two raters"
+        )
+    else:
+        remedy += "; if the ratings are words, or any numbers, pass --scale"
+    return input_error(table.file, message, remedy, line=1)
+
+
+def item_columns(table: FileTable, options: RatingsOptions) -> dict[str, dict[str, str]]:
+    """Return prompt, response, model and further columns of each item that has a row of its own."""
+    table = _renamed(table, _roles(table, options))
+    rater = rater_header(table)
+    if rater is not None and not _names_items(table):
+        return {}
+    references = items_of(table, one_a_row=rater is None)
+    rated = {*_rating_headers(table, options, rater=rater)[0], table.header_of(*_RATING)}
+    headers = {name: table.header_of(*names) for name, names in _TEXT_COLUMNS.items()}
+    used = {
+        *headers.values(),
+        *rated,
+        rater,
+        references.response_header,
+        references.question_header,
+    }
+    headers |= {
+        h: h for h in table.columns if h not in used and plain(h) not in _NO_RESPONSE_COLUMNS
+    }
+    cells = {name: table.stripped(header) for name, header in headers.items() if header}
+    columns: dict[str, dict[str, str]] = {}
+    varying: set[str] = set()
+    for row, item in enumerate(references.responses):
+        fields = columns.setdefault(str(item), {})
+        for name, column in cells.items():
+            if (cell := column[row]) is not None and fields.setdefault(name, cell) != cell:
+                varying.add(name)
+    kept = [name for name in cells if name in _TEXT_COLUMNS or name not in varying]
+    return {item: {name: of[name] for name in kept if name in of} for item, of in columns.items()}
 
 
 def _names_items(table: FileTable) -> bool:
@@ -177,6 +293,9 @@ def _turned(table: FileTable, rater: str | None, headers: Sequence[str]) -> Pars
 def items_of(table: FileTable, *, one_a_row: bool) -> References:
     """Return the item and question of each row; without a column of items, each row is one."""
     header = item_header(table)
+    texts = table.stripped(header) if header and table.header_of(*_ITEM_TEXT) == header else None
+    if one_a_row and texts is not None and len(set(texts)) < len(texts):
+        header = None  # two responses may have one text
     if header is not None:
         items = table.stripped(header)
     elif has_references(table):
@@ -269,4 +388,5 @@ def _rater_parts(first: Sequence[str], second: Sequence[str]) -> list[int]:
 
 
 def _renamed(table: FileTable, names: dict[str, str]) -> FileTable:
-    return table.with_columns({names.get(h, h): cells for h, cells in table.columns.items()})
+    kept = {h: cells for h, cells in table.columns.items() if h in names or h not in names.values()}
+    return table.with_columns({names.get(h, h): cells for h, cells in kept.items()})

@@ -162,7 +162,7 @@ def test_a_verdict_that_depends_on_the_guessed_scale_says_so(tmp_path: Path) -> 
         "undecided; on 1, 2, 3, 4, 5, human_a_hh is 0.850 and open. "
         "Pass the scale that raters saw with --scale.\n"
     ) in result.stdout
-    assert "depends" not in invoke(tmp_path, ONE_TO_FOUR, "--scale", "1-4").stdout
+    assert "verdict depends" not in invoke(tmp_path, ONE_TO_FOUR, "--scale", "1-4").stdout
     assert len(json.loads(invoke(tmp_path, ONE_TO_FOUR, "--json").stdout)["scale_doubts"]) == 1
 
 

@@ -1,10 +1,13 @@
 """`eval-assets init` writes a folder that can be used as it is."""
 
+import json
+import shlex
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from eval_assets.cli.agreement import agreement
 from eval_assets.cli.init import init
 from eval_assets.errors import InputError
 from eval_assets.labelling.rater_view import response_views
@@ -171,4 +174,81 @@ def test_a_place_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) 
     assert str(outcome.exception) == (
         f"{tmp_path}/file/mine: it cannot be written (Not a directory). "
         "Name a folder that you may write to."
+    )
+
+
+SHEET = "prompt,response,topic,Anna,Ben\n" + "".join(
+    f"Why {k}?,Since {k % 3}.,t{k % 2},{1 + k % 5},{1 + k % 5}\n" for k in range(12)
+)
+POINTS = "thing,person,points\n" + "".join(
+    f"{k},{name},{1 + k % 4}\n" for k in range(12) for name in ("Anna", "Ben", "Cleo")
+)
+WORDS = "id;Anna;Ben\n" + "".join(
+    f"{k};{word};{word}\n"
+    for k, word in enumerate(["Strongly disagree", "Strongly agree", "Agree"] * 4)
+)
+GRID = "Name," + ",".join(f"Tone [Response {k}]" for k in range(12)) + "\n"
+GRID += "".join(f"{name}," + ",".join(f"{1 + k % 5}" for k in range(12)) + "\n" for name in "ab")
+NESTED = json.dumps(
+    [{"id": k, "prompt": "p", "response": f"t{k}", "ratings": [1 + k % 5] * 2} for k in range(12)]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "n_ratings"),
+    [
+        ("sheet.csv", SHEET, [], 24),
+        ("points.csv", POINTS, ["--item", "thing", "--rater", "person", "--rating", "points"], 36),
+        ("words.csv", WORDS, [], 24),
+        ("grid.csv", GRID, [], 24),
+        ("nested.json", NESTED, [], 24),
+    ],
+)
+def test_a_folder_is_made_of_a_file_as_agreement_advises(
+    tmp_path: Path, name: str, content: str, options: list[str], n_ratings: int
+) -> None:
+    file = tmp_path / name
+    file.write_text(content)
+    command = [str(file), *options]
+    before = CliRunner().invoke(agreement, command, standalone_mode=False).stdout
+    advice = before.strip().splitlines()[-1]
+    assert advice.startswith("To compare judges with these raters, run: eval-assets init ")
+
+    outcome = CliRunner().invoke(init, shlex.split(advice.partition("run: ")[2])[2:])
+
+    assert outcome.exit_code == 0, outcome.output
+    folder = tmp_path / file.stem
+    evaluation = read_evaluation(folder)
+    responses = read_responses(evaluation)
+    assert len(responses) == 12
+    assert len(read_labels(evaluation, responses).ratings) == n_ratings
+    after = CliRunner().invoke(agreement, [str(folder / "labels.csv")], standalone_mode=False)
+    assert after.stdout.strip().endswith(f"run: eval-assets run --data {folder}")
+    figures = [line for line in before.splitlines() if line.startswith("human_a_hh")]
+    assert figures == [line for line in after.stdout.splitlines() if line.startswith("human_a_hh")]
+
+
+def test_the_texts_of_a_sheet_become_the_responses(tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text(SHEET)
+
+    outcome = CliRunner().invoke(init, [str(tmp_path / "sheet.csv"), str(tmp_path / "mine")])
+
+    assert outcome.exit_code == 0, outcome.output
+    rows = (tmp_path / "mine" / "responses.csv").read_text().splitlines()
+    assert rows[0] == "response_id,prompt_text,response_text,model_name,topic"
+    assert rows[1] == "row 2,Why 0?,Since 0.,unknown,t0"
+    again = CliRunner().invoke(
+        init, [str(tmp_path / "sheet.csv"), str(tmp_path / "mine")], standalone_mode=False
+    )
+    assert isinstance(again.exception, InputError)
+
+
+def test_a_file_with_two_layouts_names_both(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("Name,Blue,Green\na,1,2\nb,4,5\n")
+
+    outcome = CliRunner().invoke(init, [str(tmp_path / "r.csv")], standalone_mode=False)
+
+    assert str(outcome.exception) == (
+        "r.csv: its headers can be read in two ways. Name the raters with --rater: a,b or "
+        "Blue,Green."
     )
